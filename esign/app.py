@@ -33,37 +33,37 @@ from esign.config import Config
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
 from esign.jobs import schedule
-from esign.mail.smtp import KEEP, Smtp
-from esign.net import Direct, Outbound, Rules
+from esign.mail.smtp import KEEP, SmtpServer
+from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
-from esign.store.engine.database import FILE, Database, opened
+from esign.store.engine.database import FILE, Database, open_for_command
 from esign.store.engine.locks import has_wal_reset_bug, server_lock
 from esign.store.server import authorities, installation
 from esign.system import vault
 from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
-from esign.system.disk import RESERVE, Room
-from esign.system.entropy import new_id
+from esign.system.disk import RESERVE, DiskRoom
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
-from esign.tsa import TimeStamps
+from esign.tsa import TimeStampClient
 from esign.web import downloads, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
-from esign.web.error_pages import Faults
+from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
 from esign.web.http.guard import Guard
 from esign.web.http.origin import Proxies
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
-from esign.web.http.server import Front, Running, running, until_signal
-from esign.web.office.routes import routes as office_routes
+from esign.web.http.server import Front, RunningServer, catch_signals, run_server
+from esign.web.office.routes import make_routes as office_routes
 from esign.web.pages import Pages
 from esign.web.rest.pipeline import Api
 from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
 from esign.web.signing.reading import routes as reading_routes
-from esign.web.signing.throttle import Throttle
-from esign.web.signing.words import Library
+from esign.web.signing.throttle import LinkThrottle
+from esign.web.signing.words import WordLibrary
 
 log = logging.getLogger("esign")
 
@@ -80,12 +80,12 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     data = folder.prepare(config.storage.data_dir)
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
-        safe = vault.load_or_make(data / "app.key", data / FILE)
+        safe = vault.load_or_make_vault(data / "app.key", data / FILE)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
-        room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
+        room = DiskRoom(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
         # Before the database opens: on a full disk the start may need the reserve.
-        await asyncio.to_thread(room.look)
-        db = await stack.enter_async_context(opened(data / FILE))
+        await asyncio.to_thread(room.check_room)
+        db = await stack.enter_async_context(open_for_command(data / FILE))
         await installation.confirm_key(db, safe)
         db.on_full = room.release
         if completed := await verify_trails.complete_heads(db, safe):
@@ -94,20 +94,23 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         now = guarded.now()
         await accounts.check_name(db, config)  # before any certificate is issued in this name
         keyring = authority.Keyring(
-            data, config.organisation.name, guarded.settled(), authority.given(config.seal)
+            data,
+            config.organisation.name,
+            guarded.read_settled_time(),
+            authority.find_configured_seal(config.seal),
         )
-        seal_certificates.tell(keyring.authority)
-        trusted = authority.trusted_roots(config.seal.trust)
+        seal_certificates.log_notices(keyring.authority)
+        trusted = authority.read_trusted_roots(config.seal.trust)
         await accounts.ensure_organisation(db, config, now)
         pdf = Workers()
         stack.push_async_callback(pdf.close)
-        http = Outbound(rules(config), guarded)
+        http = OutboundClient(make_webhook_rules(config), guarded)
         stack.push_async_callback(http.close)
-        direct = Direct()
+        direct = DirectClient()
         stack.push_async_callback(direct.close)
-        tsa = TimeStamps(config.seal.tsa_urls, direct, guarded)
-        tsa.remember(await authorities.known(db))
-        post = mailer(config, db, safe, guarded)
+        tsa = TimeStampClient(config.seal.tsa_urls, direct, guarded)
+        tsa.remember_states(await authorities.find_asked(db))
+        post = make_mailer(config, db, safe, guarded)
         stack.push_async_callback(post.close)
         bell = Bell()
         db.on_work = bell.ring
@@ -123,22 +126,22 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             keyring=keyring,
             credentials=keyring.credentials,
             bell=bell,
-            boot=new_id("boot", now),
+            boot=make_id("boot", now),
             room=room,
             trusted=trusted,
         )
 
 
-def rules(config: Config) -> Rules:
+def make_webhook_rules(config: Config) -> TargetRules:
     """Return the rules for the addresses to which this installation may deliver webhooks."""
-    return Rules(
+    return TargetRules(
         allow_hosts=config.webhooks.allow_hosts,
         allow_private=config.webhooks.allow_private,
         loopback_allowed=config.is_loopback,
     )
 
 
-def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | EmbeddedOutbox:
+def make_mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> SmtpServer | EmbeddedOutbox:
     """Return a client of the configured mail server.
 
     Without one, return the embedded outbox, which keeps every e-mail.
@@ -147,8 +150,8 @@ def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | Em
     if mail.host is None:
         return EmbeddedOutbox(db, safe, clock)
     host = config.public_host
-    own_name = f"[{host}]" if is_literal(host) else host
-    return Smtp(
+    own_name = f"[{host}]" if is_ip_address(host) else host
+    return SmtpServer(
         mail.host,
         mail.port,
         mail.security,
@@ -160,7 +163,7 @@ def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | Em
     )
 
 
-def is_literal(host: str) -> bool:
+def is_ip_address(host: str) -> bool:
     """Return whether a host is an IP address. SMTP greets with an address in brackets (RFC 5321 4.1.3)."""
     try:
         ip_address(host)
@@ -180,7 +183,7 @@ class App:
         uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION, spare=UPLOADS_SPARE)
         self._api = Api(runtime, ENDPOINTS, uploads)
         pages = Pages.load()
-        faults = Faults(pages, Library.load())
+        faults = ErrorPages(pages, WordLibrary.load())
         self._pages = Starlette(
             routes=[
                 *signing_routes(signing, recipient_auth, signing_drafts, pages),
@@ -188,21 +191,21 @@ class App:
                 *sheet.routes(typed_signature),
                 *handoff.routes(phone_handoff, pages),
                 *renewal.routes(link_renewal),
-                *home.routes(runtime),
+                *home.build_routes(runtime),
                 *office_routes(runtime, pages, uploads),
-                *reference.routes(runtime, pages),
+                *reference.build_routes(runtime, pages),
                 *downloads.routes,
                 *logos.routes,
                 *health.routes,
                 pages.assets.route(),
             ],
-            exception_handlers=errors.handlers(faults),
+            exception_handlers=errors.make_exception_handlers(faults),
         )
         self._pages.state.runtime = runtime
         self._pages.router.redirect_slashes = False
-        self._for_people = Throttle(self._pages, runtime.clock, runtime.config.signing, faults)
+        self._for_people = LinkThrottle(self._pages, runtime.clock, runtime.config.signing, faults)
         self._door = Guard(
-            self._open,
+            self._dispatch,
             hosts=(runtime.config.public_host,),
             clock=runtime.clock,
             proxies=proxies,
@@ -212,7 +215,7 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._door(scope, receive, send)
 
-    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request below `/v1` to the API, and any other to the pages."""
         programs = scope["path"].startswith(f"{V1}/") or scope["path"] == V1
         await (self._api if programs else self._for_people)(scope, receive, send)
@@ -224,14 +227,16 @@ class App:
 
 
 @asynccontextmanager
-async def serving(config: Config, clock: Clock | None = None) -> AsyncIterator[tuple[Runtime, Running]]:
+async def run_program(
+    config: Config, clock: Clock | None = None
+) -> AsyncIterator[tuple[Runtime, RunningServer]]:
     """Run the whole program, HTTP server and jobs, until the block ends."""
     async with open_runtime(config, clock) as runtime:
         app = App(runtime)
         try:
             async with (
-                schedule.running(runtime),
-                running(app, config.server.host, config.server.port, app.front) as http,
+                schedule.run_jobs(runtime),
+                run_server(app, config.server.host, config.server.port, app.front) as http,
             ):
                 yield runtime, http
         finally:
@@ -240,9 +245,9 @@ async def serving(config: Config, clock: Clock | None = None) -> AsyncIterator[t
 
 async def serve(config: Config) -> None:
     """Serve until a signal asks to stop. Raises StorageFailed when the database can no longer write."""
-    with until_signal() as asked:
-        async with serving(config) as (runtime, http):
-            announce(runtime)
+    with catch_signals() as asked:
+        async with run_program(config) as (runtime, http):
+            announce_start(runtime)
             await invite_owner(runtime)
             stop = asyncio.create_task(asked.wait())
             done, _ = await asyncio.wait(
@@ -261,14 +266,14 @@ async def invite_owner(runtime: Runtime) -> None:
     """
     data = runtime.config.storage.data_dir
     try:
-        token = await invitations.setup_token(runtime.db, runtime.clock.now())
+        token = await invitations.issue_setup_token(runtime.db, runtime.clock.now())
         invitations.forget_setup_link(data)
     except (Problem, OSError):
         log.warning("no link for the first owner can be written; make room on the disk and start esign again")
         return
     if token is None:
         return
-    address = invitations.link(runtime.config.server.base_url, Errand.SETUP, token)
+    address = invitations.make_link(runtime.config.server.base_url, Errand.SETUP, token)
     if sys.stderr.isatty():
         sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
         sys.stderr.flush()
@@ -281,7 +286,7 @@ async def invite_owner(runtime: Runtime) -> None:
     log.info("nobody owns this installation yet; within 30 minutes, open the link that stands in %s", place)
 
 
-def announce(runtime: Runtime) -> None:
+def announce_start(runtime: Runtime) -> None:
     """Log the address, the data folder and the settings that the person at the console needs first."""
     config = runtime.config
     server = config.server

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from esign.authority import Keyring
 from esign.config import Config
 from esign.core.actor import Mode
-from esign.core.people.usage import Tally
+from esign.core.people.usage import RequestTally
 from esign.core.seal_credential import Credential
 from esign.mail.smtp import Mailer
-from esign.net import Outbound
+from esign.net import OutboundClient
 from esign.pdf.worker.workers import Workers
 from esign.store.engine.database import Database
 from esign.system.bell import Bell
 from esign.system.clock import GuardedClock
-from esign.system.disk import Room
+from esign.system.disk import DiskRoom
 from esign.system.passwords import Passwords
 from esign.system.vault import Vault
-from esign.tsa import TimeStamps
+from esign.tsa import TimeStampClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,15 @@ class Runtime:
     vault: Vault
     pdf: Workers
     mail: Mailer
-    http: Outbound
-    tsa: TimeStamps
+    http: OutboundClient
+    tsa: TimeStampClient
     keyring: Keyring
     credentials: Mapping[Mode, Credential]
     bell: Bell
     boot: str
-    room: Room
+    room: DiskRoom
     trusted: tuple[bytes, ...] = ()
-    requests: Tally = field(default_factory=Tally)
+    requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from esign.pdf.seal.seal import seal
+from esign.pdf.seal.seal import seal_document
 from tests.pdf.sealing import a_pdf, a_recipient, a_trail, an_order, ordered
 from tests.pki import a_seal, an_authority
 
@@ -28,10 +28,10 @@ def certificates() -> Iterator[tuple[str, bytes]]:
     """Yield each kind of certificate, sealed by itself, with its name."""
     credential = a_seal(an_authority()).credential
     for name, facts in KINDS.items():
-        yield name, seal(an_order(a_pdf(), **facts), credential).certificate
+        yield name, seal_document(an_order(a_pdf(), **facts), credential).certificate
     with_trail = ordered(a_trail())
-    yield "with-trail", seal(with_trail, credential).certificate
-    yield "high-level-missed", seal(replace(with_trail, asked="B-T"), credential).certificate
+    yield "with-trail", seal_document(with_trail, credential).certificate
+    yield "high-level-missed", seal_document(replace(with_trail, asked="B-T"), credential).certificate
 
 
 def main(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from esign.core.people.account import Organisation
-from esign.store.engine.database import FILE, Database, opened
+from esign.store.engine.database import FILE, Database, open_for_command
 from esign.system.vault import Vault
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox
@@ -48,7 +48,7 @@ def vault() -> Vault:
 async def db(tmp_path: Path) -> AsyncIterator[Database]:
     """An empty database of the newest schema."""
     lay_database(tmp_path / FILE)
-    async with opened(tmp_path / FILE) as database:
+    async with open_for_command(tmp_path / FILE) as database:
         yield database
 
 

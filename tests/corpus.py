@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Limits
+from esign.pdf.inspection import UploadLimits
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.conftest import CORPUS
@@ -71,7 +71,9 @@ async def judge(workers: Workers, path: Path, row: dict[str, str], folder: Path)
     known = Row(path.relative_to(CORPUS).as_posix(), row.get("class", "attack"), expected(row), "")
     authority = an_authority()
     try:
-        inspection = await workers.inspect(await asyncio.to_thread(path.read_bytes), Limits(25 * 2**20, 500))
+        inspection = await workers.inspect(
+            await asyncio.to_thread(path.read_bytes), UploadLimits(25 * 2**20, 500)
+        )
     except Problem as problem:
         return Row(known.name, known.kind, known.demanded, problem.code)
     seen = (

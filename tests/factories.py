@@ -12,7 +12,7 @@ from esign.core.document.document import (
     FieldType,
     File,
     Ink,
-    Page,
+    PageGeometry,
     Recipient,
     RecipientStatus,
     Seal,
@@ -28,14 +28,14 @@ from esign.core.webhook.webhook import Webhook
 from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
 NOW: Instant = parse("2026-11-21T00:00:00Z")
 ORGANISATION = "org_01kzt0v8q3e5m7p9r1s3t5v7w9"
 SENDER = Actor("api_key", "key_1", "ci")
 ORIGIN = Origin("203.0.113.7", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0")
-A4 = Page(595.0, 842.0, 0)
+A4 = PageGeometry(595.0, 842.0, 0)
 TYPED = Ink("typed", text="Jo Li", hand="a")
 UPLOADED, PREPARED, IMAGE = b"the file as uploaded", b"the file as normalised", b"a picture of page 1"
 
@@ -59,7 +59,7 @@ def a_field(type: FieldType = FieldType.TEXT, **changes: Any) -> Field:
     """A field of the default size on page 1; required unless it is a check box."""
     width, height = SIZES[type]
     made = Field(
-        id=new_id("fld", NOW),
+        id=make_id("fld", NOW),
         type=type,
         page=1,
         x=10.0,
@@ -74,7 +74,7 @@ def a_field(type: FieldType = FieldType.TEXT, **changes: Any) -> Field:
 
 def a_recipient(name: str = "Jo Li", **changes: Any) -> Recipient:
     """A signer who has not been invited; with a later `status` the times that belong to it are set."""
-    made = Recipient(new_id("rcp", NOW), f"{name.split()[0].lower()}@example.com", name)
+    made = Recipient(make_id("rcp", NOW), f"{name.split()[0].lower()}@example.com", name)
     status = changes.get("status", made.status)
     if status is not RecipientStatus.CREATED:
         made = replace(made, sent_at=NOW)
@@ -94,7 +94,7 @@ def a_document(*recipients: Recipient, **changes: Any) -> Document:
     if not recipients:
         recipients = (a_recipient(status=RecipientStatus.SENT if sent else RecipientStatus.CREATED),)
     made = Document(
-        id=new_id("doc", NOW),
+        id=make_id("doc", NOW),
         organisation_id=ORGANISATION,
         mode=Mode.LIVE,
         title="Offer",
@@ -120,13 +120,13 @@ def a_sent_document(*recipients: Recipient, now: Instant = NOW, **changes: Any) 
 
 def a_role(key: str = "customer", **changes: Any) -> TemplateRole:
     """A signer's role without fields."""
-    return replace(TemplateRole(new_id("rol", NOW), key, key.capitalize()), **changes)
+    return replace(TemplateRole(make_id("rol", NOW), key, key.capitalize()), **changes)
 
 
 def a_template(*roles: TemplateRole, **changes: Any) -> Template:
     """One page for these roles, by default for a customer."""
     made = Template(
-        id=new_id("tpl", NOW),
+        id=make_id("tpl", NOW),
         organisation_id=ORGANISATION,
         mode=Mode.LIVE,
         title="Lease",
@@ -146,7 +146,7 @@ def a_seal(**changes: Any) -> Seal:
 def a_webhook(**changes: Any) -> Webhook:
     """A subscription to everything; its secret is no real ciphertext."""
     made = Webhook(
-        id=new_id("wh", NOW),
+        id=make_id("wh", NOW),
         organisation_id=ORGANISATION,
         mode=Mode.LIVE,
         url="https://hooks.example.com/esign",
@@ -161,7 +161,7 @@ def a_webhook(**changes: Any) -> Webhook:
 
 def an_api_key(**changes: Any) -> ApiKey:
     made = ApiKey(
-        id=new_id("key", NOW),
+        id=make_id("key", NOW),
         organisation_id=ORGANISATION,
         mode=Mode.LIVE,
         name="ci",

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 
 from esign.core.instant import Instant
 from esign.mail.failure import MailFailure
-from esign.mail.smtp import Accepted
+from esign.mail.smtp import AcceptedMail
 from tests.factories import NOW
 
 
@@ -35,12 +35,12 @@ class FakeMailbox:
         self.refused: list[EmailMessage] = []
         self.failure: MailFailure | None = None
 
-    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         if self.failure is not None:
             self.refused.append(message)
             raise self.failure
         self.messages.append(message)
-        return Accepted(f"250 taken as number {len(self.messages)}")
+        return AcceptedMail(f"250 taken as number {len(self.messages)}")
 
     def to(self, address: str) -> list[EmailMessage]:
         """What this address received, oldest first."""

@@ -15,7 +15,7 @@ from typing import Any
 import pypdfium2
 from PIL import Image, ImageDraw
 
-from esign.actions.sealing.certificate_page import facts
+from esign.actions.sealing.certificate_page import gather_facts
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import audit, consent
 from esign.core.document.document import Document, Ink, Recipient, Role
@@ -79,7 +79,7 @@ class Story:
 
     document: Document
     now: Instant = START
-    lines: list[audit.Entry] = field(default_factory=list)
+    lines: list[audit.AuditEntry] = field(default_factory=list)
 
     def tell(self, outcome: Outcome) -> None:
         self.document = outcome.document
@@ -88,7 +88,9 @@ class Story:
     def add(self, *events: Event) -> None:
         for event in events:
             last = self.lines[-1].hash if self.lines else audit.START
-            self.lines.append(audit.entry(event, self.document.id, len(self.lines) + 1, last, os.urandom(16)))
+            self.lines.append(
+                audit.make_entry(event, self.document.id, len(self.lines) + 1, last, os.urandom(16))
+            )
 
     def act(self, recipient: Recipient, origin: Origin, language: str) -> None:
         """Opens it, and finishes a little later."""
@@ -156,12 +158,14 @@ def told(story: Story, language: str) -> dict[str, Any]:
         name="Northlight", colour="#0f6b78", locale=language, time_zone="Europe/Berlin"
     )
     pictures = {"stroke": a_stroke()}
-    found = facts("https://sign.example.com", story.document, organisation, story.lines, pictures, story.now)
+    found = gather_facts(
+        "https://sign.example.com", story.document, organisation, story.lines, pictures, story.now
+    )
     return {**found, "seal": SEAL, "attached": True}
 
 
 def drawn(story: Story, language: str) -> bytes:
-    return certificate_page.draw(told(story, language), "certificate", story.now, FONT_PATHS)
+    return certificate_page.draw_template(told(story, language), "certificate", story.now, FONT_PATHS)
 
 
 def long() -> Story:

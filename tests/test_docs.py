@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.config import Config, load
+from esign.config import Config, load_config
 from esign.config.reading import KEYS, SECRETS, VARIABLES
 from esign.config.tables import TABLES
 
@@ -29,7 +29,7 @@ def test_the_example_as_it_is_changes_nothing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "esign.toml"
     file.write_text(EXAMPLE.read_text("utf-8"), "utf-8")
-    assert load(file, {}) == Config()
+    assert load_config(file, {}) == Config()
 
 
 def test_the_example_without_its_comment_signs_gives_the_defaults(
@@ -40,7 +40,7 @@ def test_the_example_without_its_comment_signs_gives_the_defaults(
     file.write_text(KEY_LINE.sub(r"\1", EXAMPLE.read_text("utf-8")), "utf-8")
     written = tomllib.loads(file.read_text("utf-8"))
     assert {f"{table}.{key}" for table, members in written.items() for key in members} == set(KEYS)
-    assert load(file, {}) == Config()
+    assert load_config(file, {}) == Config()
 
 
 def test_the_api_document_is_what_the_code_says() -> None:

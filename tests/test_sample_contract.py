@@ -32,7 +32,7 @@ def test_the_file_and_the_fields_are_what_the_source_makes() -> None:
 
 
 def test_the_contract_is_small_has_three_pages_of_a4_and_no_form() -> None:
-    file = contract.pdf()
+    file = contract.read_pdf()
     assert len(file) < 120_000
     with pikepdf.open(ROOT / "esign" / "demo" / "contract.pdf") as pdf:
         assert [[round(float(side)) for side in page.mediabox] for page in pdf.pages] == [
@@ -43,7 +43,7 @@ def test_the_contract_is_small_has_three_pages_of_a4_and_no_form() -> None:
 
 
 def test_two_signers_in_order_meet_every_type_of_field() -> None:
-    recipients = contract.create_body()["recipients"]
+    recipients = contract.build_create_body()["recipients"]
     assert [recipient["order"] for recipient in recipients] == [1, 2]
     assert {field["type"] for field in FIELDS.values()} == ALL_TYPES
     assert sum(len(recipient["fields"]) for recipient in recipients) == len(FIELDS)

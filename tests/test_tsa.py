@@ -16,11 +16,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from pydantic import SecretStr
 
-from esign.config import Remote
+from esign.config import RemoteAddress
 from esign.core.instant import DAY, HOUR
 from esign.core.timestamp import LARGEST
-from esign.net import Direct
-from esign.tsa import NoTimeStamp, TimeStamps
+from esign.net import DirectClient
+from esign.tsa import NoTimeStamp, TimeStampClient
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
@@ -45,15 +45,15 @@ BOTH = (SIGNATURE, b"that of its certificate page")
 
 @asynccontextmanager
 async def asking(
-    *urls: str | Remote,
+    *urls: str | RemoteAddress,
     clock: FakeClock | None = None,
     timeout: float = 10,
     tls: ssl.SSLContext | None = None,
-) -> AsyncIterator[TimeStamps]:
-    http = Direct(tls=tls)
+) -> AsyncIterator[TimeStampClient]:
+    http = DirectClient(tls=tls)
     try:
-        remotes = [Remote(url=url) if isinstance(url, str) else url for url in urls]
-        yield TimeStamps(remotes, http, clock or FakeClock(), timeout)
+        remotes = [RemoteAddress(url=url) if isinstance(url, str) else url for url in urls]
+        yield TimeStampClient(remotes, http, clock or FakeClock(), timeout)
     finally:
         await http.close()
 
@@ -62,7 +62,7 @@ async def reason(how: Behaviour, issued: Issued | None = None, timeout: float = 
     """Why there is no time stamp of an authority that behaves like this."""
     async with stamping(how, issued) as tsa, asking(tsa.url, timeout=timeout) as stamps:
         with pytest.raises(NoTimeStamp) as failure:
-            await stamps.stamp([SIGNATURE])
+            await stamps.stamp_signatures([SIGNATURE])
         (told,) = stamps.authorities
         assert told.error and told.name is None and told.asked_at == NOW
         host = tsa.url.split("/")[2]
@@ -113,7 +113,7 @@ def openssl_accepts(token: bytes, root: bytes, folder: Path, signature: bytes = 
 )
 async def test_a_token_is_one_that_openssl_accepts_too(kind: str, how: Behaviour, tmp_path: Path) -> None:
     async with stamping(how, a_stamping_certificate(kind=kind)) as tsa, asking(tsa.url) as stamps:
-        (stamp,) = await stamps.stamp([SIGNATURE])
+        (stamp,) = await stamps.stamp_signatures([SIGNATURE])
         assert (stamp.at, stamp.authority) == (NOW, "Test Time Stamps")
         assert openssl_accepts(stamp.token, tsa.root, tmp_path)
         assert not openssl_accepts(stamp.token, tsa.root, tmp_path, b"another signature")
@@ -124,7 +124,7 @@ async def test_a_token_is_one_that_openssl_accepts_too(kind: str, how: Behaviour
 async def test_a_token_signed_by_rsa_pss_which_openssl_does_not_know_is_checked_and_taken() -> None:
     issued = a_stamping_certificate(kind="rsa")
     async with stamping(granting(pss=True), issued) as tsa, asking(tsa.url) as stamps:
-        assert await stamps.stamp([SIGNATURE])
+        assert await stamps.stamp_signatures([SIGNATURE])
     wrong = granting(pss=True, signature=bytes(256))
     assert await reason(wrong, issued) == "the signature of its time stamp is wrong"
 
@@ -137,8 +137,8 @@ async def test_the_question_is_for_a_hash_and_wants_the_certificate_and_never_as
         return await granting()(tsa, request, question)
 
     async with stamping(noting) as tsa, asking(tsa.url) as stamps:
-        await stamps.stamp([SIGNATURE])
-        await stamps.stamp([SIGNATURE])
+        await stamps.stamp_signatures([SIGNATURE])
+        await stamps.stamp_signatures([SIGNATURE])
     first, second = (question.native for question in seen)
     assert first["message_imprint"]["hash_algorithm"] == {"algorithm": "sha256", "parameters": None}
     assert first["message_imprint"]["hashed_message"] == hashlib.sha256(SIGNATURE).digest()
@@ -148,13 +148,13 @@ async def test_the_question_is_for_a_hash_and_wants_the_certificate_and_never_as
 
 async def test_both_tokens_of_a_seal_come_at_once_and_the_connections_are_kept() -> None:
     async with stamping(slow(0.05)) as tsa, asking(tsa.url) as stamps:
-        first = await stamps.stamp(BOTH)
+        first = await stamps.stamp_signatures(BOTH)
         assert [cms.ContentInfo.load(stamp.token)["content_type"].native for stamp in first] == [
             "signed_data"
         ] * 2
         assert first[0].token != first[1].token
         for _ in range(3):
-            await stamps.stamp(BOTH)
+            await stamps.stamp_signatures(BOTH)
         assert (tsa.asked, len(tsa.connections)) == (8, 2)
 
 
@@ -167,8 +167,8 @@ async def test_a_kept_connection_that_the_authority_has_closed_meanwhile_costs_n
         return await how(tsa, request, question)
 
     async with stamping(once) as tsa, asking(tsa.url) as stamps:
-        await stamps.stamp([SIGNATURE])
-        await stamps.stamp([SIGNATURE])
+        await stamps.stamp_signatures([SIGNATURE])
+        await stamps.stamp_signatures([SIGNATURE])
         assert len(ended) == 3
 
 
@@ -176,10 +176,10 @@ async def test_authorities_on_https_are_held_to_their_certificate(tmp_path: Path
     pair = make_pair(tmp_path)
     async with stamping(tls=pair.server) as tsa:
         async with asking(tsa.url, tls=pair.client) as stamps:
-            assert await stamps.stamp([SIGNATURE])
+            assert await stamps.stamp_signatures([SIGNATURE])
         async with asking(tsa.url) as stamps:
             with pytest.raises(NoTimeStamp, match="no certificate that can be trusted"):
-                await stamps.stamp([SIGNATURE])
+                await stamps.stamp_signatures([SIGNATURE])
 
 
 # ---------- bad ones ----------
@@ -274,13 +274,13 @@ async def test_nobody_at_home() -> None:
         gone = tsa.url
     async with asking(gone) as stamps:
         with pytest.raises(NoTimeStamp, match="the host does not take connections"):
-            await stamps.stamp([SIGNATURE])
+            await stamps.stamp_signatures([SIGNATURE])
 
 
 async def test_the_addresses_of_clouds_are_out_of_reach_and_private_ones_are_not() -> None:
     async with asking("http://169.254.169.254/tsr") as stamps:
         with pytest.raises(NoTimeStamp, match="an address that no authority has"):
-            await stamps.stamp([SIGNATURE])
+            await stamps.stamp_signatures([SIGNATURE])
 
 
 async def test_who_wants_a_user_name_and_a_password_gets_them_and_they_are_told_to_nobody() -> None:
@@ -297,13 +297,13 @@ async def test_who_wants_a_user_name_and_a_password_gets_them_and_they_are_told_
         (None, "wants a user name and a password"),
     ):
         async with stamping(asking_who) as tsa:
-            remote = Remote(url=tsa.url, login=SecretStr(login) if login else None)
+            remote = RemoteAddress(url=tsa.url, login=SecretStr(login) if login else None)
             async with asking(remote) as stamps:
                 if cause is None:
-                    assert len(await stamps.stamp(BOTH)) == 2
+                    assert len(await stamps.stamp_signatures(BOTH)) == 2
                 else:
                     with pytest.raises(NoTimeStamp, match=cause):
-                        await stamps.stamp([SIGNATURE])
+                        await stamps.stamp_signatures([SIGNATURE])
                 assert "s3" not in repr(stamps.authorities) and "wrong" not in repr(stamps.authorities)
     assert said[-1] is None
 
@@ -317,13 +317,13 @@ async def test_the_next_authority_is_asked_and_who_failed_is_asked_last_for_a_mi
         first = await stack.enter_async_context(stamping(saying(b"", 500)))
         second = await stack.enter_async_context(stamping(now=clock.now))
         stamps = await stack.enter_async_context(asking(first.url, second.url, clock=clock))
-        assert len(await stamps.stamp(BOTH)) == 2
+        assert len(await stamps.stamp_signatures(BOTH)) == 2
         assert [each.error for each in stamps.authorities] == ["it answered with HTTP status 500", None]
-        await stamps.stamp(BOTH)
+        await stamps.stamp_signatures(BOTH)
         assert (first.asked, second.asked) == (2, 4), "the one that works is asked first now"
         clock.advance(seconds=61)
         first.how, first.now = granting(), clock.now
-        await stamps.stamp(BOTH)
+        await stamps.stamp_signatures(BOTH)
         assert (first.asked, second.asked) == (4, 4)
         assert [each.error for each in stamps.authorities] == [None, None]
 
@@ -340,7 +340,7 @@ async def test_both_tokens_are_from_one_authority() -> None:
         stamping(issued=a_stamping_certificate(name="Second")) as second,
         asking(first.url, second.url) as stamps,
     ):
-        assert [stamp.authority for stamp in await stamps.stamp(BOTH)] == ["Second", "Second"]
+        assert [stamp.authority for stamp in await stamps.stamp_signatures(BOTH)] == ["Second", "Second"]
 
 
 async def test_where_all_fail_the_reason_names_each_and_nobody_asks_again_for_a_moment() -> None:
@@ -352,20 +352,20 @@ async def test_where_all_fail_the_reason_names_each_and_nobody_asks_again_for_a_
     ):
         for _ in range(3):
             with pytest.raises(NoTimeStamp, match=r"HTTP status 500; .*time not available"):
-                await stamps.stamp([SIGNATURE])
+                await stamps.stamp_signatures([SIGNATURE])
         assert (first.asked, second.asked) == (1, 1)
         second.how = granting()
         clock.advance(seconds=11)
-        assert await stamps.stamp([SIGNATURE])
+        assert await stamps.stamp_signatures([SIGNATURE])
 
 
 async def test_what_was_known_before_the_start_is_known_again_for_addresses_still_in_the_settings() -> None:
     async with stamping(saying(b"", 500)) as tsa, asking(tsa.url) as stamps:
         with pytest.raises(NoTimeStamp):
-            await stamps.stamp([SIGNATURE])
+            await stamps.stamp_signatures([SIGNATURE])
         async with asking(tsa.url, "http://127.0.0.1:1/other") as again:
-            again.remember(stamps.authorities)
+            again.remember_states(stamps.authorities)
             assert [each.error for each in again.authorities] == ["it answered with HTTP status 500", None]
         async with asking("http://127.0.0.1:1/other") as elsewhere:
-            elsewhere.remember(stamps.authorities)
+            elsewhere.remember_states(stamps.authorities)
             assert [each.asked_at for each in elsewhere.authorities] == [None]

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from esign.core.der import SEQUENCE, der
+from esign.core.der import SEQUENCE, encode_der
 from esign.core.instant import Instant, to_datetime
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, an_authority
 
@@ -190,7 +190,7 @@ def saying(body: bytes, status: int = 200) -> Behaviour:
 async def refusing(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -> web.StreamResponse:
     """No, and why; such an answer has no token."""
     status = tsp.PKIStatusInfo({"status": "rejection", "fail_info": {"time_not_available"}})
-    return reply(der(SEQUENCE, status.dump()))
+    return reply(encode_der(SEQUENCE, status.dump()))
 
 
 async def hanging(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -> web.StreamResponse:

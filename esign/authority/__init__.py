@@ -22,31 +22,38 @@ Decisions:
   restart.
 """
 
-from esign.authority.checks import AuthorityError, Findings, Material, Notice, Source, examine
-from esign.authority.configured import Given, given
-from esign.authority.journal import Change
-from esign.authority.keyring import BY_ITSELF, By, Keyring
-from esign.authority.parse_upload import opened
-from esign.authority.selection import Authority, known_own, known_roots, load_or_make
-from esign.authority.trusted import trusted_roots
+from esign.authority.checks import (
+    AuthorityError,
+    MaterialFindings,
+    MaterialSource,
+    SealMaterial,
+    SealNotice,
+    examine_material,
+)
+from esign.authority.configured import SealFiles, find_configured_seal
+from esign.authority.journal import SealChange
+from esign.authority.keyring import BY_ITSELF, ChangedBy, Keyring
+from esign.authority.parse_upload import open_upload
+from esign.authority.selection import SealAuthority, find_known_own, find_known_roots, load_or_make_authority
+from esign.authority.trusted import read_trusted_roots
 
 __all__ = [
     "BY_ITSELF",
-    "Authority",
     "AuthorityError",
-    "By",
-    "Change",
-    "Findings",
-    "Given",
+    "ChangedBy",
     "Keyring",
-    "Material",
-    "Notice",
-    "Source",
-    "examine",
-    "given",
-    "known_own",
-    "known_roots",
-    "load_or_make",
-    "opened",
-    "trusted_roots",
+    "MaterialFindings",
+    "MaterialSource",
+    "SealAuthority",
+    "SealChange",
+    "SealFiles",
+    "SealMaterial",
+    "SealNotice",
+    "examine_material",
+    "find_configured_seal",
+    "find_known_own",
+    "find_known_roots",
+    "load_or_make_authority",
+    "open_upload",
+    "read_trusted_roots",
 ]

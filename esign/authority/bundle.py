@@ -5,7 +5,7 @@ from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
 from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherAlgorithm, modes
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, Material, Source
+from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
 
 OLD = b"\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"  # 1.2.840.113549.1.12.1, and one more byte for each of its ciphers
 CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
@@ -18,7 +18,7 @@ CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
 }
 
 
-def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
+def open_bundle(content: bytes, passphrase: str | None, source: MaterialSource) -> SealMaterial:
     """Return key, certificate and chain. Raises `AuthorityError` with the cause and its remedy."""
     if content[:1] != b"\x30":
         pem = ", or name PEM files as seal.certificate and seal.key" if b"-----BEGIN " in content else ""
@@ -26,27 +26,27 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:
-        known = no_longer_known(content) is None
+        known = find_missing_cipher(content) is None
         if known and isinstance(
             error, UnsupportedAlgorithm
         ):  # the file was decrypted, but its key cannot be used
             raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
-        raise AuthorityError(_closed(content, passphrase, source)) from error
+        raise AuthorityError(explain_closed_bundle(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
         lacking = "private key" if bundle.key is None else "certificate of its key"
         raise AuthorityError(
             f"{source.key} holds no {lacking}; export it again with key, certificate and chain."
         )
     others = tuple(extra.certificate for extra in bundle.additional_certs)
-    return Material(bundle.key, bundle.cert.certificate, others)
+    return SealMaterial(bundle.key, bundle.cert.certificate, others)
 
 
-def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
+def explain_closed_bundle(content: bytes, passphrase: str | None, source: MaterialSource) -> str:
     """Return why the file cannot be opened.
 
     The library raises the same error for a wrong passphrase and a missing cipher.
     """
-    if missing := no_longer_known(content):
+    if missing := find_missing_cipher(content):
         return (
             f"{source.key} is encrypted with {missing}, a legacy algorithm that OpenSSL on this machine no longer has;"
             " convert it on a machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then"
@@ -58,7 +58,7 @@ def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
     )
 
 
-def no_longer_known(content: bytes) -> str | None:
+def find_missing_cipher(content: bytes) -> str | None:
     """Return the name of a cipher that the file uses and OpenSSL on this machine lacks, or None."""
     return next(
         (

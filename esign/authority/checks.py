@@ -42,7 +42,7 @@ class AuthorityError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MaterialSource:
     """Where key and certificate come from, as phrases for messages; `another` says how to use others."""
 
     key: str
@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SealMaterial:
     """A key, its certificate and `others`, which are in no order and may not belong to the certificate."""
 
     key: object
@@ -65,7 +65,7 @@ class Material:
 
     @property
     def chain(self) -> list[x509.Certificate]:
-        return chain(self.certificate, self.others)
+        return build_chain(self.certificate, self.others)
 
     @property
     def anchor_der(self) -> bytes:
@@ -75,10 +75,10 @@ class Material:
     @property
     def credential(self) -> Credential:
         assert isinstance(self.key, PrivateKey), "it was examined before"
-        return credential(self.key, self.certificate, self.others)
+        return build_credential(self.key, self.certificate, self.others)
 
 
-class Notice(NamedTuple):
+class SealNotice(NamedTuple):
     """A remark that forbids nothing: a short form without names, and a sentence with the remedy."""
 
     brief: str
@@ -86,7 +86,7 @@ class Notice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class MaterialFindings:
     """The result of the checks.
 
     `problems` forbid the use, `dates` is a sentence if the certificate is not valid now, and `notices` forbid
@@ -95,20 +95,20 @@ class Findings:
 
     problems: tuple[str, ...]
     dates: str | None
-    notices: tuple[Notice, ...]
+    notices: tuple[SealNotice, ...]
 
 
-def credential(
+def build_credential(
     key: PrivateKey, certificate: x509.Certificate, others: Sequence[x509.Certificate]
 ) -> Credential:
     return Credential(
         key_der=key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),
         certificate_der=certificate.public_bytes(Encoding.DER),
-        chain_der=tuple(issuer.public_bytes(Encoding.DER) for issuer in chain(certificate, others)),
+        chain_der=tuple(issuer.public_bytes(Encoding.DER) for issuer in build_chain(certificate, others)),
     )
 
 
-def chain(certificate: x509.Certificate, others: Sequence[x509.Certificate]) -> list[x509.Certificate]:
+def build_chain(certificate: x509.Certificate, others: Sequence[x509.Certificate]) -> list[x509.Certificate]:
     """Return the issuers of a certificate in order, as far as they are among `others`.
 
     Several issuers can have the same name, so each is confirmed by its signature.
@@ -130,25 +130,25 @@ def is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> boo
     return True
 
 
-def examine(material: Material, at: datetime, source: Source) -> Findings:
+def examine_material(material: SealMaterial, at: datetime, source: MaterialSource) -> MaterialFindings:
     """Return everything that speaks against sealing with this material.
 
     Raises `AuthorityError` if it cannot be examined.
     """
     certificate = material.certificate
     try:
-        return Findings(
+        return MaterialFindings(
             problems=(
-                *_of_key(material, source),
-                *_of_form(certificate, source),
-                *_of_use(certificate, source),
-                *_of_hash(material, source),
+                *_check_key(material, source),
+                *_check_form(certificate, source),
+                *_check_use(certificate, source),
+                *_check_hash(material, source),
             ),
-            dates=lapsed(certificate, at, source.what, source.another),
+            dates=describe_lapse(certificate, at, source.what, source.another),
             notices=(
-                *_of_curve(material.key, source),
-                *_of_chain(material, at, source),
-                *_ending(certificate, at, source),
+                *_note_curve(material.key, source),
+                *_note_chain(material, at, source),
+                *_note_end(certificate, at, source),
             ),
         )
     except UNREADABLE as error:
@@ -160,12 +160,12 @@ def examine(material: Material, at: datetime, source: Source) -> Findings:
 # ---------- the key ----------
 
 
-def _of_form(certificate: x509.Certificate, source: Source) -> Iterator[str]:
-    if (odd := public.oddity(certificate)) is not None:
+def _check_form(certificate: x509.Certificate, source: MaterialSource) -> Iterator[str]:
+    if (odd := public.find_oddity(certificate)) is not None:
         yield f"{source.what} {odd.cause}; {source.another}, {odd.remedy}."
 
 
-def _of_key(material: Material, source: Source) -> Iterator[str]:
+def _check_key(material: SealMaterial, source: MaterialSource) -> Iterator[str]:
     key, held = material.key, f"{source.key} holds"
     if isinstance(key, rsa.RSAPrivateKey) and key.key_size < 2048:
         yield f"{held} a weak key, RSA with {key.key_size} bits, which readers of PDFs refuse; use {KEYS}."
@@ -181,16 +181,16 @@ def _is_on_known_curve(key: object) -> bool:
     return isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, CURVES)
 
 
-def _of_curve(key: object, source: Source) -> Iterator[Notice]:
+def _note_curve(key: object, source: MaterialSource) -> Iterator[SealNotice]:
     if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, BRAINPOOL):
-        yield Notice(
+        yield SealNotice(
             "not every reader of PDFs knows the curve of the seal key",
             f"{source.key} holds a key on the curve {key.curve.name}, which not every reader of PDFs knows: those that"
             " do not call each seal invalid; P-256 is known to all.",
         )
 
 
-def supported(key: object, path: object) -> PrivateKey:
+def require_supported_key(key: object, path: object) -> PrivateKey:
     """Return the key if documents can be sealed with it. Raises `AuthorityError`."""
     if isinstance(key, rsa.RSAPrivateKey) and key.key_size >= 2048:
         return key
@@ -209,21 +209,21 @@ def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> 
 # ---------- the purpose of the certificate ----------
 
 
-def _of_use(certificate: x509.Certificate, source: Source) -> Iterator[str]:
+def _check_use(certificate: x509.Certificate, source: MaterialSource) -> Iterator[str]:
     """Yield problems with its purpose; a certificate without these extensions may be used for anything (RFC 5280)."""
-    constraints = _extension(certificate, x509.BasicConstraints)
+    constraints = _find_extension(certificate, x509.BasicConstraints)
     if constraints is not None and constraints.ca:
         yield (
             f"{source.what} is that of a certification authority (CA:TRUE), which issues certificates and seals no"
             f" documents; {source.another}, made with CA:FALSE."
         )
-    usage = _extension(certificate, x509.KeyUsage)
+    usage = _find_extension(certificate, x509.KeyUsage)
     if usage is not None and not (usage.digital_signature or usage.content_commitment):
         yield (
             f"{source.what} may not be used for signatures: its key usage names neither digitalSignature nor"
             f" nonRepudiation; {source.another}, issued for signing documents."
         )
-    purposes = _extension(certificate, x509.ExtendedKeyUsage)
+    purposes = _find_extension(certificate, x509.ExtendedKeyUsage)
     if purposes is not None and all(purpose in ELSEWHERE for purpose in purposes):
         for_these = " and ".join(sorted(ELSEWHERE[purpose] for purpose in purposes))
         yield (
@@ -232,41 +232,41 @@ def _of_use(certificate: x509.Certificate, source: Source) -> Iterator[str]:
         )
 
 
-def _extension(certificate: x509.Certificate, kind: type[Extension]) -> Extension | None:
+def _find_extension(certificate: x509.Certificate, kind: type[Extension]) -> Extension | None:
     try:
         return certificate.extensions.get_extension_for_class(kind).value
     except x509.ExtensionNotFound:
         return None
 
 
-def _of_hash(material: Material, source: Source) -> Iterator[str]:
+def _check_hash(material: SealMaterial, source: MaterialSource) -> Iterator[str]:
     """Yield weak hashes of the certificate and its issuers; the signature of a root on itself does not matter."""
     below_a_root = [issuer for issuer in material.chain if issuer.issuer != issuer.subject]
     for certificate in (material.certificate, *below_a_root):
         hashed = certificate.signature_hash_algorithm
         if isinstance(hashed, SHA1 | MD5):
             yield (
-                f"The certificate of “{name_of(certificate.subject)}” in {source.certificate} was issued with"
+                f"The certificate of “{read_name(certificate.subject)}” in {source.certificate} was issued with"
                 f" {hashed.name.upper().replace('SHA1', 'SHA-1')}, which readers of PDFs refuse; {source.another},"
                 " issued with SHA-256."
             )
 
 
-def _of_chain(material: Material, at: datetime, source: Source) -> Iterator[Notice]:
+def _note_chain(material: SealMaterial, at: datetime, source: MaterialSource) -> Iterator[SealNotice]:
     """Yield notices about a chain that PDF readers may be unable to follow to a root that they know."""
     top = (material.certificate, *material.chain)[-1]
     if top.issuer != top.subject:
-        yield Notice(
+        yield SealNotice(
             "chain of the seal certificate not complete",
-            f"The chain in {source.certificate} is not complete: the certificate of “{name_of(top.issuer)}”, which"
-            f" issued “{name_of(top.subject)}”, is missing, so that readers of PDFs may not find out who sealed;"
+            f"The chain in {source.certificate} is not complete: the certificate of “{read_name(top.issuer)}”, which"
+            f" issued “{read_name(top.subject)}”, is missing, so that readers of PDFs may not find out who sealed;"
             " add it.",
         )
     for issuer in material.chain:
         if at > issuer.not_valid_after_utc:
-            yield Notice(
+            yield SealNotice(
                 "an issuer of the seal certificate has expired",
-                f"The certificate of “{name_of(issuer.subject)}” in {source.certificate} has expired on"
+                f"The certificate of “{read_name(issuer.subject)}” in {source.certificate} has expired on"
                 f" {issuer.not_valid_after_utc:%Y-%m-%d}; ask for the current one, and put it in its place.",
             )
 
@@ -274,7 +274,7 @@ def _of_chain(material: Material, at: datetime, source: Source) -> Iterator[Noti
 # ---------- dates ----------
 
 
-def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
+def describe_lapse(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
     """Return a sentence with the remedy if `at` lies outside the certificate's dates, or None."""
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if at > last:
@@ -284,12 +284,12 @@ def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) 
     return None
 
 
-def _ending(certificate: x509.Certificate, at: datetime, source: Source) -> Iterator[Notice]:
+def _note_end(certificate: x509.Certificate, at: datetime, source: MaterialSource) -> Iterator[SealNotice]:
     last = certificate.not_valid_after_utc
     if at <= last < at + SOON:
-        yield Notice(ENDING, f"{source.what} ends on {last:%Y-%m-%d}; {source.another} before.")
+        yield SealNotice(ENDING, f"{source.what} ends on {last:%Y-%m-%d}; {source.another} before.")
 
 
-def name_of(name: x509.Name) -> str:
+def read_name(name: x509.Name) -> str:
     found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
     return str(found[0].value) if found else name.rfc4514_string()

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from esign.authority import bundle, files, pem
-from esign.authority.checks import Material, Source
-from esign.config import Seal
+from esign.authority.checks import MaterialSource, SealMaterial
+from esign.config import SealSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SealFiles:
     """The configured files; `certificate` is a PKCS#12 file if `key` is None."""
 
     certificate: Path
@@ -17,25 +17,25 @@ class Given:
     passphrase: str | None = field(default=None, repr=False)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> MaterialSource:
         named = "seal.pkcs12" if self.key is None else "seal.certificate and seal.key"
-        return Source(
+        return MaterialSource(
             key=str(self.key or self.certificate),
             certificate=str(self.certificate),
             secret="seal.passphrase",  # noqa: S106  (the name of the setting)
             another=f"set {named} to another one",
         )
 
-    def read(self) -> Material:
+    def read_material(self) -> SealMaterial:
         """Return the material in the files. Raises `AuthorityError`."""
-        content = files.read(self.certificate)
+        content = files.read_file(self.certificate)
         if self.key is None:
-            return bundle.opened(content, self.passphrase, self.source)
-        return pem.opened(content, files.read(self.key), self.passphrase, self.source)
+            return bundle.open_bundle(content, self.passphrase, self.source)
+        return pem.open_pem(content, files.read_file(self.key), self.passphrase, self.source)
 
 
-def given(seal: Seal) -> Given | None:
+def find_configured_seal(seal: SealSettings) -> SealFiles | None:
     """Return the configured files, or None if the certificate is made here or uploaded."""
     if seal.certificate is not None:
-        return Given(seal.certificate, seal.private_key, seal.secret)
-    return Given(seal.pkcs12, None, seal.secret) if seal.pkcs12 is not None else None
+        return SealFiles(seal.certificate, seal.private_key, seal.secret)
+    return SealFiles(seal.pkcs12, None, seal.secret) if seal.pkcs12 is not None else None

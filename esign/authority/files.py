@@ -7,7 +7,7 @@ from esign.authority.checks import AuthorityError
 from esign.system.vault import write_once, write_over
 
 
-def read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """Return the content of a file. Raises `AuthorityError`."""
     try:
         return path.read_bytes()
@@ -17,17 +17,17 @@ def read(path: Path) -> bytes:
         ) from error
 
 
-def write(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Write a file completely or not at all, readable by this user alone. An existing file is left as it is."""
-    _written(path, content, write_once)
+    _write_with(path, content, write_once)
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Write a file in the same way, replacing an existing one."""
-    _written(path, content, write_over)
+    _write_with(path, content, write_over)
 
 
-def remove(path: Path) -> None:
+def remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -36,7 +36,7 @@ def remove(path: Path) -> None:
         ) from error
 
 
-def _written(path: Path, content: bytes, how: Callable[[Path, bytes], None]) -> None:
+def _write_with(path: Path, content: bytes, how: Callable[[Path, bytes], None]) -> None:
     try:
         how(path, content)
     except OSError as error:

@@ -16,7 +16,7 @@ FILE = "seal-changes.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SealChange:
     """A change of the seal certificate; `deed` is `uploaded`, `went back`, `made anew`, `renewed` or `configured`.
 
     `renewed` includes the first certificate made here. `who` is None if the program did it itself or by its
@@ -31,7 +31,7 @@ class Change:
     ip: str | None = None
 
 
-def add(folder: Path, change: Change) -> None:
+def add_change(folder: Path, change: SealChange) -> None:
     """Append a change, which is on the disk when this returns. Raises `AuthorityError`."""
     path = folder / FILE
     try:
@@ -45,16 +45,16 @@ def add(folder: Path, change: Change) -> None:
         ) from error
 
 
-def read(folder: Path) -> list[Change]:
+def read_changes(folder: Path) -> list[SealChange]:
     """Return all changes, the newest first. A line that was cut by a crash is skipped."""
-    return list(reversed(list(_lines(folder / FILE))))
+    return list(reversed(list(_read_lines(folder / FILE))))
 
 
-def _lines(path: Path) -> Iterator[Change]:
+def _read_lines(path: Path) -> Iterator[SealChange]:
     if not path.exists():
         return
     for line in path.read_bytes().splitlines():
         try:
-            yield Change(**json.loads(line))
+            yield SealChange(**json.loads(line))
         except (ValueError, TypeError):
             continue

@@ -9,9 +9,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from esign.authority import journal, retired, uploaded
-from esign.authority.checks import Material, name_of
-from esign.authority.configured import Given
-from esign.authority.selection import Authority, Origin, fresh_seal, load_or_make
+from esign.authority.checks import SealMaterial, read_name
+from esign.authority.configured import SealFiles
+from esign.authority.selection import Origin, SealAuthority, load_or_make_authority, make_fresh_seal
 from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
@@ -20,7 +20,7 @@ WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", 
 
 
 @dataclass(frozen=True, slots=True)
-class By:
+class ChangedBy:
     """The person who changes the seal, their address, and the kind of change; all None if the program does it
     itself.
     """
@@ -30,7 +30,7 @@ class By:
     deed: str | None = None
 
 
-BY_ITSELF = By()
+BY_ITSELF = ChangedBy()
 
 
 class Keyring:
@@ -40,62 +40,68 @@ class Keyring:
     thread.
     """
 
-    def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: Given | None) -> None:
+    def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: SealFiles | None) -> None:
         """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
         self._lock = Lock()
-        self.authority = load_or_make(data_dir, organisation_name, now, given)
+        self.authority = load_or_make_authority(data_dir, organisation_name, now, given)
         self.credentials: dict[Mode, Credential] = {}
         self._hand_out(now, BY_ITSELF)
 
-    def _hand_out(self, now: Instant, by: By) -> None:
+    def _hand_out(self, now: Instant, by: ChangedBy) -> None:
         self.credentials |= {Mode.LIVE: self.authority.live, Mode.TEST: self.authority.test}
         certificate = x509.load_der_x509_certificate(self.authority.live.certificate_der)
         fingerprint = certificate.fingerprint(SHA256()).hex()
-        last = next(iter(journal.read(self._data_dir)), None)
+        last = next(iter(journal.read_changes(self._data_dir)), None)
         if last is None or last.fingerprint != fingerprint:
             deed = by.deed or WITHOUT_ASKING[self.authority.origin]
-            change = journal.Change(now, deed, name_of(certificate.subject), fingerprint, by.who, by.ip)
-            journal.add(self._data_dir, change)
+            change = journal.SealChange(now, deed, read_name(certificate.subject), fingerprint, by.who, by.ip)
+            journal.add_change(self._data_dir, change)
 
-    def history(self) -> list[journal.Change]:
+    def read_history(self) -> list[journal.SealChange]:
         """Return the changes of the seal certificate, the newest first."""
-        return journal.read(self._data_dir)
+        return journal.read_changes(self._data_dir)
 
-    def refresh(self, now: Instant) -> tuple[Authority, Authority]:
+    def refresh(self, now: Instant) -> tuple[SealAuthority, SealAuthority]:
         """Renew what ends soon and take up changed files. Return the authority before and after.
 
         Raises `AuthorityError`, and then nothing changes.
         """
         return self._change(now, lambda: None, BY_ITSELF)
 
-    def upload(self, material: Material, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
+    def upload(
+        self, material: SealMaterial, now: Instant, by: ChangedBy = BY_ITSELF
+    ) -> tuple[SealAuthority, SealAuthority]:
         """Seal with this material from now on. The caller has examined it. Return the authority before and after."""
 
         def write() -> None:
-            retired.keep(self._data_dir, material.credential)
-            uploaded.write(self._data_dir, material.credential)
+            retired.keep_certificate(self._data_dir, material.credential)
+            uploaded.write_uploaded_seal(self._data_dir, material.credential)
 
         return self._change(now, write, replace(by, deed="uploaded"))
 
-    def go_back(self, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
+    def go_back(self, now: Instant, by: ChangedBy = BY_ITSELF) -> tuple[SealAuthority, SealAuthority]:
         """Seal with the certificate made here. The uploaded key is deleted, its certificate stays trusted."""
-        return self._change(now, lambda: uploaded.remove(self._data_dir), replace(by, deed="went back"))
+        return self._change(
+            now, lambda: uploaded.remove_uploaded_seal(self._data_dir), replace(by, deed="went back")
+        )
 
     def make_anew(
-        self, organisation_name: str, now: Instant, by: By = BY_ITSELF
-    ) -> tuple[Authority, Authority]:
+        self, organisation_name: str, now: Instant, by: ChangedBy = BY_ITSELF
+    ) -> tuple[SealAuthority, SealAuthority]:
         """Make another authority and seal certificate in this name. The earlier ones stay trusted."""
 
         def write() -> None:
-            fresh_seal(self._data_dir, organisation_name, now)
+            make_fresh_seal(self._data_dir, organisation_name, now)
 
         return self._change(now, write, replace(by, deed="made anew"))
 
-    def _change(self, now: Instant, write: Callable[[], None], by: By) -> tuple[Authority, Authority]:
+    def _change(
+        self, now: Instant, write: Callable[[], None], by: ChangedBy
+    ) -> tuple[SealAuthority, SealAuthority]:
         with self._lock:
             before = self.authority
             write()
-            self.authority = load_or_make(self._data_dir, self._name, now, self._given)
+            self.authority = load_or_make_authority(self._data_dir, self._name, now, self._given)
             self._hand_out(now, by)
             return before, self.authority

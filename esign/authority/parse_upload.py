@@ -7,19 +7,21 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.authority import bundle, pem
-from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source
+from esign.authority.checks import UNREADABLE, AuthorityError, MaterialSource, SealMaterial
 
 ANOTHER = "choose another one"
 LARGEST = 2**20  # a chain of ten certificates has 30 kB
 
 
-def opened(files: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[Material, Source]:
+def open_upload(
+    files: Sequence[tuple[str, bytes]], passphrase: str | None
+) -> tuple[SealMaterial, MaterialSource]:
     """Return the material of the uploaded files, given as names and contents. Raises `AuthorityError`."""
     bundles, texts = [], []
     for name, content in files:
         if len(content) > LARGEST:
             raise AuthorityError(f"{name} is too large for a key or a certificate; {ANOTHER}.")
-        if (certificate := _bare(content)) is not None:
+        if (certificate := _read_der_certificate(content)) is not None:
             texts.append((name, certificate.public_bytes(Encoding.PEM)))
         elif content[:1] == b"\x30":
             bundles.append((name, content))
@@ -31,10 +33,10 @@ def opened(files: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[
             )
     if len(bundles) > 1:
         raise AuthorityError(f"{bundles[0][0]} and {bundles[1][0]} hold a seal each; choose one of them.")
-    return _of_bundle(bundles[0], texts, passphrase) if bundles else _of_texts(texts, passphrase)
+    return _open_bundle(bundles[0], texts, passphrase) if bundles else _open_texts(texts, passphrase)
 
 
-def _bare(content: bytes) -> x509.Certificate | None:
+def _read_der_certificate(content: bytes) -> x509.Certificate | None:
     """Return the certificate if the file is one in DER, as some issuers send it, or None."""
     try:
         return x509.load_der_x509_certificate(content)
@@ -42,22 +44,24 @@ def _bare(content: bytes) -> x509.Certificate | None:
         return None
 
 
-def _of_bundle(
+def _open_bundle(
     one: tuple[str, bytes], texts: Sequence[tuple[str, bytes]], passphrase: str | None
-) -> tuple[Material, Source]:
+) -> tuple[SealMaterial, MaterialSource]:
     """Return the material of a PKCS#12 file. Certificates in the other files may complete its chain."""
     name, content = one
-    source = Source(name, name, "the passphrase", ANOTHER)
-    material = bundle.opened(content, passphrase, source)
+    source = MaterialSource(name, name, "the passphrase", ANOTHER)
+    material = bundle.open_bundle(content, passphrase, source)
     beside = tuple(
         certificate
         for text_name, text in texts
-        for certificate in pem.certificates_in(text, replace(source, certificate=text_name))
+        for certificate in pem.read_certificates(text, replace(source, certificate=text_name))
     )
     return replace(material, others=(*material.others, *beside)), source
 
 
-def _of_texts(texts: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[Material, Source]:
+def _open_texts(
+    texts: Sequence[tuple[str, bytes]], passphrase: str | None
+) -> tuple[SealMaterial, MaterialSource]:
     whole = b"".join(text for _, text in texts)
     keys = [name for name, text in texts if pem.KEY.search(text)]
     certificates = [name for name, text in texts if b"-----BEGIN CERTIFICATE-----" in text]
@@ -70,5 +74,5 @@ def _of_texts(texts: Sequence[tuple[str, bytes]], passphrase: str | None) -> tup
         raise AuthorityError(
             f"{names} holds no certificate; choose the file of the certificate together with it."
         )
-    source = Source(keys[0], " and ".join(certificates), "the passphrase", ANOTHER)
-    return pem.opened(whole, whole, passphrase, source), source
+    source = MaterialSource(keys[0], " and ".join(certificates), "the passphrase", ANOTHER)
+    return pem.open_pem(whole, whole, passphrase, source), source

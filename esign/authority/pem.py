@@ -8,8 +8,8 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.authority.bundle import no_longer_known
-from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, Material, Source
+from esign.authority.bundle import find_missing_cipher
+from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
 from esign.authority.public import is_pair
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
@@ -17,19 +17,19 @@ BODY = re.compile(rb"-----\s+([A-Za-z0-9+/=\s]+)-----END")
 UNKNOWN = re.compile("unknown (cipher|key encryption)", re.IGNORECASE)  # texts of the library's errors
 
 
-def opened(certificates: bytes, key: bytes, passphrase: str | None, source: Source) -> Material:
+def open_pem(certificates: bytes, key: bytes, passphrase: str | None, source: MaterialSource) -> SealMaterial:
     """Return key, certificate and the other certificates. Raises `AuthorityError`.
 
     If no certificate belongs to the key, the first one is taken as the seal's; `checks` then reports the
     mismatch.
     """
-    found = certificates_in(certificates, source)
-    private = _private(key, passphrase, source)
+    found = read_certificates(certificates, source)
+    private = _read_private_key(key, passphrase, source)
     own = next((one for one in found if is_pair(private, one)), found[0])
-    return Material(private, own, tuple(one for one in found if one != own))
+    return SealMaterial(private, own, tuple(one for one in found if one != own))
 
 
-def certificates_in(content: bytes, source: Source) -> list[x509.Certificate]:
+def read_certificates(content: bytes, source: MaterialSource) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(content)
     except UNREADABLE as error:
@@ -43,7 +43,7 @@ def certificates_in(content: bytes, source: Source) -> list[x509.Certificate]:
         ) from error
 
 
-def _private(content: bytes, passphrase: str | None, source: Source) -> object:
+def _read_private_key(content: bytes, passphrase: str | None, source: MaterialSource) -> object:
     block = KEY.search(content)
     if block is None:
         raise AuthorityError(
@@ -76,4 +76,4 @@ def _is_locked_by_unknown(block: bytes, error: str) -> bool:
     body, content = BODY.search(block), b""
     with suppress(ValueError):  # damaged
         content = binascii.a2b_base64(body[1]) if body else b""
-    return bool(UNKNOWN.search(error) or no_longer_known(content))
+    return bool(UNKNOWN.search(error) or find_missing_cipher(content))

@@ -17,10 +17,12 @@ class Oddity(NamedTuple):
 
 def is_pair(key: object, certificate: x509.Certificate) -> bool:
     own = key.public_key()  # type: ignore[attr-defined]  # each has one
-    return bool(own.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) == _plain(certificate))
+    return bool(
+        own.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) == _encode_public_key(certificate)
+    )
 
 
-def oddity(certificate: x509.Certificate) -> Oddity | None:
+def find_oddity(certificate: x509.Certificate) -> Oddity | None:
     """Return what makes PDF readers or our own verification refuse seals by this certificate's key, or None."""
     if certificate.public_key_algorithm_oid == PublicKeyAlgorithmOID.RSASSA_PSS:
         return Oddity(
@@ -29,7 +31,7 @@ def oddity(certificate: x509.Certificate) -> Oddity | None:
         )
     if certificate.public_key_algorithm_oid != PublicKeyAlgorithmOID.EC_PUBLIC_KEY:
         return None
-    plain = _plain(certificate)
+    plain = _encode_public_key(certificate)
     if plain is not None and plain not in certificate.tbs_certificate_bytes:
         return Oddity(
             "writes its key in an unusual form, the curve by its numbers or the point compressed, which readers of"
@@ -39,7 +41,7 @@ def oddity(certificate: x509.Certificate) -> Oddity | None:
     return None
 
 
-def _plain(certificate: x509.Certificate) -> bytes | None:
+def _encode_public_key(certificate: x509.Certificate) -> bytes | None:
     """Return the public key in its usual encoding, or None if its kind is not known here."""
     try:
         return certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)

@@ -12,26 +12,26 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.authority import files
 from esign.authority.checks import AuthorityError
-from esign.authority.uploaded import as_pem
+from esign.authority.uploaded import encode_certificates
 from esign.core.seal_credential import Credential
 
 NAME = "sealed-with-{}.pem"
 
 
-def keep(folder: Path, credential: Credential) -> None:
+def keep_certificate(folder: Path, credential: Credential) -> None:
     name = NAME.format(hashlib.sha256(credential.certificate_der).hexdigest()[:32])
     if not (folder / name).exists():
-        files.write(folder / name, as_pem(credential))
+        files.write_file(folder / name, encode_certificates(credential))
 
 
-def chains(folder: Path) -> Iterator[list[bytes]]:
+def read_chains(folder: Path) -> Iterator[list[bytes]]:
     """Yield the chain (DER) of each kept certificate, its own first, the trust anchor last.
 
     Raises `AuthorityError`.
     """
     for path in sorted(folder.glob(NAME.format("*"))):
         try:
-            found = x509.load_pem_x509_certificates(files.read(path))
+            found = x509.load_pem_x509_certificates(files.read_file(path))
         except ValueError as error:
             raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
         yield [one.public_bytes(Encoding.DER) for one in found]

@@ -25,21 +25,21 @@ from cryptography.hazmat.primitives.serialization import (
 from esign.authority import files
 from esign.authority.certificates import (
     SEAL_LIFE,
-    authority_certificate,
     has_current_profile,
-    organisation_in,
-    seal_certificate,
+    make_authority_certificate,
+    make_seal_certificate,
+    read_organisation,
 )
 from esign.authority.checks import (
     AuthorityError,
-    Notice,
     PrivateKey,
-    credential,
+    SealNotice,
+    build_credential,
+    describe_lapse,
     is_issued_by,
-    lapsed,
-    name_of,
+    read_name,
     require_pair,
-    supported,
+    require_supported_key,
 )
 from esign.core.seal_credential import Credential
 
@@ -52,7 +52,7 @@ Kind = Literal["authority", "seal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class AuthorityFolder:
     """The files of one mode; `at` is the time that decides which of them are in use."""
 
     folder: Path
@@ -63,43 +63,47 @@ class Folder:
     def path(self, kind: Kind, number: int, suffix: str) -> Path:
         return self.folder / f"{self.prefix}{kind}{'' if number == 1 else f'-{number}'}.{suffix}"
 
-    def numbers(self, kind: Kind) -> list[int]:
+    def list_numbers(self, kind: Kind) -> list[int]:
         """Return the numbers of the certificates that exist, the oldest first."""
         shape = re.compile(rf"{re.escape(self.prefix)}{kind}(?:-(\d+))?\.pem")
         found = [shape.fullmatch(path.name) for path in self.folder.glob(f"{self.prefix}{kind}*.pem")]
         return sorted(int(hit[1] or 1) for hit in found if hit)
 
-    def certificates(self, kind: Kind) -> dict[int, x509.Certificate]:
-        return {number: _certificate(self.path(kind, number, "pem")) for number in self.numbers(kind)}
+    def read_certificates(self, kind: Kind) -> dict[int, x509.Certificate]:
+        return {
+            number: _read_certificate(self.path(kind, number, "pem")) for number in self.list_numbers(kind)
+        }
 
-    def in_use(self, kind: Kind) -> int:
+    def find_number_in_use(self, kind: Kind) -> int:
         """Return the number of the newest certificate that is valid now, or else of the newest.
 
         A certificate that was made while the clock was wrong thus does no harm.
         """
-        found = self.certificates(kind)
-        current = [number for number, one in found.items() if lapsed(one, self.at, "", "") is None]
+        found = self.read_certificates(kind)
+        current = [number for number, one in found.items() if describe_lapse(one, self.at, "", "") is None]
         return max(current or found, default=1)
 
     # ---------- loading ----------
 
-    def credential(self) -> Credential:
+    def load_credential(self) -> Credential:
         """Return the credential of the seal in use. Raises `AuthorityError`."""
-        number = self.in_use("seal")
+        number = self.find_number_in_use("seal")
         path = self.path("seal", number, "key")
-        key, seal = _key(path), _certificate(self.path("seal", number, "pem"))
+        key, seal = _read_key(path), _read_certificate(self.path("seal", number, "pem"))
         require_pair(key, seal, str(path))
-        return credential(key, seal, [self._issuer(seal)])
+        return build_credential(key, seal, [self._find_issuer(seal)])
 
     def seal(self) -> x509.Certificate:
-        return _certificate(self.path("seal", self.in_use("seal"), "pem"))
+        return _read_certificate(self.path("seal", self.find_number_in_use("seal"), "pem"))
 
     def authority(self) -> x509.Certificate:
         """Return the authority that issues new seals, unless that of the present seal still lasts."""
-        return _certificate(self.path("authority", self.in_use("authority"), "pem"))
+        return _read_certificate(self.path("authority", self.find_number_in_use("authority"), "pem"))
 
-    def _issuer(self, seal: x509.Certificate) -> x509.Certificate:
-        found = self.certificates("authority") or {1: _certificate(self.path("authority", 1, "pem"))}
+    def _find_issuer(self, seal: x509.Certificate) -> x509.Certificate:
+        found = self.read_certificates("authority") or {
+            1: _read_certificate(self.path("authority", 1, "pem"))
+        }
         for one in found.values():
             if is_issued_by(seal, one):
                 return one
@@ -108,9 +112,9 @@ class Folder:
             " that followed; put it back from a backup."
         )
 
-    def roots(self) -> list[bytes]:
+    def read_roots(self) -> list[bytes]:
         """Return the certificates (DER) of every authority ever made for this mode."""
-        return [one.public_bytes(Encoding.DER) for one in self.certificates("authority").values()]
+        return [one.public_bytes(Encoding.DER) for one in self.read_certificates("authority").values()]
 
     # ---------- renewal ----------
 
@@ -119,12 +123,12 @@ class Folder:
 
         Raises `AuthorityError` if there is nothing to seal with.
         """
-        if not self.numbers("seal"):
-            self.make()
+        if not self.list_numbers("seal"):
+            self.make_first()
             return None
         if not (self._is_due() or self._needs_authority()):
             return None
-        key = self.path("authority", self.in_use("authority"), "key")
+        key = self.path("authority", self.find_number_in_use("authority"), "key")
         try:
             if key.exists():
                 self.renew()
@@ -136,69 +140,69 @@ class Folder:
 
     def _is_due(self) -> bool:
         """Return whether the seal ends soon, or has a profile that some PDF readers refuse."""
-        return self.ends_soon() or not self.has_current_profile()
+        return self.is_ending_soon() or not self.has_current_profile()
 
     def has_current_profile(self) -> bool:
         return has_current_profile(self.seal())
 
-    def ends_soon(self) -> bool:
-        return ends_before(self.seal(), self.at + RENEW_BEFORE)
+    def is_ending_soon(self) -> bool:
+        return is_ending_before(self.seal(), self.at + RENEW_BEFORE)
 
     def _needs_authority(self) -> bool:
         """Return whether a new authority is needed, long before the next seal would outlive the present one."""
-        return ends_before(self.authority(), self.at + SEAL_LIFE + ANNOUNCED)
+        return is_ending_before(self.authority(), self.at + SEAL_LIFE + ANNOUNCED)
 
     def renew(self) -> None:
         """Renew what is due. The seal in use and its authority stay in place."""
         if self._needs_authority():
-            self._add_authority(organisation_in(self.authority()))
+            self._add_authority(read_organisation(self.authority()))
         if self._is_due():
             seal = self.seal()
-            self._add_seal(organisation_in(seal), self._authority_for_next(seal))
+            self._add_seal(read_organisation(seal), self._choose_next_authority(seal))
 
-    def _authority_for_next(self, seal: x509.Certificate) -> int:
+    def _choose_next_authority(self, seal: x509.Certificate) -> int:
         """Return the number of the authority for the next seal.
 
         It is the issuer of the present seal as long as another seal fits into its time, because readers may
         trust it already.
         """
-        for number, one in self.certificates("authority").items():
-            if is_issued_by(seal, one) and not ends_before(one, self.at + SEAL_LIFE):
+        for number, one in self.read_certificates("authority").items():
+            if is_issued_by(seal, one) and not is_ending_before(one, self.at + SEAL_LIFE):
                 return number
-        return self.in_use("authority")
+        return self.find_number_in_use("authority")
 
-    def anew(self) -> None:
+    def make_anew(self) -> None:
         """Make another authority and a seal under it, in the present name."""
         self._add_seal(self.name, self._add_authority(self.name))
 
-    def following(self) -> x509.Certificate | None:
+    def find_following_authority(self) -> x509.Certificate | None:
         """Return the authority that will issue the seals from some renewal on, or None if it is the present one."""
         newest = self.authority()
         return None if is_issued_by(self.seal(), newest) else newest
 
-    def succession(self) -> Notice | None:
+    def describe_succession(self) -> SealNotice | None:
         """Return a notice for those who trust the present authority, or None if it stays."""
-        following, seal = self.following(), self.seal()
+        following, seal = self.find_following_authority(), self.seal()
         if following is None:
             return None
-        return Notice(
+        return SealNotice(
             "the authority behind the seal changes soon",
-            f"The authority behind the seal ends on {self._issuer(seal).not_valid_after_utc:%Y-%m-%d}. From"
+            f"The authority behind the seal ends on {self._find_issuer(seal).not_valid_after_utc:%Y-%m-%d}. From"
             f" {seal.not_valid_after_utc - RENEW_BEFORE:%Y-%m-%d} on, the seal comes from the one that follows it,"
-            f" “{name_of(following.subject)}”; give its certificate to those who trust the present one.",
+            f" “{read_name(following.subject)}”; give its certificate to those who trust the present one.",
         )
 
-    def late(self, hindrance: str | None) -> str | None:
+    def describe_late_seal(self, hindrance: str | None) -> str | None:
         """Return what is wrong with the dates of the seal certificate although it is renewed automatically,
         with the remedy.
         """
-        path = self.path("seal", self.in_use("seal"), "pem")
+        path = self.path("seal", self.find_number_in_use("seal"), "pem")
         remedy = hindrance or "make a new one on the page of the seal."
-        return lapsed(self.seal(), self.at, f"The seal certificate {path}", remedy.removesuffix("."))
+        return describe_lapse(self.seal(), self.at, f"The seal certificate {path}", remedy.removesuffix("."))
 
     # ---------- making ----------
 
-    def make(self) -> None:
+    def make_first(self) -> None:
         """Make the first authority and seal, or what a crash left missing of them."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -206,30 +210,37 @@ class Folder:
             raise AuthorityError(
                 f"{self.folder} cannot be made a folder ({error.strerror}); choose another."
             ) from error
-        if not self.numbers("authority"):
+        if not self.list_numbers("authority"):
             self._add_authority(self.name)
-        number = self.in_use("authority")
-        authority = _certificate(self.path("authority", number, "pem"))
-        require_pair(self._key("authority", number), authority, str(self.path("authority", number, "key")))
-        if lapsed(authority, self.at, "", "") or ends_before(authority, self.at + SEAL_LIFE):
-            number = self._add_authority(organisation_in(authority))
+        number = self.find_number_in_use("authority")
+        authority = _read_certificate(self.path("authority", number, "pem"))
+        require_pair(
+            self._load_or_make_key("authority", number), authority, str(self.path("authority", number, "key"))
+        )
+        if describe_lapse(authority, self.at, "", "") or is_ending_before(authority, self.at + SEAL_LIFE):
+            number = self._add_authority(read_organisation(authority))
         self._add_seal(self.name, number)
 
     def _add_authority(self, name: str) -> int:
-        number = max(self.numbers("authority"), default=0) + 1
-        certificate = authority_certificate(self._key("authority", number), name, self.at, number)
-        files.write(self.path("authority", number, "pem"), _pem(certificate))
+        number = max(self.list_numbers("authority"), default=0) + 1
+        certificate = make_authority_certificate(
+            self._load_or_make_key("authority", number), name, self.at, number
+        )
+        files.write_file(self.path("authority", number, "pem"), _encode_certificate(certificate))
         return number
 
     def _add_seal(self, name: str, issued_by: int) -> int:
-        number = max(self.numbers("seal"), default=0) + 1
-        key, issuer_key = self._key("seal", number), self._key("authority", issued_by)
-        issuer = _certificate(self.path("authority", issued_by, "pem"))
-        certificate = seal_certificate(key, name, issuer, issuer_key, self.at)
-        files.write(self.path("seal", number, "pem"), _pem(certificate))
+        number = max(self.list_numbers("seal"), default=0) + 1
+        key, issuer_key = (
+            self._load_or_make_key("seal", number),
+            self._load_or_make_key("authority", issued_by),
+        )
+        issuer = _read_certificate(self.path("authority", issued_by, "pem"))
+        certificate = make_seal_certificate(key, name, issuer, issuer_key, self.at)
+        files.write_file(self.path("seal", number, "pem"), _encode_certificate(certificate))
         return number
 
-    def _key(self, kind: Kind, number: int) -> PrivateKey:
+    def _load_or_make_key(self, kind: Kind, number: int) -> PrivateKey:
         """Return the key of an existing certificate, or make that of a new one. Raises `AuthorityError`."""
         path, certificate = self.path(kind, number, "key"), self.path(kind, number, "pem")
         if not path.exists():
@@ -238,34 +249,34 @@ class Folder:
                     f"{certificate} is there without {path}; put the key back from a backup, or move the certificate"
                     " away and start again to make a new pair."
                 )
-            files.write(path, key_as_pem(ec.generate_private_key(ec.SECP256R1())))
-        return _key(path)
+            files.write_file(path, encode_key(ec.generate_private_key(ec.SECP256R1())))
+        return _read_key(path)
 
 
-def ends_before(certificate: x509.Certificate, moment: datetime) -> bool:
+def is_ending_before(certificate: x509.Certificate, moment: datetime) -> bool:
     return certificate.not_valid_after_utc <= moment
 
 
-def key_as_pem(key: PrivateKeyTypes) -> bytes:
+def encode_key(key: PrivateKeyTypes) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def _key(path: Path) -> PrivateKey:
+def _read_key(path: Path) -> PrivateKey:
     """Return the key in a file. Raises `AuthorityError`."""
     try:
-        return supported(load_pem_private_key(files.read(path), None), path)
+        return require_supported_key(load_pem_private_key(files.read_file(path), None), path)
     except (ValueError, TypeError) as error:
         raise AuthorityError(
             f"{path} is no private key in PEM without a passphrase; put it back from a backup."
         ) from error
 
 
-def _certificate(path: Path) -> x509.Certificate:
+def _read_certificate(path: Path) -> x509.Certificate:
     try:
-        return x509.load_pem_x509_certificate(files.read(path))
+        return x509.load_pem_x509_certificate(files.read_file(path))
     except ValueError as error:
         raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
 
 
-def _pem(certificate: x509.Certificate) -> bytes:
+def _encode_certificate(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(Encoding.PEM)

@@ -18,23 +18,23 @@ PEM = b"-----BEGIN CERTIFICATE-----"
 BLOCK = re.compile(PEM + rb".+?-----END CERTIFICATE-----", re.DOTALL)
 
 
-def trusted_roots(places: Iterable[Path | str]) -> tuple[bytes, ...]:
+def read_trusted_roots(places: Iterable[Path | str]) -> tuple[bytes, ...]:
     """Return every certificate there, as DER, each once; a string in place of a path means the system's store.
 
     Raises `AuthorityError` for a place that holds no certificate.
     """
     found: dict[bytes, None] = {}
     for place in places:
-        roots = _of_system() if isinstance(place, str) else _of_path(place)
+        roots = _read_system_roots() if isinstance(place, str) else _read_path(place)
         found |= dict.fromkeys(roots)
     return tuple(found)
 
 
-def _of_path(path: Path) -> list[bytes]:
-    return [root for file in _files(path) for root in _of_file(file)]
+def _read_path(path: Path) -> list[bytes]:
+    return [root for file in _list_files(path) for root in _read_file(file)]
 
 
-def _files(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     named = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in ENDINGS and entry.is_file())
@@ -45,8 +45,8 @@ def _files(path: Path) -> list[Path]:
     return named
 
 
-def _of_file(path: Path) -> list[bytes]:
-    content = files.read(path)
+def _read_file(path: Path) -> list[bytes]:
+    content = files.read_file(path)
     try:
         if PEM in content:
             found = x509.load_pem_x509_certificates(content)
@@ -59,7 +59,7 @@ def _of_file(path: Path) -> list[bytes]:
     return [certificate.public_bytes(Encoding.DER) for certificate in found]
 
 
-def _of_system() -> list[bytes]:
+def _read_system_roots() -> list[bytes]:
     """Return the roots that OpenSSL trusts, from its file or else its folder, without those that cannot be read."""
     paths = ssl.get_default_verify_paths()
     place = paths.cafile or paths.capath
@@ -67,13 +67,13 @@ def _of_system() -> list[bytes]:
         raise AuthorityError(
             "This machine has no trust store; install its ca-certificates, or leave “system” out of seal.trust."
         )
-    blocks = [block for file in _files(Path(place)) for block in BLOCK.findall(files.read(file))]
+    blocks = [block for file in _list_files(Path(place)) for block in BLOCK.findall(files.read_file(file))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CryptographyDeprecationWarning)
-        return [der for block in blocks if (der := _loaded(block)) is not None]
+        return [der for block in blocks if (der := _load_block(block)) is not None]
 
 
-def _loaded(block: bytes) -> bytes | None:
+def _load_block(block: bytes) -> bytes | None:
     try:
         return x509.load_pem_x509_certificate(block).public_bytes(Encoding.DER)
     except ValueError:

@@ -6,12 +6,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, load_der_private_key
 
 from esign.authority import files, pem
-from esign.authority.checks import AuthorityError, Material, Source
-from esign.authority.self_signed import key_as_pem
+from esign.authority.checks import AuthorityError, MaterialSource, SealMaterial
+from esign.authority.self_signed import encode_key
 from esign.core.seal_credential import Credential
 
 FILE = "uploaded-seal.pem"
-SOURCE = Source(
+SOURCE = MaterialSource(
     key="the uploaded file",
     certificate="the uploaded file",
     secret="",
@@ -19,31 +19,31 @@ SOURCE = Source(
 )
 
 
-def read(folder: Path) -> Material | None:
+def read_uploaded_seal(folder: Path) -> SealMaterial | None:
     """Return the uploaded seal, or None. Raises `AuthorityError` if the file is damaged."""
     path = folder / FILE
     if not path.exists():
         return None
-    content = files.read(path)
+    content = files.read_file(path)
     try:
-        return pem.opened(content, content, None, SOURCE)
+        return pem.open_pem(content, content, None, SOURCE)
     except AuthorityError as error:
         raise AuthorityError(
             f"{path} is damaged; put it back from a backup, or move it away to seal with the certificate made here."
         ) from error
 
 
-def write(folder: Path, credential: Credential) -> None:
+def write_uploaded_seal(folder: Path, credential: Credential) -> None:
     """Write the seal; its key is stored without its passphrase, as is that of a seal made here."""
-    key = key_as_pem(load_der_private_key(credential.key_der, None))
-    files.replace(folder / FILE, key + as_pem(credential))
+    key = encode_key(load_der_private_key(credential.key_der, None))
+    files.replace_file(folder / FILE, key + encode_certificates(credential))
 
 
-def remove(folder: Path) -> None:
-    files.remove(folder / FILE)
+def remove_uploaded_seal(folder: Path) -> None:
+    files.remove_file(folder / FILE)
 
 
-def as_pem(credential: Credential) -> bytes:
+def encode_certificates(credential: Credential) -> bytes:
     """Return the certificates of a credential in PEM, the seal's own first."""
     ders = (credential.certificate_der, *credential.chain_der)
     return b"".join(x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM) for der in ders)

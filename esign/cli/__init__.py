@@ -10,8 +10,8 @@ import click
 
 from esign import __version__
 from esign.cli.clock import clock
-from esign.cli.exit_codes import FAILED, USAGE, run, stop
-from esign.cli.installation import application_key, configured, database, with_config
+from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
+from esign.cli.installation import load_application_key, load_config, open_installation, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
@@ -27,19 +27,19 @@ def main() -> None:
 @with_config
 def serve(file: Path | None) -> None:
     """Serve until told to stop (Ctrl-C or SIGTERM)."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign import app
         from esign.system import descriptors, logs, memory
 
-        memory.set_up()
-        logs.set_up()
+        memory.set_up_memory()
+        logs.set_up_logs()
         if told := descriptors.raise_limit():
             logging.getLogger("esign").warning("%s", told)
         await app.serve(config)
 
-    run(work)
+    run_command(work)
 
 
 @main.command()
@@ -53,11 +53,11 @@ def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
     """
 
     async def work() -> int:
-        from esign.demo.journey import run as journey
+        from esign.demo.journey import run_demo as journey
 
         return await journey(into, leave, webhook)
 
-    run(work)
+    run_command(work)
 
 
 @main.command()
@@ -75,19 +75,19 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
 
     Nothing is asked over the network without --online.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> int:
-        from esign.cli.verify_file import Unreadable, show, verify_file
+        from esign.cli.verify_file import UnreadableInput, verify_file, write_report
 
         try:
             verification = await verify_file(config, pdf, trust, online)
-        except Unreadable as error:
-            stop(USAGE, str(error))
-        click.echo(show(verification, as_json))
+        except UnreadableInput as error:
+            stop_command(USAGE, str(error))
+        click.echo(write_report(verification, as_json))
         return 0 if verification["result"] == "valid" else FAILED
 
-    run(work)
+    run_command(work)
 
 
 @main.command("verify-audit")
@@ -102,19 +102,19 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
     Each trail is compared with the head inside its sealed file. With a sealed FILE, which may come from
     anywhere, the trail is compared with that one.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> int:
         from esign.cli import verify_trails
-        from esign.cli.verify_file import Unreadable
+        from esign.cli.verify_file import UnreadableInput
 
         try:
             intact = await verify_trails.verify_audit(config, what, chains, click.echo)
-        except Unreadable as error:
-            stop(USAGE, str(error))
+        except UnreadableInput as error:
+            stop_command(USAGE, str(error))
         return 0 if intact else FAILED
 
-    run(work)
+    run_command(work)
 
 
 @main.command()
@@ -124,7 +124,7 @@ def check(file: Path | None) -> None:
 
     It can run beside a server. It repairs nothing.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> int:
         import asyncio
@@ -135,14 +135,14 @@ def check(file: Path | None) -> None:
 
         path = config.storage.data_dir / FILE
         if not path.exists():
-            stop(
+            stop_command(
                 USAGE,
                 f"there is no database in {config.storage.data_dir}; name the configuration with --config",
             )
         pages = await asyncio.to_thread(find_damage, path)
         for line in pages:
             click.echo(f"pages: {line}")
-        async with database(config) as db:
+        async with open_installation(config) as db:
             count = await read_all(db)
             found = db.damage.entries()
         for table, key, reason in found:
@@ -153,7 +153,7 @@ def check(file: Path | None) -> None:
         click.echo(f"WHOLE: {count} rows and contents were read.")
         return 0
 
-    run(work)
+    run_command(work)
 
 
 @main.command()
@@ -175,13 +175,13 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
 
     Mails are kept if no mail server is set, and in test mode. With --last N the newest N are listed.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> int:
         from esign.actions.mail import embedded_outbox as kept
         from esign.core.instant import rfc3339
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             if mail_id is None:
                 mails = await kept.list_mails(db, last)
                 for mail in mails:
@@ -190,16 +190,16 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
                     sent = f"; what is sent goes to {config.mail.host}" if config.mail.host else ""
                     click.echo(f"No mail is kept in {config.storage.data_dir}{sent}.", err=True)
                 return 0
-            message = await kept.read(db, application_key(config), mail_id)
+            message = await kept.read_mail(db, load_application_key(config), mail_id)
         if message is None:
-            stop(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
+            stop_command(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
         text = message.get_body(("plain",))
         click.echo(
             f"To: {message['To']}\nSubject: {message['Subject']}\n\n{text.get_content() if text else ''}"
         )
         return 0
 
-    run(work)
+    run_command(work)
 
 
 for group in (keys, users, orgs, clock):

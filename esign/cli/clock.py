@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exit_codes import run
-from esign.cli.installation import application_key, configured, database, with_config
+from esign.cli.exit_codes import run_command
+from esign.cli.installation import load_application_key, load_config, open_installation, with_config
 
 
 @click.group()
@@ -17,7 +17,7 @@ def clock() -> None:
 @with_config
 def show_clock(file: Path | None) -> None:
     """Show the last certain time, and whether the machine's clock has jumped since."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.server import clock_watch
@@ -25,7 +25,7 @@ def show_clock(file: Path | None) -> None:
         from esign.store.server import clock_marks
         from esign.system.clock import SystemClock
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             found = await clock_marks.find(db)
         click.echo(f"The machine says {rfc3339(SystemClock().now())}.")
         if found is None:
@@ -36,7 +36,7 @@ def show_clock(file: Path | None) -> None:
             jumped = clock_watch.describe_jump(found.doubt_ahead)
             click.echo(f"Since then the clock {jumped}: nothing expires until it is confirmed or comes back.")
 
-    run(work)
+    run_command(work)
 
 
 @clock.command("confirm")
@@ -46,7 +46,7 @@ def confirm_clock(file: Path | None) -> None:
 
     The server follows within seconds. What is due by that clock is then done, and cannot be undone.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.server import clock_watch
@@ -54,11 +54,11 @@ def confirm_clock(file: Path | None) -> None:
         from esign.system.clock import SystemClock
 
         now = SystemClock().now()
-        async with database(config) as db:
-            asked = await clock_watch.request_confirmation(db, application_key(config), now)
+        async with open_installation(config) as db:
+            asked = await clock_watch.request_confirmation(db, load_application_key(config), now)
         if asked:
             click.echo(f"The server will go by {rfc3339(now)}.")
         else:
             click.echo("The server is in no doubt about its clock; there is nothing to confirm.", err=True)
 
-    run(work)
+    run_command(work)

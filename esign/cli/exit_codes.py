@@ -14,13 +14,13 @@ import click
 FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 
 
-def stop(code: int, message: str) -> NoReturn:
+def stop_command(code: int, message: str) -> NoReturn:
     """Exit with `code` and a sentence on stderr that names the cause and the remedy."""
     click.echo(f"esign: {message}", err=True)
     sys.exit(code)
 
 
-def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+def run_command(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
     import sqlite3
 
@@ -34,60 +34,60 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     from esign.store.engine.inspection import DamagedDatabase
     from esign.store.engine.locks import AlreadyServed, Locked
     from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
-    from esign.system.descriptors import TooFew
-    from esign.system.vault import Damaged, UnusableKey
+    from esign.system.descriptors import TooFewDescriptors
+    from esign.system.vault import DamagedCiphertext, UnusableKey
 
     try:
         code = uvloop.run(work())
     except AlreadyServed as error:
-        stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
+        stop_command(SERVED, f"{error}; stop it first, or set another storage.data_dir")
     except NewerSchema as error:
-        stop(NEWER, f"{error}; install the newer version of esign again")
+        stop_command(NEWER, f"{error}; install the newer version of esign again")
     except UnfitSchema as error:
-        stop(
+        stop_command(
             NEWER, f"{error}; nothing of it was written; run the version of esign that this database is from"
         )
     except Locked as error:
-        stop(STORAGE, f"{error}; end it, or wait for its end")
+        stop_command(STORAGE, f"{error}; end it, or wait for its end")
     except DatabaseMoved as error:
-        stop(STORAGE, str(error))
+        stop_command(STORAGE, str(error))
     except (StorageFailed, sqlite3.OperationalError) as error:
         if result_code(error) in LOCKED:
-            stop(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
-        stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
+            stop_command(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
+        stop_command(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
     except DamagedDatabase as error:
-        stop(DAMAGED, str(error))
+        stop_command(DAMAGED, str(error))
     except (ForeignDatabase, sqlite3.DatabaseError) as error:
         if result_code(error) == sqlite3.SQLITE_CORRUPT:
-            stop(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
+            stop_command(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
         if result_code(error) == sqlite3.SQLITE_NOTADB:
-            stop(
+            stop_command(
                 DAMAGED,
                 "esign.db is not a database, or its beginning is damaged; put it back from a backup,"
                 " or set storage.data_dir to the folder of an esign database",
             )
-        stop(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (ConfigError, TooFew, UnusableFolder, UnusableKey, AuthorityError) as error:
-        stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
-    except Damaged as error:
-        stop(USAGE, f"{error}; put app.key back from a backup")
+        stop_command(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
+    except (ConfigError, TooFewDescriptors, UnusableFolder, UnusableKey, AuthorityError) as error:
+        stop_command(STORAGE if is_full(error.__context__) else USAGE, str(error))
+    except DamagedCiphertext as error:
+        stop_command(USAGE, f"{error}; put app.key back from a backup")
     except Problem as problem:
         if problem.code == "unavailable":
-            stop(
+            stop_command(
                 STORAGE,
                 "the database takes no writes; check the disk and its free space,"
                 " and whether another program holds a lock on the database",
             )
         remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
-        stop(FAILED, problem.message.rstrip(".") + remedy)
+        stop_command(FAILED, problem.message.rstrip(".") + remedy)
     except OSError as error:
-        stop(*refusal(error))
+        stop_command(*describe_refusal(error))
     except KeyboardInterrupt:
         sys.exit(0)
     sys.exit(code or 0)
 
 
-def refusal(error: OSError) -> tuple[int, str]:
+def describe_refusal(error: OSError) -> tuple[int, str]:
     """Return the exit code and the sentence for an error of the operating system."""
     import errno
 

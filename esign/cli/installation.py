@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exit_codes import USAGE, stop
+from esign.cli.exit_codes import USAGE, stop_command
 
 if TYPE_CHECKING:
     from esign.config import Config
@@ -23,31 +23,31 @@ with_config = click.option(
 )
 
 
-def configured(file: Path | None) -> "Config":
-    from esign.config import ConfigError, load
+def load_config(file: Path | None) -> "Config":
+    from esign.config import ConfigError, load_config
 
     try:
-        return load(file, os.environ)
+        return load_config(file, os.environ)
     except ConfigError as error:
-        stop(USAGE, str(error))
+        stop_command(USAGE, str(error))
 
 
 @asynccontextmanager
-async def database(config: "Config") -> AsyncIterator["Database"]:
+async def open_installation(config: "Config") -> AsyncIterator["Database"]:
     """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
-    from esign.store.engine.database import FILE, opened
+    from esign.store.engine.database import FILE, open_for_command
     from esign.store.server import installation
 
-    key = application_key(config)
-    async with opened(config.storage.data_dir / FILE) as db:
+    key = load_application_key(config)
+    async with open_for_command(config.storage.data_dir / FILE) as db:
         await installation.confirm_key(db, key)
         yield db
 
 
-def application_key(config: "Config") -> "Vault":
+def load_application_key(config: "Config") -> "Vault":
     from esign.store.engine import folder
     from esign.store.engine.database import FILE
     from esign.system import vault
 
     data = folder.prepare(config.storage.data_dir)
-    return vault.load_or_make(data / "app.key", data / FILE)
+    return vault.load_or_make_vault(data / "app.key", data / FILE)

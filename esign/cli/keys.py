@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exit_codes import USAGE, run, stop
-from esign.cli.installation import application_key, configured, database, with_config
+from esign.cli.exit_codes import USAGE, run_command, stop_command
+from esign.cli.installation import load_application_key, load_config, open_installation, with_config
 
 
 @click.group()
@@ -46,18 +46,18 @@ def create_key(
         )
     if not 1 <= len(name.strip()) <= 100 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 100 characters", param_hint="--name")
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import accounts
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             try:
                 key, text = await accounts.create_key(
                     db,
                     config,
-                    application_key(config),
+                    load_application_key(config),
                     await read_now(db),
                     name=name.strip(),
                     mode=Mode.TEST if test else Mode.LIVE,
@@ -65,18 +65,18 @@ def create_key(
                     expires_in_days=expires_days,
                 )
             except accounts.LiveKeysNotAllowed:
-                stop(USAGE, 'server.environment is "test", which issues only test keys; add --test')
+                stop_command(USAGE, 'server.environment is "test", which issues only test keys; add --test')
         click.echo(
-            f"{key.mode.value} key {key.id} ({key.name}), {until(key.expires_at)}."
+            f"{key.mode.value} key {key.id} ({key.name}), {describe_expiry(key.expires_at)}."
             " It is shown this once; keep it safe:",
             err=True,
         )
         click.echo(text)
 
-    run(work)
+    run_command(work)
 
 
-def until(expires_at: int | None) -> str:
+def describe_expiry(expires_at: int | None) -> str:
     from esign.core.instant import rfc3339
 
     return "without expiry" if expires_at is None else f"valid until {rfc3339(expires_at)}"
@@ -89,23 +89,23 @@ def list_keys(file: Path | None) -> None:
 
     A suspended key does nothing: the member who made it was removed or disabled.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import accounts
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             now = await read_now(db)
             found = await accounts.list_keys(db)
         for key in found:
             scopes = ",".join(sorted(key.scopes))
-            click.echo(f"{key.id}  {key.hint}  {accounts.state_of(key, now)}  {scopes}  {key.name}")
+            click.echo(f"{key.id}  {key.hint}  {accounts.name_state(key, now)}  {scopes}  {key.name}")
         if not found:
             place = config.storage.data_dir
             click.echo(f"There is no key in {place}; make one with: esign keys create --name NAME", err=True)
 
-    run(work)
+    run_command(work)
 
 
 @keys.command("revoke")
@@ -113,14 +113,14 @@ def list_keys(file: Path | None) -> None:
 @with_config
 def revoke_key(key_id: str, file: Path | None) -> None:
     """Revoke a key; it stops working with the next request."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import accounts
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
-            await accounts.revoke_key(db, application_key(config), key_id, await read_now(db))
+        async with open_installation(config) as db:
+            await accounts.revoke_key(db, load_application_key(config), key_id, await read_now(db))
         click.echo(f"Key {key_id} is revoked.", err=True)
 
-    run(work)
+    run_command(work)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exit_codes import run
-from esign.cli.installation import application_key, configured, database, with_config
+from esign.cli.exit_codes import run_command
+from esign.cli.installation import load_application_key, load_config, open_installation, with_config
 
 PLANS = ("free", "team", "business", "enterprise")
 
@@ -23,45 +23,45 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     """Create another organisation, and print its id alone on stdout."""
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
-    config = configured(file)
+    config = load_config(file)
 
     from esign.actions.people import accounts
 
-    if missing := accounts.undrawn(name, config):
+    if missing := accounts.find_undrawn(name, config):
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             made = await accounts.create_organisation(
-                db, config, application_key(config), name.strip(), plan, await read_now(db)
+                db, config, load_application_key(config), name.strip(), plan, await read_now(db)
             )
         click.echo(f"Give it an owner with: esign users create --role owner --org {made} …", err=True)
         click.echo(made)
 
-    run(work)
+    run_command(work)
 
 
 @orgs.command("list")
 @with_config
 def list_orgs(file: Path | None) -> None:
     """List the organisations with their plans, oldest first."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import accounts
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             found = await accounts.list_organisations(db)
         for one in found:
-            click.echo(f"{one.id}  {accounts.plan_of(one, config)}  {one.name}")
+            click.echo(f"{one.id}  {accounts.find_plan(one, config)}  {one.name}")
         if not found:
             click.echo(
                 f"There is no organisation in {config.storage.data_dir} yet: esign serve makes it.", err=True
             )
 
-    run(work)
+    run_command(work)
 
 
 @orgs.command("set-plan")
@@ -70,14 +70,14 @@ def list_orgs(file: Path | None) -> None:
 @with_config
 def set_plan(organisation: str, plan: str, file: Path | None) -> None:
     """Change the plan of an organisation, and so what it may do."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import accounts
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
-            await accounts.set_plan(db, application_key(config), organisation, plan, await read_now(db))
+        async with open_installation(config) as db:
+            await accounts.set_plan(db, load_application_key(config), organisation, plan, await read_now(db))
         click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
 
-    run(work)
+    run_command(work)

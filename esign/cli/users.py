@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exit_codes import run
-from esign.cli.installation import application_key, configured, database, with_config
+from esign.cli.exit_codes import run_command
+from esign.cli.installation import load_application_key, load_config, open_installation, with_config
 
 if TYPE_CHECKING:
     from esign.config import Config
@@ -33,8 +33,8 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
     """
     from esign.core.people.member import MemberRole
 
-    config = configured(file)
-    email, name = checked(email, name)
+    config = load_config(file)
+    email, name = validate_person(email, name)
 
     async def work() -> None:
         from esign.actions.people import invitations
@@ -42,19 +42,19 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
         from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             now = await read_now(db)
-            await prepare(db, config, now)
-            token = await actions.create(
-                db, application_key(config), organisation, email, name, MemberRole(role), now
+            await prepare_organisation(db, config, now)
+            token = await actions.create_invitation(
+                db, load_application_key(config), organisation, email, name, MemberRole(role), now
             )
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
-        click.echo(invitations.link(config.server.base_url, Errand.INVITATION, token))
+        click.echo(invitations.make_link(config.server.base_url, Errand.INVITATION, token))
 
-    run(work)
+    run_command(work)
 
 
-def checked(email: str, name: str) -> tuple[str, str]:
+def validate_person(email: str, name: str) -> tuple[str, str]:
     """Return the address and name after validating them as the API does."""
     from pydantic import ValidationError
 
@@ -70,7 +70,7 @@ def checked(email: str, name: str) -> tuple[str, str]:
     return wanted.email, wanted.name
 
 
-async def prepare(db: "Database", config: "Config", now: int) -> None:
+async def prepare_organisation(db: "Database", config: "Config", now: int) -> None:
     from esign.actions.people import accounts
 
     await accounts.ensure_organisation(db, config, now)
@@ -80,13 +80,13 @@ async def prepare(db: "Database", config: "Config", now: int) -> None:
 @with_config
 def list_users(file: Path | None) -> None:
     """List all people who sign in, and their roles."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import users as actions
 
-        async with database(config) as db:
-            found = await actions.everybody(db)
+        async with open_installation(config) as db:
+            found = await actions.list_users(db)
         for person in found:
             user = person.user
             state = "disabled" if user.disabled_at else "two factors" if user.totp else "password"
@@ -95,7 +95,7 @@ def list_users(file: Path | None) -> None:
         if not found:
             click.echo(f"Nobody signs in to {config.storage.data_dir} yet; {FIRST}.", err=True)
 
-    run(work)
+    run_command(work)
 
 
 FIRST = "make an owner with: esign users create --role owner --email ADDRESS --name NAME"
@@ -110,7 +110,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 
     They are signed out everywhere. Prints the link alone on stdout; the person chooses the password with it.
     """
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import invitations
@@ -118,15 +118,15 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
         from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             now = await read_now(db)
             token = await actions.reset_password(
-                db, application_key(config), email, now, without_factor=without_second_factor
+                db, load_application_key(config), email, now, without_factor=without_second_factor
             )
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
-        click.echo(invitations.link(config.server.base_url, Errand.RESET, token))
+        click.echo(invitations.make_link(config.server.base_url, Errand.RESET, token))
 
-    run(work)
+    run_command(work)
 
 
 @users.command("disable")
@@ -135,19 +135,19 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 @with_config
 def disable_user(email: str, undo: bool, file: Path | None) -> None:
     """Sign a person out and refuse further sign-ins."""
-    config = configured(file)
+    config = load_config(file)
 
     async def work() -> None:
         from esign.actions.people import users as actions
         from esign.actions.server.clock_watch import read_now
 
-        async with database(config) as db:
+        async with open_installation(config) as db:
             if undo:
-                await actions.enable(db, application_key(config), email, await read_now(db))
+                await actions.enable(db, load_application_key(config), email, await read_now(db))
             else:
-                await actions.disable(db, application_key(config), email, await read_now(db))
+                await actions.disable(db, load_application_key(config), email, await read_now(db))
         click.echo(
             f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
         )
 
-    run(work)
+    run_command(work)

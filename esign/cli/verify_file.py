@@ -8,15 +8,22 @@ from pathlib import Path
 from esign import authority
 from esign.config import Config
 from esign.core.errors import Problem
-from esign.net import Outbound, Rules, revocation
-from esign.pdf.report import DocumentTimestamp, Signature, Source, Timestamp, Verification, is_missed
+from esign.net import OutboundClient, TargetRules, revocation
+from esign.pdf.report import (
+    DocumentTimestamp,
+    RevocationSource,
+    Signature,
+    Timestamp,
+    Verification,
+    is_level_missed,
+)
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.system.clock import SystemClock
 
 Judge = Callable[[bytes], Awaitable[Verification]]
 
 
-class Unreadable(Exception):
+class UnreadableInput(Exception):
     """The file, or a certificate to trust, cannot be read."""
 
 
@@ -24,31 +31,33 @@ async def verify_file(
     config: Config, pdf: Path, trust: tuple[Path, ...], online: bool = False
 ) -> Verification:
     """Return the report on a file. Raises Unreadable."""
-    content = read(pdf)
-    async with judging(config, trust, online) as judge:
+    content = read_input(pdf)
+    async with open_judge(config, trust, online) as judge:
         try:
             return await judge(content)
         except Problem as problem:
-            raise Unreadable(f"{pdf}: {problem.message}") from None
+            raise UnreadableInput(f"{pdf}: {problem.message}") from None
 
 
 @asynccontextmanager
-async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = False) -> AsyncIterator[Judge]:
+async def open_judge(
+    config: Config, trust: tuple[Path, ...] = (), online: bool = False
+) -> AsyncIterator[Judge]:
     """Open a function that verifies files.
 
     It trusts this installation's authority if there is one, the roots of the configuration and those given.
     Raises Unreadable.
     """
-    place, given = config.storage.data_dir, authority.given(config.seal)
-    roots = (*trusted(config, trust), *authority.known_roots(place, given))
-    own = authority.known_own(place, given)
+    place, given = config.storage.data_dir, authority.find_configured_seal(config.seal)
+    roots = (*read_trusted_roots(config, trust), *authority.find_known_roots(place, given))
+    own = authority.find_known_own(place, given)
     workers, clock = Workers(), SystemClock()
     hosts = config.webhooks
-    http = Outbound(Rules(hosts.allow_hosts, hosts.allow_private), clock)
+    http = OutboundClient(TargetRules(hosts.allow_hosts, hosts.allow_private), clock)
 
     async def judge(content: bytes) -> Verification:
         now = clock.now()
-        fetched = await fetch(http, workers, content, roots) if online else None
+        fetched = await fetch_revocation(http, workers, content, roots) if online else None
         return await workers.verify(content, roots, now, own, fetched)
 
     try:
@@ -58,27 +67,29 @@ async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = F
         await http.close()
 
 
-async def fetch(http: Outbound, workers: Workers, content: bytes, roots: tuple[bytes, ...]) -> list[bytes]:
+async def fetch_revocation(
+    http: OutboundClient, workers: Workers, content: bytes, roots: tuple[bytes, ...]
+) -> list[bytes]:
     """Return what the issuers of the certificates say about revocation; nothing for a file that no worker can open."""
     try:
-        found = await workers.ask("sources", list[Source], content, roots, SystemClock().now())
+        found = await workers.ask("sources", list[RevocationSource], content, roots, SystemClock().now())
     except WorkerFailed:
         return []
-    return await revocation.ask(http, found)
+    return await revocation.fetch_answers(http, found)
 
 
-def trusted(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:
+def read_trusted_roots(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:
     try:
-        return authority.trusted_roots((*config.seal.trust, *given))
+        return authority.read_trusted_roots((*config.seal.trust, *given))
     except authority.AuthorityError as error:
-        raise Unreadable(str(error).rstrip(".")) from None
+        raise UnreadableInput(str(error).rstrip(".")) from None
 
 
-def read(path: Path) -> bytes:
+def read_input(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+        raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from None
 
 
 WORDS = {
@@ -93,68 +104,68 @@ IN_THE_FILE = {
 }
 
 
-def headline(verification: Verification) -> str:
+def write_headline(verification: Verification) -> str:
     """Return the verdict in one line. A valid file with additions is not called unchanged."""
     summary = verification["summary"]
     return WORDS.get(verification["result"], f"VALID: {summary[0].lower()}{summary[1:]}")
 
 
-def show(verification: Verification, as_json: bool) -> str:
+def write_report(verification: Verification, as_json: bool) -> str:
     if as_json:
         return json.dumps(verification, indent=2, ensure_ascii=False)
     lines = [
-        headline(verification),
+        write_headline(verification),
         f"  SHA-256 {verification['sha256']}, {verification['pageCount']} pages",
     ]
     for signature in verification["signatures"]:
-        lines += of_signature(signature)
-    lines += map(of_timestamp, verification["documentTimestamps"])
+        lines += describe_signature(signature)
+    lines += map(describe_document_timestamp, verification["documentTimestamps"])
     if head := verification["audit"]:
         lines += [
             f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
             IN_THE_FILE[head["embedded"]],
             "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
         ]
-    return "\n".join(map(plain, lines))
+    return "\n".join(map(replace_unprintable, lines))
 
 
-def plain(line: str) -> str:
+def replace_unprintable(line: str) -> str:
     """Return the line without control characters: names in a file could otherwise fake a verdict on a terminal."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 
-def of_signature(signature: Signature) -> list[str]:
+def describe_signature(signature: Signature) -> list[str]:
     certificate, stamp = signature["certificate"], signature["timestamp"]
     where = signature["fieldName"] or "a signature"
     if certificate is None:  # the signature cannot be read
         return [f"  {where}: {reason}" for reason in signature["reasons"]]
     return [
         f"  {where}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
-        *([f"    time stamp {told(stamp)}"] if stamp else []),
-        f"    intact: {yes(signature['intact'])}, trusted: {yes(signature['trusted'])},"
+        *([f"    time stamp {describe_timestamp(stamp)}"] if stamp else []),
+        f"    intact: {write_yes_or_no(signature['intact'])}, trusted: {write_yes_or_no(signature['trusted'])},"
         f" revoked: {REVOKED[signature['revocation']]}, covers: {signature['coverage'].replace('_', ' ')},"
-        f" level: {level_of(signature)}",
+        f" level: {describe_level(signature)}",
         f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}",
         *(f"    {reason}" for reason in signature["reasons"]),
     ]
 
 
-def level_of(signature: Signature) -> str:
+def describe_level(signature: Signature) -> str:
     reached = signature["level"] or "unknown"
     asked = f" ({signature['levelAsked']} was asked for, but it has no time stamp)"
-    return reached + (asked if is_missed(signature) else "")
+    return reached + (asked if is_level_missed(signature) else "")
 
 
-def of_timestamp(stamp: DocumentTimestamp) -> str:
-    return f"  {stamp['fieldName']}: time stamp over the whole file, {told(stamp)}"
+def describe_document_timestamp(stamp: DocumentTimestamp) -> str:
+    return f"  {stamp['fieldName']}: time stamp over the whole file, {describe_timestamp(stamp)}"
 
 
-def told(stamp: Timestamp | DocumentTimestamp) -> str:
+def describe_timestamp(stamp: Timestamp | DocumentTimestamp) -> str:
     if not stamp["valid"]:
         return "damaged: it proves no time"
     known = "trusted" if stamp["trusted"] else "an authority not trusted here"
     return f"{stamp['time']}, by {stamp['authority']} ({known})"
 
 
-def yes(fact: bool) -> str:
+def write_yes_or_no(fact: bool) -> str:
     return "yes" if fact else "no"

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from esign.actions.verification import verify_trails
-from esign.cli.verify_file import Unreadable, judging, read
+from esign.cli.verify_file import UnreadableInput, open_judge, read_input
 from esign.config import Config
 from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
 from esign.store.document import trails
 from esign.store.engine import folder
-from esign.store.engine.database import FILE, Database, opened
+from esign.store.engine.database import FILE, Database, open_for_command
 from esign.store.server import installation
 from esign.system import vault
 
@@ -25,24 +25,24 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
     """Return whether all is as it was written. Raises Unreadable if there is no such file, document or database."""
     data = config.storage.data_dir
     if not (data / FILE).exists():
-        raise Unreadable(
+        raise UnreadableInput(
             f"there is no database in {data}; name the configuration with --config, or run where esign serves"
         )
     folder.prepare(data)
-    keys = vault.load_or_make(data / "app.key", data / FILE)
-    async with opened(data / FILE) as db, judging(config) as judge:
+    keys = vault.load_or_make_vault(data / "app.key", data / FILE)
+    async with open_for_command(data / FILE) as db, open_judge(config) as judge:
         await installation.confirm_key(db, keys)
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
-            return await of_file(db, keys, Path(what), judge, say)
-        return await of_trails(db, keys, what, None if chains_only else judge, say)
+            return await verify_against_file(db, keys, Path(what), judge, say)
+        return await verify_all_trails(db, keys, what, None if chains_only else judge, say)
 
 
-def counted(number: int, noun: str) -> str:
+def write_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-async def of_trails(
+async def verify_all_trails(
     db: Database, keys: vault.Vault, only: str | None, judge: verify_trails.Judge | None, say: Say
 ) -> bool:
     count = entries = files = broken = late = logs = logged = 0
@@ -54,7 +54,7 @@ async def of_trails(
         else:
             count, entries = count + 1, entries + chain.entries
         if judge is not None and not wrong and not is_organisation(chain.document_id):
-            sealed, wrong = await verify_trails.against_own_file(
+            sealed, wrong = await verify_trails.compare_own_file(
                 db, chain.document_id, judge, late=chain.late
             )
             files += sealed
@@ -62,11 +62,11 @@ async def of_trails(
             broken += 1
             if broken <= MOST:
                 say(f"{chain.document_id}, {wrong}")
-    if only is None and (lost := await trails.without_trail(db)):
+    if only is None and (lost := await trails.find_document_without_trail(db)):
         broken += 1
         say(f"{lost}, its whole trail is missing")
     if only is not None and not count + logs:
-        raise Unreadable(f"there is no audit trail of {only}")
+        raise UnreadableInput(f"there is no audit trail of {only}")
     if broken:
         say(
             f"BROKEN: {broken} of {count + logs} audit trails are not as they were written; do not rely on them."
@@ -74,33 +74,35 @@ async def of_trails(
         return False
     held = f", {files} of them held against their sealed files" if judge is not None else ""
     if count or only is None:
-        say(f"INTACT: {counted(count, 'audit trail')} with {entries} entries recomputed{held}.")
+        say(f"INTACT: {write_count(count, 'audit trail')} with {entries} entries recomputed{held}.")
     if logs:
         told = "1 entry" if logged == 1 else f"{logged} entries"
-        say(f"INTACT: {counted(logs, 'administrative log')} with {told} recomputed.")
+        say(f"INTACT: {write_count(logs, 'administrative log')} with {told} recomputed.")
     if late:
         say(
-            f"The ends of {counted(late, 'audit trail')} are vouched for only since an upgrade:"
+            f"The ends of {write_count(late, 'audit trail')} are vouched for only since an upgrade:"
             " an older version began them, which kept no proof of the last entry."
         )
     return True
 
 
-async def of_file(db: Database, keys: vault.Vault, pdf: Path, judge: verify_trails.Judge, say: Say) -> bool:
+async def verify_against_file(
+    db: Database, keys: vault.Vault, pdf: Path, judge: verify_trails.Judge, say: Say
+) -> bool:
     """Compare a sealed file, wherever it comes from, with the trail in this installation.
 
     Return whether they agree.
     """
     try:
-        found = await judge(read(pdf))
+        found = await judge(read_input(pdf))
     except Problem as problem:
-        raise Unreadable(f"{pdf}: {problem.message}") from None
+        raise UnreadableInput(f"{pdf}: {problem.message}") from None
     wrong, head = None, found["audit"]
     if head is not None:
         say(f"The file names entry {head['entries']} of {head['documentId']}: {head['hash']}")
         async for chain in verify_trails.recompute(db, keys, head["documentId"]):
             wrong = chain.broken
-    wrong = wrong or await verify_trails.against_file(db, found)
+    wrong = wrong or await verify_trails.compare_file(db, found)
     if wrong:
         say(f"BROKEN: {wrong}.")
         return False

@@ -12,36 +12,36 @@ Decisions:
   are, and `reading` reads and explains.
 """
 
-from esign.config.reading import ConfigError, load
+from esign.config.reading import ConfigError, load_config
 from esign.config.tables import (
     Config,
-    Expiry,
-    Limits,
-    Mail,
-    Organisation,
-    Reminders,
-    Seal,
-    Server,
-    Signing,
-    Storage,
-    Webhooks,
+    ExpirySettings,
+    LimitSettings,
+    MailSettings,
+    OrganisationSettings,
+    ReminderSettings,
+    SealSettings,
+    ServerSettings,
+    SigningSettings,
+    StorageSettings,
+    WebhookSettings,
 )
-from esign.config.values import Remote, is_loopback
+from esign.config.values import RemoteAddress, is_loopback
 
 __all__ = [
     "Config",
     "ConfigError",
-    "Expiry",
-    "Limits",
-    "Mail",
-    "Organisation",
-    "Reminders",
-    "Remote",
-    "Seal",
-    "Server",
-    "Signing",
-    "Storage",
-    "Webhooks",
+    "ExpirySettings",
+    "LimitSettings",
+    "MailSettings",
+    "OrganisationSettings",
+    "ReminderSettings",
+    "RemoteAddress",
+    "SealSettings",
+    "ServerSettings",
+    "SigningSettings",
+    "StorageSettings",
+    "WebhookSettings",
     "is_loopback",
-    "load",
+    "load_config",
 ]

@@ -21,7 +21,7 @@ PREFIX = "ESIGN_"
 OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL"}  # read by programs that call the API; no settings of the server
 
 KEYS: Mapping[str, FieldInfo] = {
-    f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.keys().items()
+    f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.list_keys().items()
 }
 SECRETS = frozenset(path for path, field in KEYS.items() if SecretStr in get_args(field.annotation))
 SECRET_WORDS = re.compile("pass|secret|token|key", re.IGNORECASE)
@@ -34,14 +34,14 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingValue:
     """A value that was set, and its source."""
 
     value: Any
     source: str
 
 
-def load(path: Path | None, environ: Mapping[str, str]) -> Config:
+def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
     """Return the configuration of `path`, or of ./esign.toml if that exists, overridden by the variables of
     `environ`.
 
@@ -50,8 +50,8 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Config:
     file = path or FILE
     folder = file.absolute().parent
     problems: list[str] = []
-    given = _from_file(file, problems) if path or file.exists() else {}
-    given |= _from_environment(environ, folder, problems)
+    given = _read_file(file, problems) if path or file.exists() else {}
+    given |= _read_environment(environ, folder, problems)
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     for name, entry in given.items():
         table, key = name.split(".", 1)
@@ -60,14 +60,16 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Config:
         config = Config.model_validate(tables, context=folder)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        problems += [_problem(one, given) for one in found if one["type"] != "default_factory_not_called"]
+        problems += [
+            _describe_problem(one, given) for one in found if one["type"] != "default_factory_not_called"
+        ]
         raise ConfigError("\n".join(problems)) from None
     if problems:
         raise ConfigError("\n".join(problems))
     return config
 
 
-def _from_file(file: Path, problems: list[str]) -> dict[str, Given]:
+def _read_file(file: Path, problems: list[str]) -> dict[str, SettingValue]:
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
@@ -76,42 +78,48 @@ def _from_file(file: Path, problems: list[str]) -> dict[str, Given]:
         ) from None
     except ValueError as error:  # wrong TOML, or bytes that are not UTF-8
         raise ConfigError(f"{file}: is not TOML in UTF-8: {error}") from None
-    given: dict[str, Given] = {}
+    given: dict[str, SettingValue] = {}
     for table, members in content.items():
         if table in TABLES and isinstance(members, dict):
-            given |= {f"{table}.{key}": Given(value, file.name) for key, value in members.items()}
+            given |= {f"{table}.{key}": SettingValue(value, file.name) for key, value in members.items()}
         elif table in TABLES:
             problems.append(
-                f"{table} ({file.name}): found {shown(members)}; allowed is a table, written [{table}]"
+                f"{table} ({file.name}): found {write_value(members)}; allowed is a table, written [{table}]"
             )
         elif isinstance(members, dict) and members:
-            problems += [_unknown(f"{table}.{key}", value, file.name, KEYS) for key, value in members.items()]
+            problems += [
+                _describe_unknown_key(f"{table}.{key}", value, file.name, KEYS)
+                for key, value in members.items()
+            ]
         else:
-            problems.append(_unknown(table, members, file.name, KEYS))
+            problems.append(_describe_unknown_key(table, members, file.name, KEYS))
     problems += [
-        _unknown(name, given.pop(name).value, file.name, KEYS) for name in sorted(given.keys() - KEYS.keys())
+        _describe_unknown_key(name, given.pop(name).value, file.name, KEYS)
+        for name in sorted(given.keys() - KEYS.keys())
     ]
     return given
 
 
-def _from_environment(environ: Mapping[str, str], folder: Path, problems: list[str]) -> dict[str, Given]:
-    given: dict[str, Given] = {}
+def _read_environment(
+    environ: Mapping[str, str], folder: Path, problems: list[str]
+) -> dict[str, SettingValue]:
+    given: dict[str, SettingValue] = {}
     for variable in sorted(environ):
         name = VARIABLES.get(variable) or VARIABLES.get(variable.removesuffix("_FILE"))
         if not variable.startswith(PREFIX) or variable in OF_PROGRAMS:
             continue
         if name is None or (variable not in VARIABLES and name not in SECRETS):
-            problems.append(_unknown(variable, environ[variable], "environment", VARIABLES))
+            problems.append(_describe_unknown_key(variable, environ[variable], "environment", VARIABLES))
         elif name in given:
             problems.append(f"{name}: found both {given[name].source} and {variable}; allowed is one of them")
         elif variable in VARIABLES:
-            given[name] = Given(_from_text(environ[variable], KEYS[name]), variable)
+            given[name] = SettingValue(_parse_text(environ[variable], KEYS[name]), variable)
         else:
-            given[name] = Given(_secret(folder / environ[variable], variable), variable)
+            given[name] = SettingValue(_read_secret(folder / environ[variable], variable), variable)
     return given
 
 
-def _from_text(text: str, field: FieldInfo) -> Any:
+def _parse_text(text: str, field: FieldInfo) -> Any:
     """Return a TOML value, or the text itself if it is none or the key takes a text, such as a password of digits."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
@@ -121,7 +129,7 @@ def _from_text(text: str, field: FieldInfo) -> Any:
     return value if isinstance(value, str) or takes_other else text
 
 
-def _secret(file: Path, variable: str) -> str:
+def _read_secret(file: Path, variable: str) -> str:
     try:
         text = file.read_text("utf-8").removesuffix("\n").removesuffix("\r")
     except OSError as error:
@@ -136,46 +144,48 @@ def _secret(file: Path, variable: str) -> str:
 # ---------- messages ----------
 
 
-def _problem(details: ErrorDetails, given: Mapping[str, Given]) -> str:
+def _describe_problem(details: ErrorDetails, given: Mapping[str, SettingValue]) -> str:
     """Return a sentence on a problem that pydantic found; checks over several keys of a table bring their own."""
     name = ".".join(str(part) for part in details["loc"][:2])
     reason = str(details.get("ctx", {}).get("error", ""))
     if name not in KEYS:
         return reason
-    found = "a value that is no text" if name in SECRETS else shown(details["input"])
+    found = "a value that is no text" if name in SECRETS else write_value(details["input"])
     source = f" ({given[name].source})" if name in given else ""
-    return f"{name}{source}: found {found}; allowed is {reason or allowed(KEYS[name])}"
+    return f"{name}{source}: found {found}; allowed is {reason or describe_allowed(KEYS[name])}"
 
 
-def _unknown(name: str, value: object, source: str, known: Iterable[str]) -> str:
-    known_name = nearest(name, known, table=isinstance(value, dict))
+def _describe_unknown_key(name: str, value: object, source: str, known: Iterable[str]) -> str:
+    known_name = find_nearest_key(name, known, table=isinstance(value, dict))
     secret = VARIABLES.get(known_name, known_name) in SECRETS or SECRET_WORDS.search(name)
-    found = "a value" if secret else shown(value)
+    found = "a value" if secret else write_value(value)
     return f"{name} ({source}): found {found}, but there is no such key; the nearest is {known_name}"
 
 
-def nearest(name: str, known: Iterable[str], table: bool = False) -> str:
+def find_nearest_key(name: str, known: Iterable[str], table: bool = False) -> str:
     """Return the known key most like `name`, as a whole and in its last part; for a `table`, a key of the
     nearest table.
     """
 
     def likeness(candidate: str) -> float:
         if table:
-            return _alike(name, candidate.partition(".")[0])
-        return _alike(name, candidate) + _alike(_last(name), _last(candidate))
+            return _compare_names(name, candidate.partition(".")[0])
+        return _compare_names(name, candidate) + _compare_names(
+            _take_last_part(name), _take_last_part(candidate)
+        )
 
     return max(known, key=likeness)
 
 
-def _alike(one: str, other: str) -> float:
+def _compare_names(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def _last(name: str) -> str:
+def _take_last_part(name: str) -> str:
     return name.replace("__", ".").rpartition(".")[2]
 
 
-def allowed(field: FieldInfo) -> str:
+def describe_allowed(field: FieldInfo) -> str:
     """Return the values that a key takes, in words."""
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
     if field.annotation is bool:
@@ -191,7 +201,7 @@ def allowed(field: FieldInfo) -> str:
     return "a text in quotes"
 
 
-def shown(value: object) -> str:
+def write_value(value: object) -> str:
     """Return a value as TOML writes it, on one line, shortened, and without a password in an address."""
     match value:
         case bool():
@@ -207,7 +217,9 @@ def shown(value: object) -> str:
         case dict():
             return "a table"
         case list() | tuple():
-            return "[" + ", ".join(shown(item) for item in value[:5]) + (", …]" if len(value) > 5 else "]")
+            return (
+                "[" + ", ".join(write_value(item) for item in value[:5]) + (", …]" if len(value) > 5 else "]")
+            )
         case datetime() | date() | time():
             return value.isoformat()
         case _:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 
-def key(default: Any, line: str, **bounds: Any) -> Any:
+def declare_key(default: Any, line: str, **bounds: Any) -> Any:
     """Declare one key with its default, its description (also in `esign.toml.example`), and its bounds."""
     return Field(default, description=line, **bounds)
 
@@ -29,15 +29,19 @@ class Table(BaseModel):
         if not isinstance(given, dict):
             return given
         return {
-            name: value for name, value in given.items() if value != "" or name not in cls.without_default()
+            name: value
+            for name, value in given.items()
+            if value != "" or name not in cls.list_keys_without_default()
         }
 
     @classmethod
-    def keys(cls) -> dict[str, FieldInfo]:
+    def list_keys(cls) -> dict[str, FieldInfo]:
         """Return the keys as the file writes them, such as `from` for the attribute `sender`."""
         return {str(field.validation_alias or name): field for name, field in cls.model_fields.items()}
 
     @classmethod
-    def without_default(cls) -> set[str]:
+    def list_keys_without_default(cls) -> set[str]:
         """Return the keys for which being unset has a meaning."""
-        return {name for name, field in cls.keys().items() if field.default is None or field.default_factory}
+        return {
+            name for name, field in cls.list_keys().items() if field.default is None or field.default_factory
+        }

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from esign.config.table import Table, key
+from esign.config.table import Table, declare_key
 from esign.config.values import (
     BaseUrl,
     Host,
@@ -19,34 +19,34 @@ from esign.config.values import (
     RemoteUrl,
     TimeZone,
     Trusted,
+    build_origin,
     is_loopback,
-    origin,
 )
 from esign.core.language import LANGUAGES, Tag
 
 
-def _listening_address(given: dict[str, Any]) -> str:
-    return origin(given["host"], given["port"])
+def _build_listening_address(given: dict[str, Any]) -> str:
+    return build_origin(given["host"], given["port"])
 
 
-class Server(Table):
+class ServerSettings(Table):
     """Where the service listens, and the address the world knows it by."""
 
-    host: Host = key("127.0.0.1", "Address to listen on.")
-    port: int = key(8080, "Port to listen on.", ge=1, le=65535)
+    host: Host = declare_key("127.0.0.1", "Address to listen on.")
+    port: int = declare_key(8080, "Port to listen on.", ge=1, le=65535)
     base_url: BaseUrl = Field(
-        default_factory=_listening_address,
+        default_factory=_build_listening_address,
         description="Address in links and mails, without a path; if not set, http://{host}:{port}.",
     )
-    trusted_proxies: tuple[Network, ...] = key(
+    trusted_proxies: tuple[Network, ...] = declare_key(
         (), 'Proxies whose X-Forwarded-For counts, such as "10.0.0.0/8".', strict=False
     )
-    environment: Literal["production", "test"] = key(
+    environment: Literal["production", "test"] = declare_key(
         "production", '"test" issues only test keys: nothing signed here has legal effect.'
     )
 
     @model_validator(mode="after")
-    def _live_signing_needs_https(self) -> Self:
+    def _require_https(self) -> Self:
         url = urlsplit(self.base_url)
         if self.environment == "production" and url.scheme == "http" and not is_loopback(url.hostname or ""):
             raise ValueError(
@@ -57,36 +57,38 @@ class Server(Table):
         return self
 
 
-class Storage(Table):
+class StorageSettings(Table):
     """Where everything is kept."""
 
-    data_dir: LocalPath = key(
+    data_dir: LocalPath = declare_key(
         Path("./esign-data"),
         "Folder of the database and the keys, made when missing; back up all of it.",
     )
-    spare_mib: int = key(
+    spare_mib: int = declare_key(
         256, "MiB of the disk that are kept for signing: with fewer free, uploads wait.", ge=0, le=1_000_000
     )
 
 
-class Mail(Table):
+class MailSettings(Table):
     """The server that sends the mails; without `host` they stay in the embedded outbox."""
 
-    host: Host | None = key(None, "SMTP server; if not set, mails are only kept in the outbox.")
-    port: int = key(587, "Port of the SMTP server.", ge=1, le=65535)
-    security: Literal["starttls", "tls", "none"] = key(
+    host: Host | None = declare_key(None, "SMTP server; if not set, mails are only kept in the outbox.")
+    port: int = declare_key(587, "Port of the SMTP server.", ge=1, le=65535)
+    security: Literal["starttls", "tls", "none"] = declare_key(
         "starttls", '"starttls" (port 587), "tls" (port 465) or "none".'
     )
-    username: str | None = key(None, "Login name, if the server asks for one.")
-    password: SecretStr | None = key(None, "Its password; better in ESIGN_MAIL__PASSWORD_FILE.")
-    sender: Mailbox | None = key(
+    username: str | None = declare_key(None, "Login name, if the server asks for one.")
+    password: SecretStr | None = declare_key(None, "Its password; better in ESIGN_MAIL__PASSWORD_FILE.")
+    sender: Mailbox | None = declare_key(
         None, 'Sender, such as "Example <sign@example.com>".', validation_alias="from"
     )
 
-    connections: int = key(8, "Connections kept open to it at once, while many mails wait.", ge=1, le=16)
+    connections: int = declare_key(
+        8, "Connections kept open to it at once, while many mails wait.", ge=1, le=16
+    )
 
     @model_validator(mode="after")
-    def _what_goes_together(self) -> Self:
+    def _require_what_goes_together(self) -> Self:
         if self.host is not None and self.sender is None:
             raise ValueError("mail.from: not set; an address is needed because mail.host is set")
         if self.username is None and self.password is not None:
@@ -101,36 +103,40 @@ class Mail(Table):
         return self.password.get_secret_value() if self.password else None
 
 
-class Seal(Table):
+class SealSettings(Table):
     """What documents are sealed with, whose seals are trusted, and the fonts that documents are written in."""
 
-    pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
-    certificate: LocalFile | None = key(None, "Instead of pkcs12: certificate and its issuers in PEM.")
-    private_key: LocalFile | None = key(None, "Its private key in PEM.", validation_alias="key")
-    passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
-    level: Literal["B-B", "B-T"] = key(
+    pkcs12: LocalFile | None = declare_key(
+        None, "Key and certificate of the seal (.p12); if not set, they are made."
+    )
+    certificate: LocalFile | None = declare_key(
+        None, "Instead of pkcs12: certificate and its issuers in PEM."
+    )
+    private_key: LocalFile | None = declare_key(None, "Its private key in PEM.", validation_alias="key")
+    passphrase: SecretStr | None = declare_key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    level: Literal["B-B", "B-T"] = declare_key(
         "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
     )
-    tsa_urls: tuple[RemoteUrl, ...] = key(
+    tsa_urls: tuple[RemoteUrl, ...] = declare_key(
         (),
         "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
         strict=False,
         max_length=10,
     )
-    tsa_outage: Literal["wait", "complete"] = key(
+    tsa_outage: Literal["wait", "complete"] = declare_key(
         "wait", 'Where none answers, seals "wait" for one, or "complete" at B-B, which is said.'
     )
-    trust: tuple[Trusted, ...] = key(
+    trust: tuple[Trusted, ...] = declare_key(
         (),
         'Whose signatures to trust: root certificates (PEM or DER), folders of them, "system".',
         strict=False,
     )
-    font_paths: tuple[LocalFolder, ...] = key(
+    font_paths: tuple[LocalFolder, ...] = declare_key(
         (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
     )
 
     @model_validator(mode="after")
-    def _one_certificate(self) -> Self:
+    def _require_one_certificate(self) -> Self:
         if self.pkcs12 is not None and (self.certificate is not None or self.private_key is not None):
             other = "certificate" if self.certificate is not None else "key"
             raise ValueError(f"seal.pkcs12: found together with seal.{other}; allowed is one of them")
@@ -143,7 +149,7 @@ class Seal(Table):
         return self
 
     @model_validator(mode="after")
-    def _time_stamps_from_somebody(self) -> Self:
+    def _require_authorities(self) -> Self:
         if self.level == "B-T" and not self.tsa_urls:
             raise ValueError('seal.tsa_urls: not set; an address is needed because seal.level is "B-T"')
         return self
@@ -154,70 +160,76 @@ class Seal(Table):
         return self.passphrase.get_secret_value() if self.passphrase else None
 
 
-class Organisation(Table):
+class OrganisationSettings(Table):
     """The organisation made at the first use; of these keys only `plan` is read again later."""
 
-    name: Name = key("esign", "Name in mails, on signing pages and on certificates.")
-    locale: Tag = key(
+    name: Name = declare_key("esign", "Name in mails, on signing pages and on certificates.")
+    locale: Tag = declare_key(
         "en", f"Language of mails and pages unless a document names one: {', '.join(LANGUAGES)}."
     )
-    time_zone: TimeZone = key("UTC", 'Time zone of dates and times, such as "Europe/Berlin".')
-    reply_to: Mailbox | None = key(None, "Gets the answers to mails, and the sender's copies and news.")
-    plan: Literal["free", "team", "business", "enterprise"] = key(
+    time_zone: TimeZone = declare_key("UTC", 'Time zone of dates and times, such as "Europe/Berlin".')
+    reply_to: Mailbox | None = declare_key(
+        None, "Gets the answers to mails, and the sender's copies and news."
+    )
+    plan: Literal["free", "team", "business", "enterprise"] = declare_key(
         "business", '"free", "team", "business" or "enterprise"; the API needs "business".'
     )
 
 
-class Webhooks(Table):
+class WebhookSettings(Table):
     """Where webhooks may go besides public https addresses."""
 
-    allow_hosts: tuple[Host, ...] = key(
+    allow_hosts: tuple[Host, ...] = declare_key(
         (), "Names or addresses that may be private and plain http.", strict=False
     )
-    allow_private: bool = key(
+    allow_private: bool = declare_key(
         False, "Allow every private and loopback target, plain http too, also for live keys."
     )
-    attempts_at_once: int = key(4, "Deliveries to one webhook at the same time.", ge=1, le=64)
+    attempts_at_once: int = declare_key(4, "Deliveries to one webhook at the same time.", ge=1, le=64)
 
 
-class Reminders(Table):
+class ReminderSettings(Table):
     """When those who have not finished are reminded, unless the document says otherwise."""
 
-    enabled: bool = key(True, "Whether reminders are sent.")
-    first_after_days: int = key(3, "Days from invitation to first reminder.", ge=1, le=90)
-    every_days: int = key(4, "Days between reminders.", ge=1, le=90)
-    max: int = key(5, "Most reminders per recipient.", ge=0, le=10)
-    before_expiry_hours: int = key(24, "One more before expiry; 0 for none.", ge=0, le=720)
+    enabled: bool = declare_key(True, "Whether reminders are sent.")
+    first_after_days: int = declare_key(3, "Days from invitation to first reminder.", ge=1, le=90)
+    every_days: int = declare_key(4, "Days between reminders.", ge=1, le=90)
+    max: int = declare_key(5, "Most reminders per recipient.", ge=0, le=10)
+    before_expiry_hours: int = declare_key(24, "One more before expiry; 0 for none.", ge=0, le=720)
 
 
-class Expiry(Table):
+class ExpirySettings(Table):
     """How long a document waits for its recipients, unless it says otherwise."""
 
-    days: int = key(30, "Days from sending to expiry.", ge=1, le=365)
+    days: int = declare_key(30, "Days from sending to expiry.", ge=1, le=365)
 
 
-class Test(Table):
+class TestSettings(Table):
     """Test mode, in which nothing has legal effect."""
 
-    mails: Literal["deliver", "members", "capture"] = key(
+    mails: Literal["deliver", "members", "capture"] = declare_key(
         "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
     )
-    time_stamps: bool = key(False, "Whether its seals get time stamps too, where the live ones do.")
-    purge_after_days: int = key(90, "Days after which a document that ended is deleted.", ge=1, le=3650)
+    time_stamps: bool = declare_key(False, "Whether its seals get time stamps too, where the live ones do.")
+    purge_after_days: int = declare_key(
+        90, "Days after which a document that ended is deleted.", ge=1, le=3650
+    )
 
 
-class Keys(Table):
+class KeySettings(Table):
     """What becomes of API keys."""
 
-    revoke_unused: bool = key(False, "Revoke a key that nobody used for 365 days, after two notices by mail.")
+    revoke_unused: bool = declare_key(
+        False, "Revoke a key that nobody used for 365 days, after two notices by mail."
+    )
 
 
-class Signing(Table):
+class SigningSettings(Table):
     """How much is answered behind one signing link; an address may ask ten times that, pages count apart."""
 
-    reads_per_minute: int = key(120, "Reads with one link; 0: any number.", ge=0, le=100_000)
-    writes_per_minute: int = key(30, "Writes with one link; 0: any number.", ge=0, le=100_000)
-    wrong_links_per_minute: int = key(
+    reads_per_minute: int = declare_key(120, "Reads with one link; 0: any number.", ge=0, le=100_000)
+    writes_per_minute: int = declare_key(30, "Writes with one link; 0: any number.", ge=0, le=100_000)
+    wrong_links_per_minute: int = declare_key(
         30,
         "Links from one address that nobody has, then none for 10 minutes; 0: any number.",
         ge=0,
@@ -225,37 +237,41 @@ class Signing(Table):
     )
 
 
-class Limits(Table):
+class LimitSettings(Table):
     """What one key, one organisation or one request may use."""
 
-    requests_per_minute: int = key(600, "Requests of one key.", ge=1, le=100_000)
-    creates_per_minute: int = key(0, "Of these, creating ones; 0: any number.", ge=0, le=100_000)
-    sends_per_minute: int = key(0, "Of these, sending ones; 0: any number.", ge=0, le=100_000)
-    verifies_per_minute: int = key(
+    requests_per_minute: int = declare_key(600, "Requests of one key.", ge=1, le=100_000)
+    creates_per_minute: int = declare_key(0, "Of these, creating ones; 0: any number.", ge=0, le=100_000)
+    sends_per_minute: int = declare_key(0, "Of these, sending ones; 0: any number.", ge=0, le=100_000)
+    verifies_per_minute: int = declare_key(
         30, "Checking a PDF, also by one address; 0: any number.", ge=0, le=100_000
     )
-    auth_failures_per_minute: int = key(20, "Wrong keys from one address.", ge=1, le=100_000)
-    emails_per_day: int = key(2000, "Mails of one organisation in a day (UTC).", ge=1, le=10_000_000)
-    documents_per_month: int = key(
+    auth_failures_per_minute: int = declare_key(20, "Wrong keys from one address.", ge=1, le=100_000)
+    emails_per_day: int = declare_key(2000, "Mails of one organisation in a day (UTC).", ge=1, le=10_000_000)
+    documents_per_month: int = declare_key(
         0, "Live documents it sends in a month (UTC); 0: any number.", ge=0, le=10_000_000
     )
-    file_mib: int = key(25, "Size of one PDF in MiB.", ge=1, le=100)
-    body_mib: int = key(36, "Size of a request with a file: 4/3 of it, and 1.", ge=2, le=140)
-    pages: int = key(500, "Pages of one PDF.", ge=1, le=5000)
-    recipients: int = key(50, "Recipients of one document.", ge=1, le=500)
-    fields: int = key(500, "Fields of one document.", ge=1, le=10_000)
-    webhooks: int = key(20, "Webhooks of one organisation and mode.", ge=1, le=1000)
-    templates: int = key(1000, "Templates of one organisation and mode.", ge=1, le=100_000)
-    api_keys: int = key(50, "Active API keys of one organisation.", ge=1, le=10_000)
-    idempotency_hours: int = key(24, "Hours an Idempotency-Key is remembered.", ge=1, le=720)
-    event_days: int = key(30, "Days events and the logs of their deliveries are kept.", ge=10, le=3650)
-    rotation_hours: int = key(24, "Hours the previous secret of a webhook signs too.", ge=1, le=168)
-    link_days: int = key(30, "Days that a recipient's link still reads after the end.", ge=1, le=3650)
-    attachment_mib: int = key(5, "Size of a sealed PDF attached to mails; 0: always a link.", ge=0, le=25)
-    download_seconds: int = key(300, "Life of a download address in seconds.", ge=10, le=86_400)
+    file_mib: int = declare_key(25, "Size of one PDF in MiB.", ge=1, le=100)
+    body_mib: int = declare_key(36, "Size of a request with a file: 4/3 of it, and 1.", ge=2, le=140)
+    pages: int = declare_key(500, "Pages of one PDF.", ge=1, le=5000)
+    recipients: int = declare_key(50, "Recipients of one document.", ge=1, le=500)
+    fields: int = declare_key(500, "Fields of one document.", ge=1, le=10_000)
+    webhooks: int = declare_key(20, "Webhooks of one organisation and mode.", ge=1, le=1000)
+    templates: int = declare_key(1000, "Templates of one organisation and mode.", ge=1, le=100_000)
+    api_keys: int = declare_key(50, "Active API keys of one organisation.", ge=1, le=10_000)
+    idempotency_hours: int = declare_key(24, "Hours an Idempotency-Key is remembered.", ge=1, le=720)
+    event_days: int = declare_key(
+        30, "Days events and the logs of their deliveries are kept.", ge=10, le=3650
+    )
+    rotation_hours: int = declare_key(24, "Hours the previous secret of a webhook signs too.", ge=1, le=168)
+    link_days: int = declare_key(30, "Days that a recipient's link still reads after the end.", ge=1, le=3650)
+    attachment_mib: int = declare_key(
+        5, "Size of a sealed PDF attached to mails; 0: always a link.", ge=0, le=25
+    )
+    download_seconds: int = declare_key(300, "Life of a download address in seconds.", ge=10, le=86_400)
 
     @model_validator(mode="after")
-    def _a_file_fits_its_request(self) -> Self:
+    def _require_fitting_body(self) -> Self:
         least = -(-self.file_mib * 4 // 3) + 1  # base64, and room for the rest of the request
         if self.body_mib < least:
             raise ValueError(
@@ -270,18 +286,18 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    server: Server = Field(default_factory=Server)
-    storage: Storage = Field(default_factory=Storage)
-    mail: Mail = Field(default_factory=Mail)
-    seal: Seal = Field(default_factory=Seal)
-    organisation: Organisation = Field(default_factory=Organisation)
-    webhooks: Webhooks = Field(default_factory=Webhooks)
-    reminders: Reminders = Field(default_factory=Reminders)
-    expiry: Expiry = Field(default_factory=Expiry)
-    test: Test = Field(default_factory=Test)
-    keys: Keys = Field(default_factory=Keys)
-    signing: Signing = Field(default_factory=Signing)
-    limits: Limits = Field(default_factory=Limits)
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    storage: StorageSettings = Field(default_factory=StorageSettings)
+    mail: MailSettings = Field(default_factory=MailSettings)
+    seal: SealSettings = Field(default_factory=SealSettings)
+    organisation: OrganisationSettings = Field(default_factory=OrganisationSettings)
+    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)
+    reminders: ReminderSettings = Field(default_factory=ReminderSettings)
+    expiry: ExpirySettings = Field(default_factory=ExpirySettings)
+    test: TestSettings = Field(default_factory=TestSettings)
+    keys: KeySettings = Field(default_factory=KeySettings)
+    signing: SigningSettings = Field(default_factory=SigningSettings)
+    limits: LimitSettings = Field(default_factory=LimitSettings)
 
     @property
     def public_host(self) -> str:

@@ -39,18 +39,18 @@ def is_host(text: str) -> bool:
     return "%" not in text
 
 
-def _host(text: str) -> str:
+def _check_host(text: str) -> str:
     if not is_host(text):
         raise ValueError("a host name or an address, without scheme, port and path")
     return text.lower()
 
 
-def origin(host: str, port: int) -> str:
+def build_origin(host: str, port: int) -> str:
     """Return the plain http address of a listening socket."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _base_url(text: str) -> str:
+def _check_base_url(text: str) -> str:
     """Return scheme, host and port alone, in lower case, because links are made by appending a path.
 
     Raises ValueError.
@@ -67,14 +67,14 @@ def _base_url(text: str) -> str:
     return f"{url.scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
-class Remote(BaseModel, frozen=True):
+class RemoteAddress(BaseModel, frozen=True):
     """An address to send requests to; `login` is the user name and password that it contained, as `name:password`."""
 
     url: str
     login: SecretStr | None = None
 
 
-def _remote(found: object) -> Remote:
+def _parse_remote(found: object) -> RemoteAddress:
     """Return the address without its login. Name and password may be percent-encoded.
 
     Encoding is required for `:` in a name, and for `/`, `?`, `#` and `%` in both. Raises ValueError.
@@ -91,16 +91,16 @@ def _remote(found: object) -> Remote:
         raise ValueError(allowed)
     given, at, place = url.netloc.rpartition("@")
     if not at:
-        return Remote(url=text)
+        return RemoteAddress(url=text)
     name, _, password = map(unquote, given.partition(":"))
     if not (name and password and f"{name}{password}".isprintable()) or ":" in name:
         raise ValueError(allowed)
     if url.scheme == "http" and not is_loopback(host):
         raise ValueError("an https:// address where it has a password, which anybody on the way could read")
-    return Remote(url=urlunsplit(url._replace(netloc=place)), login=SecretStr(f"{name}:{password}"))
+    return RemoteAddress(url=urlunsplit(url._replace(netloc=place)), login=SecretStr(f"{name}:{password}"))
 
 
-def _network(found: object) -> IPv4Network | IPv6Network:
+def _parse_network(found: object) -> IPv4Network | IPv6Network:
     allowed = 'the proxies\' own addresses or networks, such as "10.0.0.5" or "10.0.0.0/8"'
     try:
         network = ip_network(found) if isinstance(found, str) else None
@@ -111,7 +111,7 @@ def _network(found: object) -> IPv4Network | IPv6Network:
     return network
 
 
-def _mailbox(text: str) -> str:
+def _check_mailbox(text: str) -> str:
     """Return an address, or a name before an address in angle brackets.
 
     Raises ValueError, also for unprintable characters, so that no header can break.
@@ -127,13 +127,13 @@ def _mailbox(text: str) -> str:
     return text
 
 
-def _name(text: str) -> str:
+def _check_name(text: str) -> str:
     if not text.isprintable() or not 1 <= len(text.strip()) <= 200:
         raise ValueError("a text of 1 to 200 characters without control characters")
     return text.strip()
 
 
-def _time_zone(text: str) -> str:
+def _check_time_zone(text: str) -> str:
     try:
         ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -141,42 +141,42 @@ def _time_zone(text: str) -> str:
     return text
 
 
-def _local(path: Path, info: ValidationInfo) -> Path:
+def _resolve_path(path: Path, info: ValidationInfo) -> Path:
     """Return the path, relative to the folder of the configuration file, which comes as the validation context."""
     folder = info.context if isinstance(info.context, Path) else Path.cwd()
     return folder / path.expanduser()
 
 
-def _file(path: Path) -> Path:
+def _require_file(path: Path) -> Path:
     if not path.is_file():
         raise ValueError("a file that exists")
     return path
 
 
-def _folder(path: Path) -> Path:
+def _require_folder(path: Path) -> Path:
     if not path.is_dir():
         raise ValueError("a folder that exists")
     return path
 
 
-def _trusted(found: object, info: ValidationInfo) -> Path | str:
+def _parse_trusted(found: object, info: ValidationInfo) -> Path | str:
     """Return the word for the system's trust store, or the path of certificates. Raises ValueError."""
     if found == SYSTEM:
         return SYSTEM
-    path = _local(Path(found), info) if isinstance(found, str | Path) and str(found) else None
+    path = _resolve_path(Path(found), info) if isinstance(found, str | Path) and str(found) else None
     if path is None or not path.exists():
         raise ValueError(f'files or folders that exist, or "{SYSTEM}"')
     return path
 
 
-Host = Annotated[str, AfterValidator(_host)]
-BaseUrl = Annotated[str, AfterValidator(_base_url)]
-Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
-Mailbox = Annotated[str, AfterValidator(_mailbox)]
-Name = Annotated[str, AfterValidator(_name)]
-TimeZone = Annotated[str, AfterValidator(_time_zone)]
-LocalPath = Annotated[Path, Strict(False), AfterValidator(_local)]
-LocalFile = Annotated[LocalPath, AfterValidator(_file)]
-LocalFolder = Annotated[LocalPath, AfterValidator(_folder)]
-RemoteUrl = Annotated[Remote, BeforeValidator(_remote)]
-Trusted = Annotated[Path | str, PlainValidator(_trusted)]
+Host = Annotated[str, AfterValidator(_check_host)]
+BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
+Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_parse_network)]
+Mailbox = Annotated[str, AfterValidator(_check_mailbox)]
+Name = Annotated[str, AfterValidator(_check_name)]
+TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
+LocalPath = Annotated[Path, Strict(False), AfterValidator(_resolve_path)]
+LocalFile = Annotated[LocalPath, AfterValidator(_require_file)]
+LocalFolder = Annotated[LocalPath, AfterValidator(_require_folder)]
+RemoteUrl = Annotated[RemoteAddress, BeforeValidator(_parse_remote)]
+Trusted = Annotated[Path | str, PlainValidator(_parse_trusted)]

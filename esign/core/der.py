@@ -7,7 +7,7 @@ BOOLEAN, INTEGER, OCTETS, NULL, OID, SEQUENCE, SET = 0x01, 0x02, 0x04, 0x05, 0x0
 CONTEXT_0, CONTEXT_1 = 0xA0, 0xA1
 
 
-def der(tag: int, *parts: bytes) -> bytes:
+def encode_der(tag: int, *parts: bytes) -> bytes:
     """Return the DER encoding of a value: `tag`, the length of the joined `parts`, and the parts themselves."""
     body = b"".join(parts)
     if len(body) < 0x80:
@@ -16,7 +16,7 @@ def der(tag: int, *parts: bytes) -> bytes:
     return bytes((tag, 0x80 | len(length))) + length + body
 
 
-def der_oid(dotted: str) -> bytes:
+def encode_oid(dotted: str) -> bytes:
     """Return the DER encoding of an object identifier such as `1.2.840.113549`."""
     first, second, *rest = map(int, dotted.split("."))
     encoded = b""
@@ -25,19 +25,19 @@ def der_oid(dotted: str) -> bytes:
         while arc := arc >> 7:
             digits.append(0x80 | arc & 0x7F)
         encoded += bytes(reversed(digits))
-    return der(OID, encoded)
+    return encode_der(OID, encoded)
 
 
-def der_integer(number: int) -> bytes:
+def encode_integer(number: int) -> bytes:
     """Return the DER encoding of an integer in the smallest number of bytes, as DER requires."""
-    return der(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
+    return encode_der(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
 
 
-def der_set(*members: bytes) -> bytes:
+def encode_set(*members: bytes) -> bytes:
     """Return a SET OF its encoded `members`, sorted by their encoding, as DER requires."""
-    return der(SET, *sorted(members))
+    return encode_der(SET, *sorted(members))
 
 
-def attribute(kind: str, value: bytes) -> bytes:
+def encode_attribute(kind: str, value: bytes) -> bytes:
     """Return an Attribute: the object identifier `kind` with one encoded `value`."""
-    return der(SEQUENCE, der_oid(kind), der(SET, value))
+    return encode_der(SEQUENCE, encode_oid(kind), encode_der(SET, value))

@@ -68,12 +68,12 @@ LANGUAGES: Mapping[str, Language] = {
 }
 
 
-def find(tag: str | None) -> Language | None:
+def find_language(tag: str | None) -> Language | None:
     """Return the language of a BCP 47 tag, ignoring the region (`pt-BR` is Portuguese), or None."""
     return LANGUAGES.get((tag or "").split("-")[0].lower())
 
 
-def apart(text: str, direction: str) -> str:
+def isolate_text(text: str, direction: str) -> str:
     """Return `text` isolated from the surrounding sentence when that runs from right to left.
 
     U+2068 and U+2069 keep a name of the other direction from reordering the sentence around it.
@@ -81,16 +81,16 @@ def apart(text: str, direction: str) -> str:
     return f"\u2068{text}\u2069" if direction == "rtl" else text
 
 
-def choose(*wanted: str | None) -> Language:
+def choose_language(*wanted: str | None) -> Language:
     """Return the first of the wanted languages that exists, else English."""
-    return next(filter(None, map(find, wanted)), LANGUAGES[DEFAULT])
+    return next(filter(None, map(find_language, wanted)), LANGUAGES[DEFAULT])
 
 
-def accepted(header: str | None) -> str | None:
+def find_accepted(header: str | None) -> str | None:
     """Return the tag of the supported language that an `Accept-Language` header prefers, or None."""
     liked = [(float(match[2] or 1), match[1]) for match in ACCEPTED.finditer(header or "")]
     for quality, tag in sorted(liked, key=lambda one: -one[0]):
-        if quality > 0 and (language := find(tag)):
+        if quality > 0 and (language := find_language(tag)):
             return language.tag
     return None
 

@@ -22,7 +22,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 @lru_cache(maxsize=4096)
-def network_of(text: str) -> str:
+def find_network(text: str) -> str:
     """Return an IPv4 address unchanged, the /64 of an IPv6 address, and any other text unchanged."""
     address = read_address(text)
     if isinstance(address, IPv6Address):
@@ -31,16 +31,16 @@ def network_of(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def wide_network_of(text: str) -> str | None:
+def find_wide_network(text: str) -> str | None:
     """Return the /48 of an IPv6 address, and None for everything else."""
     address = read_address(text)
     return _prefix(address, WIDE) if isinstance(address, IPv6Address) else None
 
 
-def networks_of(text: str) -> tuple[tuple[str, int], ...]:
+def list_networks(text: str) -> tuple[tuple[str, int], ...]:
     """Return the keys a limit counts this address by, each with the factor by which its limit is multiplied."""
-    wide = wide_network_of(text)
-    return ((network_of(text), 1),) if wide is None else ((network_of(text), 1), (wide, LOOSELY))
+    wide = find_wide_network(text)
+    return ((find_network(text), 1),) if wide is None else ((find_network(text), 1), (wide, LOOSELY))
 
 
 def _prefix(address: IPv6Address, length: int) -> str:

@@ -20,7 +20,7 @@ class TimeStamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Authority:
+class TimeStampAuthority:
     """A time-stamp authority of the settings, and the result of the last request to it.
 
     `error` is None when that request returned a time stamp. `name` is the name in its certificate, known after

@@ -27,6 +27,6 @@ LETTERS: Mapping[str, Urgency] = {
 }
 
 
-def urgency_of(letter: str) -> Urgency:
+def find_urgency(letter: str) -> Urgency:
     """Return the urgency of a letter; letters that `LETTERS` does not name are news."""
     return LETTERS.get(letter, Urgency.NEWS)

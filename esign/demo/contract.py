@@ -1,6 +1,6 @@
 """The sample contract: its file, the body that creates it over the API, and what its two signers fill in.
 
-The positions are those on `contract.pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
+The positions are those on `contract.read_pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
 """
 
 import base64
@@ -13,7 +13,9 @@ CAFE = ("Tomas Reyes", "tomas@copperkettle.example")
 GARDENER = ("Nadia Brandt", "nadia@fernhill.example")
 
 
-def _field(key: str, kind: str, page: int, at: tuple[float, ...], label: str, **rest: Any) -> dict[str, Any]:
+def _build_field(
+    key: str, kind: str, page: int, at: tuple[float, ...], label: str, **rest: Any
+) -> dict[str, Any]:
     """Return a field of contract section 4; `at` is x, y, width, height in percent of the page."""
     x, y, width, height = at
     place = {"page": page, "x": x, "y": y, "width": width, "height": height}
@@ -21,8 +23,8 @@ def _field(key: str, kind: str, page: int, at: tuple[float, ...], label: str, **
 
 
 CAFE_FIELDS = (
-    _field("cafe-initials-1", "initials", 1, (59.29, 91.58, 10, 3.7), "Initials"),
-    _field(
+    _build_field("cafe-initials-1", "initials", 1, (59.29, 91.58, 10, 3.7), "Initials"),
+    _build_field(
         "garden-address",
         "text",
         2,
@@ -31,7 +33,7 @@ CAFE_FIELDS = (
         multiline=True,
         maxLength=200,
     ),
-    _field(
+    _build_field(
         "watering",
         "radio",
         2,
@@ -39,11 +41,11 @@ CAFE_FIELDS = (
         "Watering between our visits",
         options=["Rainwater from the barrel", "Mains water, in the evening", "We leave it to the weather"],
     ),
-    _field("invoice-email", "email", 2, (11.9, 25.83, 35.71, 2.69), "Invoices go to"),
-    _field(
+    _build_field("invoice-email", "email", 2, (11.9, 25.83, 35.71, 2.69), "Invoices go to"),
+    _build_field(
         "planters", "number", 2, (52.38, 25.83, 16.19, 2.69), "Number of planters", min=1, max=40, decimals=0
     ),
-    _field(
+    _build_field(
         "first-month",
         "dropdown",
         2,
@@ -51,9 +53,9 @@ CAFE_FIELDS = (
         "First visit in",
         options=["March", "April", "May"],
     ),
-    _field("kitchen-herbs", "checkbox", 2, (11.9, 30.96, 2.38, 1.68), "Herbs for the kitchen"),
-    _field("photographs", "checkbox", 2, (11.9, 33.99, 2.38, 1.68), "Photographs may be shown"),
-    _field(
+    _build_field("kitchen-herbs", "checkbox", 2, (11.9, 30.96, 2.38, 1.68), "Herbs for the kitchen"),
+    _build_field("photographs", "checkbox", 2, (11.9, 33.99, 2.38, 1.68), "Photographs may be shown"),
+    _build_field(
         "wishes",
         "text",
         2,
@@ -63,14 +65,14 @@ CAFE_FIELDS = (
         maxLength=400,
         required=False,
     ),
-    _field("cafe-initials-2", "initials", 2, (59.29, 91.58, 10, 3.7), "Initials"),
-    _field("cafe-signature", "signature", 3, (11.9, 64.01, 35.71, 6.73), "Signature"),
-    _field("cafe-name", "name", 3, (11.9, 73.77, 35.71, 2.69), "Name"),
-    _field("cafe-date", "date", 3, (11.9, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
+    _build_field("cafe-initials-2", "initials", 2, (59.29, 91.58, 10, 3.7), "Initials"),
+    _build_field("cafe-signature", "signature", 3, (11.9, 64.01, 35.71, 6.73), "Signature"),
+    _build_field("cafe-name", "name", 3, (11.9, 73.77, 35.71, 2.69), "Name"),
+    _build_field("cafe-date", "date", 3, (11.9, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
 )
 GARDENER_FIELDS = (
-    _field("gardener-initials-1", "initials", 1, (78.1, 91.58, 10, 3.7), "Initials"),
-    _field(
+    _build_field("gardener-initials-1", "initials", 1, (78.1, 91.58, 10, 3.7), "Initials"),
+    _build_field(
         "visiting-day",
         "dropdown",
         2,
@@ -78,10 +80,10 @@ GARDENER_FIELDS = (
         "We come on a",
         options=["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"],
     ),
-    _field("gardener-initials-2", "initials", 2, (78.1, 91.58, 10, 3.7), "Initials"),
-    _field("gardener-signature", "signature", 3, (52.38, 64.01, 35.71, 6.73), "Signature"),
-    _field("gardener-name", "name", 3, (52.38, 73.77, 35.71, 2.69), "Name"),
-    _field("gardener-date", "date", 3, (52.38, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
+    _build_field("gardener-initials-2", "initials", 2, (78.1, 91.58, 10, 3.7), "Initials"),
+    _build_field("gardener-signature", "signature", 3, (52.38, 64.01, 35.71, 6.73), "Signature"),
+    _build_field("gardener-name", "name", 3, (52.38, 73.77, 35.71, 2.69), "Name"),
+    _build_field("gardener-date", "date", 3, (52.38, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
 )
 
 # By key, without signatures, initials and fields that are filled in automatically.
@@ -97,17 +99,17 @@ ANSWERS: Mapping[str, str | bool] = {
 }
 
 
-def pdf() -> bytes:
+def read_pdf() -> bytes:
     """Return the contract as it is uploaded: three pages of A4 without a form."""
     return resources.files("esign.demo").joinpath("contract.pdf").read_bytes()
 
 
-def create_body() -> dict[str, Any]:
+def build_create_body() -> dict[str, Any]:
     """Return the body of POST /documents: the café signs first, then the gardener."""
     (cafe, cafe_email), (gardener, gardener_email) = CAFE, GARDENER
     return {
         "fileName": FILE_NAME,
-        "file": base64.b64encode(pdf()).decode(),
+        "file": base64.b64encode(read_pdf()).decode(),
         "message": "Here is our agreement for the coming year. We look forward to the pear tree.",
         "recipients": [
             {"name": cafe, "email": cafe_email, "order": 1, "fields": list(CAFE_FIELDS)},
@@ -116,7 +118,7 @@ def create_body() -> dict[str, Any]:
     }
 
 
-def answer(person: tuple[str, str], field: Mapping[str, Any]) -> Any:
+def choose_answer(person: tuple[str, str], field: Mapping[str, Any]) -> Any:
     """Return this person's value for one of their fields, or None if it is filled in automatically.
 
     The café's signature is drawn, the gardener's is typed.

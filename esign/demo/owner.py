@@ -2,19 +2,19 @@
 
 from esign.actions.people import invitations
 from esign.core.actor import NOWHERE
-from esign.demo.steps import Failed
+from esign.demo.steps import StepFailed
 from esign.runtime import Runtime
-from esign.system.entropy import new_recovery_code
+from esign.system.entropy import make_recovery_code
 
 NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
 
 
-async def found(runtime: Runtime) -> str:
+async def create_owner(runtime: Runtime) -> str:
     """Create the organisation and its owner, as the link of a first start does. Return the owner's password."""
-    token = await invitations.setup_token(runtime.db, runtime.clock.now())
+    token = await invitations.issue_setup_token(runtime.db, runtime.clock.now())
     if token is None:
-        raise Failed("a new folder has an owner already")
-    organisation, password = runtime.config.organisation, new_recovery_code()
+        raise StepFailed("a new folder has an owner already")
+    organisation, password = runtime.config.organisation, make_recovery_code()
     given = invitations.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
-    await invitations.found(runtime, token, given, NOWHERE)
+    await invitations.set_up_owner(runtime, token, given, NOWHERE)
     return password

@@ -19,7 +19,7 @@ from esign.system.clock import SystemClock
 TOLERANCE = 300
 
 
-class Receiver:
+class WebhookReceiver:
     """Receives events; `events` holds those with a good signature, `forged` counts the others."""
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Receiver:
 
     async def take(self, request: web.Request) -> web.Response:
         body = await request.read()
-        if not self.genuine(request.headers, body):
+        if not self.is_genuine(request.headers, body):
             self.forged += 1
             return web.Response(status=400)
         self.events[request.headers["webhook-id"]] = json.loads(body)
         self.arrived.set()
         return web.Response(status=204)
 
-    def genuine(self, headers: Any, body: bytes) -> bool:
+    def is_genuine(self, headers: Any, body: bytes) -> bool:
         """Return whether one of the signatures is HMAC-SHA256 over id, time and body, and the time is recent."""
         message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "0")
         if abs(SystemClock().now() // SECOND - int(timestamp)) > TOLERANCE:
@@ -49,22 +49,22 @@ class Receiver:
         signatures = headers.get("webhook-signature", "").split()
         return any(hmac.compare_digest(expected, signature) for signature in signatures)
 
-    def types(self) -> list[str]:
+    def list_types(self) -> list[str]:
         """Return the types of the events, in the order in which they happened."""
         return [event["type"] for event in sorted(self.events.values(), key=lambda event: event["sequence"])]
 
     async def until(self, event_type: str, seconds: float) -> None:
         """Return when an event of that type has arrived. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
-            while event_type not in self.types():
+            while event_type not in self.list_types():
                 self.arrived.clear()
                 await self.arrived.wait()
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[Receiver]:
+async def run_receiver() -> AsyncIterator[WebhookReceiver]:
     """Run a receiver on a free loopback port while the context is open."""
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     app = web.Application()
     app.router.add_post("/events", receiver.take)
     runner = web.AppRunner(app, access_log=None)

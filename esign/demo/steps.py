@@ -13,7 +13,7 @@ FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDTH = 58
 
 
-class Failed(Exception):
+class StepFailed(Exception):
     """A step failed; the message is for the person at the console."""
 
 

@@ -14,7 +14,7 @@ async def tick(runtime: Runtime) -> int:
     """
 
     async def write(tx: Transaction) -> bool:
-        return await search.shed(tx, PAGES)
+        return await search.compact(tx, PAGES)
 
     steps = 0
     while await runtime.db.write(write):

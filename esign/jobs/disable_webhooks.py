@@ -3,7 +3,7 @@
 from functools import partial
 
 from esign.actions.webhook import deliver_events
-from esign.core.webhook.delivery import OFF_AFTER, WARNED_BEFORE, verdict
+from esign.core.webhook.delivery import OFF_AFTER, WARNED_BEFORE, find_due_step
 from esign.jobs.set_aside import act_on
 from esign.runtime import Runtime
 from esign.store.queue import webhooks
@@ -16,8 +16,8 @@ async def tick(runtime: Runtime) -> int:
     """
     if runtime.clock.doubt:
         return 0
-    now = runtime.clock.settled()
+    now = runtime.clock.read_settled_time()
     found = await webhooks.find_failing(runtime.db, now - OFF_AFTER + WARNED_BEFORE)
-    due = [webhook.id for webhook in found if verdict(webhook, now) is not None]
+    due = [webhook.id for webhook in found if find_due_step(webhook, now) is not None]
     await act_on(runtime, "webhook", due, partial(deliver_events.end_failing, runtime))
     return len(due)

@@ -12,7 +12,7 @@ async def tick(runtime: Runtime) -> int:
     ExceptionGroup of the failures after all requests were tried.
     """
     count, failures = 0, list[Exception]()
-    for asked in await erasings.unfinished(runtime.db, runtime.vault):
+    for asked in await erasings.find_unfinished(runtime.db, runtime.vault):
         try:
             count += await erase_person.carry_out(runtime, asked)
         except Exception as failure:

@@ -16,6 +16,6 @@ async def tick(runtime: Runtime) -> int:
     async def find(limit: int) -> list[str]:
         if runtime.clock.doubt:
             return []
-        return await due_documents.find_expired(runtime.db, runtime.clock.settled(), limit)
+        return await due_documents.find_expired(runtime.db, runtime.clock.read_settled_time(), limit)
 
     return await work_off(runtime, "document", find, partial(actions.expire, runtime), BATCH)

@@ -20,7 +20,7 @@ async def tick(runtime: Runtime) -> int:
     """Delete the rows whose time is over, and return their number."""
     if runtime.clock.doubt:
         return 0
-    now = runtime.clock.settled()
+    now = runtime.clock.read_settled_time()
     answers = runtime.config.limits.idempotency_hours * HOUR
     table: tuple[tuple[Prune, Instant, int], ...] = (
         (idempotency.prune, now - answers, BATCH),
@@ -36,10 +36,10 @@ async def tick(runtime: Runtime) -> int:
         (known_browsers.prune, now - known_browsers.REMEMBERED, BATCH),
         (page_views.prune, now - VIEWS_KEPT, BLOBS),
     )
-    return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])
+    return sum([await prune_all(runtime, prune, before, batch) for prune, before, batch in table])
 
 
-async def until_done(runtime: Runtime, prune: Prune, before: Instant, batch: int) -> int:
+async def prune_all(runtime: Runtime, prune: Prune, before: Instant, batch: int) -> int:
     """Delete rows in batches until none are left, and return their number."""
 
     async def write(tx: Transaction) -> int:

@@ -5,7 +5,7 @@ from functools import partial
 
 from esign.actions.document import cancel_delete
 from esign.core.actor import Mode
-from esign.core.document.retention import horizons
+from esign.core.document.retention import find_horizons
 from esign.jobs.set_aside import act_on
 from esign.runtime import Runtime
 from esign.store.document import due_documents
@@ -20,11 +20,11 @@ async def tick(runtime: Runtime) -> int:
     """Delete the documents whose retention is over, and return their number."""
     if runtime.clock.doubt:
         return 0
-    db, now, test_days = runtime.db, runtime.clock.settled(), runtime.config.test.purge_after_days
+    db, now, test_days = runtime.db, runtime.clock.read_settled_time(), runtime.config.test.purge_after_days
     count = 0
-    for organisation in await accounts.organisations(db):
+    for organisation in await accounts.find_organisations(db):
         for mode in Mode:
-            until = horizons(organisation, mode, test_days, now)
+            until = find_horizons(organisation, mode, test_days, now)
             find = partial(due_documents.find_ended, db, organisation.id, mode)
             if until.completed is not None:
                 count += await purge(runtime, partial(find, "completed_at", until.completed))
@@ -43,7 +43,7 @@ async def purge(runtime: Runtime, find: Find) -> int:
         gone = list[str]()
 
         async def act(document_id: str, gone: list[str] = gone) -> None:
-            if await cancel_delete.delete_over(runtime, document_id):
+            if await cancel_delete.delete_due(runtime, document_id):
                 gone.append(document_id)
 
         aside |= await act_on(runtime, "document", found, act)

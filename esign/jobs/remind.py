@@ -14,7 +14,7 @@ async def tick(runtime: Runtime) -> int:
     async def find(limit: int) -> list[tuple[str, str]]:
         if runtime.clock.doubt:
             return []
-        return await due_documents.find_reminders_due(runtime.db, runtime.clock.settled(), limit)
+        return await due_documents.find_reminders_due(runtime.db, runtime.clock.read_settled_time(), limit)
 
     async def act(one: tuple[str, str]) -> None:
         await reminders.remind(runtime, *one)

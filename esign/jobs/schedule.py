@@ -46,11 +46,12 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
 
 
 @asynccontextmanager
-async def running(runtime: Runtime) -> AsyncIterator[None]:
+async def run_jobs(runtime: Runtime) -> AsyncIterator[None]:
     """Make the jobs of a crashed run due again, then run the workers and ticks until the block ends."""
     await worker.recover(runtime)
     tasks = [
-        asyncio.create_task(repeat(runtime, tick, seconds), name=tick.__module__) for tick, seconds in TICKS
+        asyncio.create_task(repeat_tick(runtime, tick, seconds), name=tick.__module__)
+        for tick, seconds in TICKS
     ]
     tasks += [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
     tasks.append(asyncio.create_task(deliver_webhooks.run(runtime), name="webhook"))
@@ -62,7 +63,7 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def repeat(runtime: Runtime, tick: Tick, seconds: float) -> None:
+async def repeat_tick(runtime: Runtime, tick: Tick, seconds: float) -> None:
     """Run a tick at once, for what became due while the program was stopped, then every `seconds` until cancelled.
 
     The interval is measured on the loop's monotonic clock, so that setting the wall clock neither stops nor

@@ -6,5 +6,5 @@ from esign.runtime import Runtime
 
 async def tick(runtime: Runtime) -> int:
     """Compare the clocks, and return the number of queued jobs that were made due again."""
-    await clock_watch.watch(runtime)
+    await clock_watch.watch_clock(runtime)
     return await clock_watch.pull_in(runtime)

@@ -27,7 +27,7 @@ UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """How jobs of one kind are worked. `lease` is longer than any attempt.
 
     `choose` finds up to the given number of due jobs. `may` says, in the transaction that claims them, whether
@@ -47,21 +47,21 @@ async def choose_seals(runtime: Runtime, now: Instant, room: int) -> list[int]:
     return await outbox.find_due_seals(runtime.db, now, room, SEALS_OF_ONE)
 
 
-async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
+async def allow_always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
     """Allow every attempt."""
     return True
 
 
 KINDS = (
-    Kind(
+    JobKind(
         "seal",
         seal_document.seal,
         at_once=SEALS_OF_ONE + 1,
         lease=5 * MINUTE,
         choose=choose_seals,
-        may=always,
+        may=allow_always,
     ),
-    Kind(
+    JobKind(
         "mail",
         deliver_mail.deliver,
         at_once=deliver_mail.AT_ONCE,
@@ -92,7 +92,7 @@ async def recover(runtime: Runtime) -> None:
     await mail_breaker.resume(runtime)
 
 
-async def run(runtime: Runtime, kind: Kind) -> None:
+async def run(runtime: Runtime, kind: JobKind) -> None:
     """Work until cancelled. A failure of the loop itself is logged, and the loop goes on."""
     running: set[asyncio.Task[None]] = set()
     try:
@@ -104,12 +104,12 @@ async def run(runtime: Runtime, kind: Kind) -> None:
                 log_trouble(f"the {kind.name} worker, which goes on,", error)
                 started = 0
             if not started:
-                await something_happens(runtime, running, rung)
+                await wait_for_work(runtime, running, rung)
     finally:
-        await end(running)
+        await end_jobs(running)
 
 
-async def end(running: Set[asyncio.Task[None]]) -> None:
+async def end_jobs(running: Set[asyncio.Task[None]]) -> None:
     """Wait a few seconds for the running jobs, so that they need not run twice. Cancel those that take longer."""
     if running:
         _, late = await asyncio.wait(running, timeout=LAST_SECONDS)
@@ -118,7 +118,7 @@ async def end(running: Set[asyncio.Task[None]]) -> None:
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def something_happens(runtime: Runtime, running: Set[asyncio.Task[None]], rung: int) -> None:
+async def wait_for_work(runtime: Runtime, running: Set[asyncio.Task[None]], rung: int) -> None:
     """Wait until a commit rings the bell, a running job ends, or the sweep is due."""
     bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS, rung))
     try:
@@ -127,7 +127,7 @@ async def something_happens(runtime: Runtime, running: Set[asyncio.Task[None]], 
         bell.cancel()
 
 
-async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None]]) -> int:
+async def start_due(runtime: Runtime, kind: JobKind, running: set[asyncio.Task[None]]) -> int:
     """Claim and start due jobs while there is room beside the running ones. Return the number of jobs started."""
     running -= {task for task in running if task.done()}
     room = kind.at_once - len(running)
@@ -139,7 +139,7 @@ async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None
     return len(jobs)
 
 
-async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
+async def claim_due(runtime: Runtime, kind: JobKind, room: int) -> list[Job]:
     """Return up to `room` due jobs, claimed under a lease. Rows that cannot be read are set aside on the way."""
     now = runtime.clock.now()
     while chosen := await kind.choose(runtime, now, room):
@@ -152,7 +152,7 @@ async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
     return []
 
 
-async def _claim(runtime: Runtime, kind: Kind, chosen: list[int], now: Instant) -> list[Job] | None:
+async def _claim(runtime: Runtime, kind: JobKind, chosen: list[int], now: Instant) -> list[Job] | None:
     """Return the jobs that could be claimed, or None if no job of this kind may be tried now."""
 
     async def write(tx: Transaction) -> list[Job] | None:
@@ -164,7 +164,7 @@ async def _claim(runtime: Runtime, kind: Kind, chosen: list[int], now: Instant) 
     return await runtime.db.write(write)
 
 
-async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
+async def attempt(runtime: Runtime, kind: JobKind, job: Job) -> None:
     """Work one job. An unforeseen failure is logged, and the job is postponed."""
     try:
         await kind.work(runtime, job)
@@ -172,10 +172,10 @@ async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
         if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
             return
         log_trouble(f"{kind.name} job {job.id}", error)
-        await put_off(runtime, job, f"{type(error).__name__}: {error}")
+        await postpone_job(runtime, job, f"{type(error).__name__}: {error}")
 
 
-async def put_off(runtime: Runtime, job: Job, reason: str) -> None:
+async def postpone_job(runtime: Runtime, job: Job, reason: str) -> None:
     """Postpone the job after a failure. If that cannot be written either, the end of its lease makes it due again."""
     due_at = runtime.clock.now() + UNEXPECTED[min(job.attempts, len(UNEXPECTED)) - 1]
 

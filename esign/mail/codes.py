@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from esign.core.instant import Instant
-from esign.mail.sheet import Letter, Letterhead, Sheet, draw
-from esign.mail.words import Words
+from esign.mail.sheet import Letter, Letterhead, LetterSheet, draw_letter
+from esign.mail.words import LetterWords
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeFacts:
     """Facts of the letter with a six-digit code that is valid for `minutes`, until `until`."""
 
     head: Letterhead
@@ -19,13 +19,13 @@ class Code:
     until: Instant
 
 
-def code(facts: Code) -> Letter:
+def write_code_letter(facts: CodeFacts) -> Letter:
     """Return the letter. Its subject does not contain the code, because locked screens show it and logs keep it."""
 
-    def write(words: Words) -> Sheet:
+    def write(words: LetterWords) -> LetterSheet:
         sender = facts.sender or facts.head.organisation
         spaced = f"{facts.code[:3]}\N{NO-BREAK SPACE}{facts.code[3:]}"
-        return Sheet(
+        return LetterSheet(
             subject=words.say("code_subject", organisation=facts.head.organisation),
             preheader=words.say("code_preheader", minutes=facts.minutes),
             heading=words.say("code_heading"),
@@ -38,4 +38,4 @@ def code(facts: Code) -> Letter:
             ),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)

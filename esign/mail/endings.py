@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from esign.core.instant import Instant
-from esign.mail.letters import Part, Signed, greeting, note
-from esign.mail.sheet import Letter, Letterhead, Row, Sheet, draw
-from esign.mail.words import Words, line
+from esign.mail.letters import LetterPart, SignerProgress, build_note, write_greeting
+from esign.mail.sheet import Letter, Letterhead, LetterRow, LetterSheet, draw_letter
+from esign.mail.words import LetterWords, write_line
 
 
-class Reader(StrEnum):
+class DeclineReader(StrEnum):
     """Who reads the letter about a refusal: the sender, another recipient, or the person who declined."""
 
     SENDER = "sender"
@@ -18,31 +18,31 @@ class Reader(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class DeclinedFacts:
     head: Letterhead
     to: str | None
-    reader: Reader
+    reader: DeclineReader
     sender: str | None
     title: str
     who: str
     at: Instant
     reason: str | None = None
-    part: Part = Part.SIGN
+    part: LetterPart = LetterPart.SIGN
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class ExpiredFacts:
     """Facts for the sender of an expired document; `signers` are all who were to sign."""
 
     head: Letterhead
     to: str | None
     title: str
     at: Instant
-    signers: tuple[Signed, ...] = ()
+    signers: tuple[SignerProgress, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
+class RenewalFacts:
     """Facts for the sender of a document that expired at `at`: `who` asks for a new link."""
 
     head: Letterhead
@@ -54,7 +54,7 @@ class Renewal:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
+class CancelledFacts:
     """Facts for a recipient who was asked; `sender` is a person, or None if only the organisation is named."""
 
     head: Letterhead
@@ -66,7 +66,7 @@ class Cancelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedFacts:
     """Facts for the former address of a recipient; `sender` is a person, or None if only the organisation is named.
 
     `address` is the new address, already masked.
@@ -79,82 +79,85 @@ class Corrected:
     address: str
 
 
-def declined(facts: Declined) -> Letter:
-    def write(words: Words) -> Sheet:
+def write_declined_letter(facts: DeclinedFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
         sender = facts.sender or facts.head.organisation
-        heading = "declined_heading_self" if facts.reader is Reader.SELF else "declined_heading"
+        heading = "declined_heading_self" if facts.reader is DeclineReader.SELF else "declined_heading"
         heading = f"{heading}_{facts.part}"
-        return Sheet(
+        return LetterSheet(
             subject=words.say("declined_subject", title=facts.title),
             preheader=words.say("declined_preheader"),
             heading=words.say(heading, who=facts.who, title=facts.title),
-            greeting=greeting(words, facts.to),
+            greeting=write_greeting(words, facts.to),
             paragraphs=(words.say(f"declined_{facts.reader}", sender=sender),),
-            note=note(words.say("reason"), facts.reason),
-            rows=(Row(words.say("label_declined"), words.moment(facts.at)),),
+            note=build_note(words.say("reason"), facts.reason),
+            rows=(LetterRow(words.say("label_declined"), words.moment(facts.at)),),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)
 
 
-def expired(facts: Expired) -> Letter:
-    def write(words: Words) -> Sheet:
-        return Sheet(
+def write_expired_letter(facts: ExpiredFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
+        return LetterSheet(
             subject=words.say("expired_subject", title=facts.title),
             preheader=words.say("expired_preheader"),
             heading=words.say("expired_heading", title=facts.title),
-            greeting=greeting(words, facts.to),
+            greeting=write_greeting(words, facts.to),
             paragraphs=(words.say("expired_lead"),),
             rows=(
-                *(Row(line(signed.name), _progress(words, signed), is_name=True) for signed in facts.signers),
-                Row(words.say("label_expired"), words.moment(facts.at)),
+                *(
+                    LetterRow(write_line(signed.name), _describe_progress(words, signed), is_name=True)
+                    for signed in facts.signers
+                ),
+                LetterRow(words.say("label_expired"), words.moment(facts.at)),
             ),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)
 
 
-def renewal(facts: Renewal) -> Letter:
-    def write(words: Words) -> Sheet:
-        return Sheet(
+def write_renewal_letter(facts: RenewalFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
+        return LetterSheet(
             subject=words.say("renewal_subject", who=facts.who, title=facts.title),
             preheader=words.say("renewal_preheader"),
             heading=words.say("renewal_heading", who=facts.who, title=facts.title),
-            greeting=greeting(words, facts.to),
+            greeting=write_greeting(words, facts.to),
             paragraphs=(words.say("renewal_lead", who=facts.who), words.say("renewal_how")),
             rows=(
-                Row(line(facts.who), line(facts.email), is_name=True),
-                Row(words.say("label_expired"), words.moment(facts.at)),
+                LetterRow(write_line(facts.who), write_line(facts.email), is_name=True),
+                LetterRow(words.say("label_expired"), words.moment(facts.at)),
             ),
             small=(words.say("renewal_small"),),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)
 
 
-def cancelled(facts: Cancelled) -> Letter:
-    def write(words: Words) -> Sheet:
+def write_cancelled_letter(facts: CancelledFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
         sender = facts.sender or facts.head.organisation
-        return Sheet(
+        return LetterSheet(
             subject=words.say("cancelled_subject", title=facts.title),
             preheader=words.say("cancelled_preheader"),
             heading=words.say("cancelled_heading", sender=sender, title=facts.title),
-            greeting=greeting(words, facts.to),
+            greeting=write_greeting(words, facts.to),
             paragraphs=(words.say("cancelled_lead"),),
-            note=note(words.say("reason"), facts.reason),
-            rows=(Row(words.say("label_cancelled"), words.moment(facts.at)),),
+            note=build_note(words.say("reason"), facts.reason),
+            rows=(LetterRow(words.say("label_cancelled"), words.moment(facts.at)),),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)
 
 
-def corrected(facts: Corrected) -> Letter:
-    def write(words: Words) -> Sheet:
-        return Sheet(
+def write_corrected_letter(facts: CorrectedFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
+        return LetterSheet(
             subject=words.say("corrected_subject", title=facts.title),
             preheader=words.say("corrected_preheader"),
             heading=words.say("corrected_heading", title=facts.title),
-            greeting=greeting(words, facts.to),
+            greeting=write_greeting(words, facts.to),
             paragraphs=(
                 words.say("corrected_lead", sender=facts.sender or facts.head.organisation),
                 words.say("corrected_to", address=facts.address),
@@ -162,10 +165,10 @@ def corrected(facts: Corrected) -> Letter:
             small=(words.say("corrected_small"),),
         )
 
-    return draw(facts.head, write)
+    return draw_letter(facts.head, write)
 
 
-def _progress(words: Words, signed: Signed) -> str:
+def _describe_progress(words: LetterWords, signed: SignerProgress) -> str:
     if signed.at is None:
         return words.say(f"{signed.part}_missing")
     return words.say(f"{signed.part}_done", at=words.moment(signed.at))

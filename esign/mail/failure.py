@@ -27,7 +27,7 @@ class OptionFailure(TemporaryFailure):
 class RelayFailure(TemporaryFailure):
     """The server takes no mail now: unreachable, busy, slow, or misconfigured. This is not about the mail."""
 
-    def again(self) -> "RelayFailure":
+    def repeat_failure(self) -> "RelayFailure":
         """Return the same failure for another mail."""
         return type(self)(self.reason)
 

@@ -11,7 +11,7 @@ LINE = 76
 WORD_OCTETS = 39  # an encoded word of 64 characters fits behind the name of its header
 
 
-class Header(str):
+class HeaderLine(str):
     """A header value with its folded form, which the email package keeps as it is.
 
     `address` is that of the mailbox, empty for text.
@@ -21,7 +21,7 @@ class Header(str):
     lines: tuple[str, ...]
     address: str
 
-    def __new__(cls, name: str, value: str, lines: Iterable[str], address: str = "") -> "Header":
+    def __new__(cls, name: str, value: str, lines: Iterable[str], address: str = "") -> "HeaderLine":
         header = super().__new__(cls, value)
         header.name, header.lines, header.address = name, tuple(lines), address
         return header
@@ -30,18 +30,20 @@ class Header(str):
         return f"{self.name}: {(policy.linesep + ' ').join(self.lines)}{policy.linesep}"
 
 
-def text(name: str, value: str) -> Header:
+def write_text(name: str, value: str) -> HeaderLine:
     """Return a header with free text, such as a subject."""
     refuse_controls(name, value)
-    return Header(name, value, [value] if _plain(value, LINE - len(name) - 2) else _encoded(value))
+    return HeaderLine(
+        name, value, [value] if _is_plain(value, LINE - len(name) - 2) else _encode_words(value)
+    )
 
 
-def mailbox(name: str, person: str | None, address: str) -> Header:
+def write_mailbox(name: str, person: str | None, address: str) -> HeaderLine:
     """Return a header with one mailbox; `address` is written as it is."""
     refuse_controls(name, (person or "") + address)
     if not person:
-        return Header(name, address, [address], address)
-    return Header(name, f"{person} <{address}>", [*_shown(person), f"<{address}>"], address)
+        return HeaderLine(name, address, [address], address)
+    return HeaderLine(name, f"{person} <{address}>", [*_write_display_name(person), f"<{address}>"], address)
 
 
 def refuse_controls(name: str, value: str) -> None:
@@ -50,28 +52,28 @@ def refuse_controls(name: str, value: str) -> None:
         raise PermanentFailure(f"{name} contains a control character")
 
 
-def _shown(person: str) -> Iterable[str]:
-    if not _plain(person, LINE // 2):
-        return _encoded(person)
+def _write_display_name(person: str) -> Iterable[str]:
+    if not _is_plain(person, LINE // 2):
+        return _encode_words(person)
     quoted = re.sub(r'(["\\])', r"\\\1", person)
     return [f'"{quoted}"']
 
 
-def _plain(value: str, longest: int) -> bool:
+def _is_plain(value: str, longest: int) -> bool:
     return value.isascii() and len(value) <= longest and "=?" not in value and value == value.strip()
 
 
-def _encoded(value: str) -> Iterator[str]:
+def _encode_words(value: str) -> Iterator[str]:
     """Yield encoded words, one for each line. None ends within a character."""
     octets = b""
     for character in value:
         more = character.encode()
         if len(octets) + len(more) > WORD_OCTETS:
-            yield _word(octets)
+            yield _encode_word(octets)
             octets = b""
         octets += more
-    yield _word(octets)
+    yield _encode_word(octets)
 
 
-def _word(octets: bytes) -> str:
+def _encode_word(octets: bytes) -> str:
     return f"=?utf-8?b?{base64.b64encode(octets).decode()}?="

@@ -12,11 +12,11 @@ import idna
 from esign.core.instant import Instant, to_datetime
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
-from esign.mail.sheet import Inline, Letter
+from esign.mail.sheet import InlinePicture, Letter
 
 
 @dataclass(frozen=True, slots=True)
-class Mailbox:
+class NamedMailbox:
     """An address and the name shown with it."""
 
     address: str
@@ -39,14 +39,14 @@ class Envelope:
     international: bool
 
 
-def compose(
+def compose_message(
     letter: Letter,
     *,
-    sender: Mailbox,
-    to: Mailbox,
+    sender: NamedMailbox,
+    to: NamedMailbox,
     message_id: str,
     at: Instant,
-    reply_to: Mailbox | None = None,
+    reply_to: NamedMailbox | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> EmailMessage:
     """Return the whole message; `message_id` is `local@host`, and the same whenever this mail is sent again.
@@ -54,29 +54,29 @@ def compose(
     Raises PermanentFailure for a header that cannot be written safely and for an invalid address.
     """
     boxes = {"From": sender, "To": to} | ({"Reply-To": reply_to} if reply_to else {})
-    addresses = {name: deliverable(box.address) for name, box in boxes.items()}
+    addresses = {name: normalise_address(box.address) for name, box in boxes.items()}
     message = EmailMessage(SMTP if all(map(str.isascii, addresses.values())) else SMTPUTF8)
     for name, box in boxes.items():
-        message[name] = header.mailbox(name, box.name, addresses[name])
-    message["Subject"] = header.text("Subject", letter.subject)
+        message[name] = header.write_mailbox(name, box.name, addresses[name])
+    message["Subject"] = header.write_text("Subject", letter.subject)
     message["Date"] = format_datetime(to_datetime(at))
-    message["Message-ID"] = _message_id(message_id)
+    message["Message-ID"] = _build_message_id(message_id)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text, cte="quoted-printable")
     message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
     for inline in letter.inlines:
-        _enclose(message, inline)
+        _enclose_picture(message, inline)
     for attachment in attachments:
-        _attach(message, attachment)
+        _attach_file(message, attachment)
     return message
 
 
-def envelope(message: EmailMessage) -> Envelope:
-    """Return the addresses that `compose` wrote into the headers."""
+def read_envelope(message: EmailMessage) -> Envelope:
+    """Return the addresses that `compose_message` wrote into the headers."""
     return Envelope(message["From"].address, message["To"].address, message.policy.utf8)  # type: ignore[attr-defined]
 
 
-def deliverable(address: str) -> str:
+def normalise_address(address: str) -> str:
     """Return the address with its domain in ASCII. Raises PermanentFailure unless it is one plain mailbox."""
     local, _, domain = address.rpartition("@")
     if not _LOCAL.fullmatch(local) or len(address) > 254:
@@ -90,13 +90,13 @@ def deliverable(address: str) -> str:
     return f"{local}@{domain}"
 
 
-def _message_id(given: str) -> str:
+def _build_message_id(given: str) -> str:
     if not _MESSAGE_ID.fullmatch(given):
         raise PermanentFailure("The Message-ID is not local@host")
     return f"<{given}>"
 
 
-def _enclose(message: EmailMessage, inline: Inline) -> None:
+def _enclose_picture(message: EmailMessage, inline: InlinePicture) -> None:
     """Add a picture beside the HTML, which shows it by its content id (RFC 2392)."""
     html = message.get_body(("html",))
     assert html is not None, "a letter has both"
@@ -105,7 +105,7 @@ def _enclose(message: EmailMessage, inline: Inline) -> None:
     )
 
 
-def _attach(message: EmailMessage, attachment: Attachment) -> None:
+def _attach_file(message: EmailMessage, attachment: Attachment) -> None:
     header.refuse_controls("The name of the attachment", attachment.name)
     kind, _, subtype = attachment.media_type.partition("/")
     message.add_attachment(attachment.content, kind, subtype, filename=attachment.name)

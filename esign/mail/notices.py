@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.mail.sheet import Button, Letter, Letterhead, Row, Sheet, draw
-from esign.mail.words import Words, line
+from esign.mail.sheet import Letter, LetterButton, Letterhead, LetterRow, LetterSheet, draw_letter
+from esign.mail.words import LetterWords, write_line
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class NoticeFacts:
     """The letter named `letter`, with its phrases `<letter>_subject`, `_preheader`, `_heading`, `_lead` and
     `_small`.
 
@@ -24,30 +24,30 @@ class Notice:
     link: str | None = None
 
 
-def notice(given: Notice) -> Letter:
-    def write(words: Words) -> Sheet:
-        facts = {name: told(words, name, fact) for name, fact in given.facts.items()}
+def write_notice(given: NoticeFacts) -> Letter:
+    def write(words: LetterWords) -> LetterSheet:
+        facts = {name: write_fact(words, name, fact) for name, fact in given.facts.items()}
         said = {part: words.say(f"{given.letter}_{part}", **facts) for part in PARTS}
-        return Sheet(
+        return LetterSheet(
             subject=said["subject"],
             preheader=said["preheader"],
             heading=said["heading"],
             greeting=words.say("hello", name=given.to) if given.to else words.say("hello_nobody"),
             paragraphs=(said["lead"],),
-            button=Button(words.say(f"{given.letter}_button"), given.link) if given.link else None,
+            button=LetterButton(words.say(f"{given.letter}_button"), given.link) if given.link else None,
             rows=tuple(
-                Row(words.say(f"label_{name}"), fact)
+                LetterRow(words.say(f"label_{name}"), fact)
                 for name, fact in facts.items()
                 if f"label_{name}" in words.phrases
             ),
             small=(said["small"],),
         )
 
-    return draw(given.head, write)
+    return draw_letter(given.head, write)
 
 
 PARTS = ("subject", "preheader", "heading", "lead", "small")
 
 
-def told(words: Words, name: str, fact: str | int) -> str:
-    return words.moment(int(fact)) if name.endswith("_at") else line(str(fact))
+def write_fact(words: LetterWords, name: str, fact: str | int) -> str:
+    return words.moment(int(fact)) if name.endswith("_at") else write_line(str(fact))

@@ -17,7 +17,7 @@ SHRUNK = 300.0  # seconds for which fewer connections are opened after the serve
 
 
 @dataclass(eq=False, slots=True)
-class Connection:
+class MailConnection:
     """One connection; `reused` after its first mail, `since` is when it was last returned (loop time).
 
     `lane` is whose mail it carries, or carried last.
@@ -29,7 +29,7 @@ class Connection:
     since: float = 0.0
 
 
-class Pool:
+class MailPool:
     """Lends at most `most` connections, and to no lane more than its share. Closes one that is unused for
     `idle` seconds.
 
@@ -43,8 +43,8 @@ class Pool:
         self._idle_seconds = idle
         self._limit = most
         self._shrunk_until = 0.0
-        self._idle: list[Connection] = []
-        self._lent: set[Connection] = set()
+        self._idle: list[MailConnection] = []
+        self._lent: set[MailConnection] = set()
         self._used: Counter[str] = Counter()  # lent and being opened, by lane
         self._opening = 0  # callers whose connection is being opened
         self._undecided = 0  # of these, attempts that have neither succeeded nor failed
@@ -54,7 +54,7 @@ class Pool:
         self._sweeping: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def acquire(self, lane: str = "") -> Connection:
+    async def acquire(self, lane: str = "") -> MailConnection:
         """Return an idle connection or a new one. Waits while all are lent, or as many as this lane may have.
 
         Raises RelayFailure if none can be opened and none is in use. Callers that waited meanwhile get the same
@@ -66,7 +66,7 @@ class Pool:
                 while (found := self._find_idle(lane)) is None and not self._has_room(lane):
                     await self._changed.wait()
                     if self._failure is not None and self._failures != failures:
-                        raise self._failure.again()
+                        raise self._failure.repeat_failure()
                 self._used[lane] += 1
                 if found is not None:
                     found.lane = lane
@@ -84,14 +84,14 @@ class Pool:
             finally:
                 self._used[lane] -= opened is None
                 self._opening -= 1
-                await self._tell()
+                await self._notify_waiting()
 
-    async def _open(self, lane: str) -> Connection:
+    async def _open(self, lane: str) -> MailConnection:
         try:
-            connection = Connection(await self._connect(), lane)
+            connection = MailConnection(await self._connect(), lane)
         finally:
             self._undecided -= 1
-            await self._tell()
+            await self._notify_waiting()
         self._failure = None
         self._lent.add(connection)
         return connection
@@ -109,7 +109,7 @@ class Pool:
         self._failure, self._failures = failure, self._failures + 1
         return False
 
-    async def release(self, connection: Connection) -> None:
+    async def release(self, connection: MailConnection) -> None:
         """Return a connection that can carry another mail to the pool."""
         self._give_up(connection)
         if self._idle_seconds > 0 and connection.client.is_connected:
@@ -118,15 +118,15 @@ class Pool:
             self._sweep_later()
         else:
             await say_goodbye(connection.client)
-        await self._tell()
+        await self._notify_waiting()
 
-    async def discard(self, connection: Connection) -> None:
+    async def discard(self, connection: MailConnection) -> None:
         """Close a connection that must not be used any more."""
         self._give_up(connection)
         connection.client.close()
-        await self._tell()
+        await self._notify_waiting()
 
-    def _give_up(self, connection: Connection) -> None:
+    def _give_up(self, connection: MailConnection) -> None:
         if connection in self._lent:
             self._lent.discard(connection)
             self._used[connection.lane] -= 1
@@ -161,28 +161,28 @@ class Pool:
         for connection in list(self._lent):
             connection.client.close()
 
-    def _find_idle(self, lane: str) -> Connection | None:
+    def _find_idle(self, lane: str) -> MailConnection | None:
         """Return the connection used last, which the server is least likely to have closed, or None."""
-        while self._idle and self._may(lane):
+        while self._idle and self._may_take(lane):
             connection = self._idle.pop()
             if connection.client.is_connected:
                 return connection
             connection.client.close()
         return None
 
-    def _may(self, lane: str) -> bool:
-        return self._used[lane] < share_of(self._limit)
+    def _may_take(self, lane: str) -> bool:
+        return self._used[lane] < compute_share(self._limit)
 
     def _has_room(self, lane: str) -> bool:
         if asyncio.get_running_loop().time() >= self._shrunk_until:
             self._limit = self._most
-        return self._may(lane) and len(self._lent) + self._opening < self._limit
+        return self._may_take(lane) and len(self._lent) + self._opening < self._limit
 
     def forget_limit(self) -> None:
         """Allow as many connections as configured again: a lack of connections was not the reason for the refusal."""
         self._limit, self._shrunk_until = self._most, 0.0
 
-    async def _tell(self) -> None:
+    async def _notify_waiting(self) -> None:
         async with self._changed:
             self._changed.notify_all()
 
@@ -203,7 +203,7 @@ class Pool:
             self._sweep_later()
 
 
-def share_of(places: int) -> int:
+def compute_share(places: int) -> int:
     """Return how many places one organisation may take, so that some stay free if a server hangs at all its
     addresses.
     """

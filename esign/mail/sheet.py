@@ -8,7 +8,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from esign.mail.words import Words, line, words
+from esign.mail.words import LetterWords, load_words, write_line
 
 WIDTH = 72
 LABELS = 24
@@ -20,7 +20,7 @@ LOGO = (160, 40)  # the largest size in which a logo is shown, in pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class InlinePicture:
     """A PNG inside the letter, with its size in pixels; the HTML refers to it as `cid:` and its `name`."""
 
     name: str
@@ -46,7 +46,7 @@ class Letterhead:
     locale: str = "en"
     time_zone: str = "UTC"
     test: bool = False
-    logo: Inline | None = None
+    logo: InlinePicture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Letter:
     subject: str
     text: str
     html: str
-    inlines: tuple[Inline, ...] = ()
+    inlines: tuple[InlinePicture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LetterRow:
     """A labelled fact; `is_name` if the label is a person's name, which may be long."""
 
     label: str
@@ -67,7 +67,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LetterNote:
     """The message of a person, as paragraphs of lines; the introduction is for the text twin."""
 
     introduction: str
@@ -75,13 +75,13 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class LetterButton:
     label: str
     link: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class LetterSheet:
     """The parts that every letter shares, from top to bottom."""
 
     subject: str
@@ -90,14 +90,14 @@ class Sheet:
     greeting: str
     paragraphs: tuple[str, ...] = ()
     code: str | None = None
-    note: Note | None = None
-    button: Button | None = None
-    rows: tuple[Row, ...] = ()
+    note: LetterNote | None = None
+    button: LetterButton | None = None
+    rows: tuple[LetterRow, ...] = ()
     small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class InitialsMark:
     """The organisation's initials on its colour."""
 
     letters: str
@@ -105,37 +105,37 @@ class Mark:
     ink: str
 
 
-def draw(head: Letterhead, write: Callable[[Words], Sheet]) -> Letter:
+def draw_letter(head: Letterhead, write: Callable[[LetterWords], LetterSheet]) -> Letter:
     """Return the letter. `write` is called twice, to fill a plain and a rich sheet."""
-    plain, rich = (words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
+    plain, rich = (load_words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
     sheet = write(plain)
     subject = (TEST_PREFIX if head.test else "") + sheet.subject
     inlines = (head.logo,) if head.logo else ()
-    return Letter(subject, _text(head, sheet, plain), _html(head, write(rich), rich), inlines)
+    return Letter(subject, _draw_text(head, sheet, plain), _draw_html(head, write(rich), rich), inlines)
 
 
-def _html(head: Letterhead, sheet: Sheet, words: Words) -> str:
-    return _template().render(
+def _draw_html(head: Letterhead, sheet: LetterSheet, words: LetterWords) -> str:
+    return _load_template().render(
         sheet=sheet,
         language=words.language.tag,
         direction=words.language.direction,
         start="right" if words.language.direction == "rtl" else "left",
-        organisation=line(head.organisation),
-        mark=mark(head.organisation, head.colour),
+        organisation=write_line(head.organisation),
+        mark=build_mark(head.organisation, head.colour),
         logo=head.logo,
-        shown=fitted(head.logo) if head.logo else None,
+        shown=fit_logo(head.logo) if head.logo else None,
         test=words.say("test") if head.test else None,
         foot=words.say("foot", organisation=head.organisation),
     )
 
 
 @cache
-def _template() -> Template:
+def _load_template() -> Template:
     environment = Environment(loader=PackageLoader("esign.mail"), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("letter.html")
 
 
-def _text(head: Letterhead, sheet: Sheet, words: Words) -> str:
+def _draw_text(head: Letterhead, sheet: LetterSheet, words: LetterWords) -> str:
     blocks = [sheet.heading, sheet.greeting, *sheet.paragraphs]
     if head.test:
         blocks.insert(0, words.say("test"))
@@ -143,11 +143,11 @@ def _text(head: Letterhead, sheet: Sheet, words: Words) -> str:
     if sheet.code:
         blocks.append(f"    {sheet.code}")
     if sheet.note:
-        blocks.append(_note(sheet.note))
+        blocks.append(_draw_note(sheet.note))
     if sheet.button:
         blocks.append(f"{sheet.button.label}:\n{sheet.button.link}")
     if sheet.rows:
-        blocks.append("\n".join(_rows(sheet.rows)))
+        blocks.append("\n".join(_draw_rows(sheet.rows)))
     blocks += [_wrap(block) for block in sheet.small]
     blocks.append("--\n" + _wrap(words.say("foot", organisation=head.organisation)))
     return "\n\n".join(blocks) + "\n"
@@ -164,24 +164,24 @@ def _wrap(text: str, first: str = "", later: str = "") -> str:
     )
 
 
-def _note(note: Note) -> str:
+def _draw_note(note: LetterNote) -> str:
     paragraphs = ("\n".join(_wrap(line, "  ", "  ") for line in lines) for lines in note.paragraphs)
     return _wrap(note.introduction) + "\n" + "\n\n".join(paragraphs)
 
 
-def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
+def _draw_rows(rows: tuple[LetterRow, ...]) -> Iterator[str]:
     column = min(max(len(row.label) for row in rows), LABELS) + 2
     for row in rows:
         yield _wrap(row.value, row.label.ljust(column - 2) + "  ", " " * column)
 
 
-def fitted(logo: Inline) -> tuple[int, int]:
+def fit_logo(logo: InlinePicture) -> tuple[int, int]:
     """Return the width and height in which to show the logo: inside `LOGO`, and never enlarged."""
     scale = min(LOGO[0] / logo.width, LOGO[1] / logo.height, 1)
     return round(logo.width * scale), round(logo.height * scale)
 
 
-def mark(organisation: str, colour: str | None) -> Mark:
+def build_mark(organisation: str, colour: str | None) -> InitialsMark:
     """Return two initials, dark or white, whichever is legible on the colour."""
     initials = [letter for word in organisation.split() for letter in [re.search(r"[^\W_]", word)] if letter]
     ground = colour if colour and re.fullmatch(r"#[0-9a-fA-F]{6}", colour) else GROUND
@@ -190,4 +190,4 @@ def mark(organisation: str, colour: str | None) -> Mark:
         for share, at in ((0.2126, 1), (0.7152, 3), (0.0722, 5))
     )
     letters = "".join(letter[0] for letter in initials[:2]).upper()
-    return Mark(letters, ground, "#ffffff" if luminance < 0.18 else "#1b2330")
+    return InitialsMark(letters, ground, "#ffffff" if luminance < 0.18 else "#1b2330")

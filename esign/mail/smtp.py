@@ -15,9 +15,9 @@ from esign.mail.failure import (
     RelayFailure,
     TemporaryFailure,
 )
-from esign.mail.message import Envelope, envelope
-from esign.mail.pool import GOODBYE, Connection, Pool
-from esign.mail.words import line
+from esign.mail.message import Envelope, read_envelope
+from esign.mail.pool import GOODBYE, MailConnection, MailPool
+from esign.mail.words import write_line
 from esign.system.resolve_names import SystemLookup
 
 if TYPE_CHECKING:
@@ -41,20 +41,20 @@ Security = Literal["starttls", "tls", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedMail:
     """The server has taken over the message; `reply` is its answer, often with its own id."""
 
     reply: str
 
 
 class Mailer(Protocol):
-    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         """Deliver to the one recipient in `To`, or raise a MailFailure. `lane` is whose mail it is."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Smtp:
+class SmtpServer:
     """A mail server. `starttls` is required, not tried; `trust` replaces the system's trust store.
 
     `own_name` is the name we give in EHLO; looking it up in the DNS could take longer than the mail. `step` is
@@ -74,14 +74,14 @@ class Smtp:
     connections: int = 1
     keep: float = 0.0
     lookup: SystemLookup = field(default_factory=SystemLookup)
-    _pool: Pool = field(init=False, repr=False, compare=False)
+    _pool: MailPool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_pool", Pool(self._connect, self.connections, self.keep))
+        object.__setattr__(self, "_pool", MailPool(self._connect, self.connections, self.keep))
 
-    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         """Deliver the message. Raises TemporaryFailure, RelayFailure, PermanentFailure or AuthenticationFailure."""
-        octets, to = await asyncio.to_thread(message.as_bytes), envelope(message)
+        octets, to = await asyncio.to_thread(message.as_bytes), read_envelope(message)
         for tried in range(1, TRIES + 1):
             connection = await self._pool.acquire(lane)
             try:
@@ -110,7 +110,7 @@ class Smtp:
                 raise
             else:
                 await self._pool.release(connection)
-                return Accepted(_reason(reply))
+                return AcceptedMail(_write_reason(reply))
         raise AssertionError("the last try returns or raises")
 
     async def close(self) -> None:
@@ -125,7 +125,7 @@ class Smtp:
             async with asyncio.timeout(self.step):
                 dialled = await self._dial()
         except OSError as error:
-            raise relay_failure(error) from error
+            raise classify_relay_error(error) from error
         client = SMTP(
             hostname=self.host,
             port=None,
@@ -141,16 +141,16 @@ class Smtp:
         try:
             async with asyncio.timeout(min(self.step, self.all_of_it)):
                 await client.connect()
-                await _greet(client)
+                await _greet_server(client)
         except (SMTPException, OSError) as error:
             client.close()
-            raise relay_failure(error) from error
+            raise classify_relay_error(error) from error
         except BaseException:
             client.close()
             raise
         return client
 
-    async def _hand_over(self, connection: Connection, to: Envelope, octets: bytes) -> str:
+    async def _hand_over(self, connection: MailConnection, to: Envelope, octets: bytes) -> str:
         """Send one mail to one recipient, and return the server's final reply."""
         from aiosmtplib import SMTPException
 
@@ -159,16 +159,16 @@ class Smtp:
             raise PermanentFailure("The mail server does not take internationalised addresses")
         encoding = "utf-8" if to.international else "ascii"
         try:
-            await client.mail(to.sender, options=_options(client, to, octets), encoding=encoding)
+            await client.mail(to.sender, options=_build_options(client, to, octets), encoding=encoding)
         except (SMTPException, OSError) as error:
-            raise mail_failure(error, to) from error
+            raise classify_mail_error(error, to) from error
         try:
             await client.rcpt(to.recipient, encoding=encoding)
             return (await client.data(octets)).message
         except (SMTPException, OSError) as error:
-            raise failure(error) from error
+            raise classify_error(error) from error
 
-    async def _settle(self, connection: Connection) -> None:
+    async def _settle(self, connection: MailConnection) -> None:
         """Reset the connection for another mail after this one was refused, or close it."""
         from aiosmtplib import SMTPException
 
@@ -200,7 +200,7 @@ class Smtp:
         raise last
 
 
-async def _greet(client: "aiosmtplib.SMTP") -> None:
+async def _greet_server(client: "aiosmtplib.SMTP") -> None:
     """Send EHLO, or HELO if the server does not know it, unless it was sent before STARTTLS or the login."""
     from aiosmtplib import SMTPHeloError
 
@@ -214,30 +214,30 @@ async def _greet(client: "aiosmtplib.SMTP") -> None:
         await client.helo()
 
 
-def _options(client: "aiosmtplib.SMTP", to: Envelope, octets: bytes) -> list[str]:
+def _build_options(client: "aiosmtplib.SMTP", to: Envelope, octets: bytes) -> list[str]:
     """Return the options of MAIL FROM: the size (RFC 1870), and those of an international address (RFC 6531)."""
     size = [f"size={len(octets)}"] if client.supports_extension("size") else []
     return size + (["SMTPUTF8", "BODY=8BITMIME"] if to.international else [])
 
 
-def mail_failure(error: Exception, to: Envelope) -> MailFailure:
+def classify_mail_error(error: Exception, to: Envelope) -> MailFailure:
     """Return what an error at MAIL FROM means; it can be about the mail if SMTPUTF8 or its size was refused."""
-    found, code = relay_failure(error), _code(error)
+    found, code = classify_relay_error(error), _find_code(error)
     asks = to.international or code == NO_ROOM
     if code is None or code == CLOSING or isinstance(found, AuthenticationFailure) or not asks:
         return found
     return OptionFailure(found.reason) if isinstance(found, RelayFailure) else found
 
 
-def relay_failure(error: Exception) -> MailFailure:
+def classify_relay_error(error: Exception) -> MailFailure:
     """Return what an error before RCPT TO means; only a refused size is about the mail."""
-    found = failure(error)
-    if isinstance(found, AuthenticationFailure) or _code(error) == TOO_LARGE:
+    found = classify_error(error)
+    if isinstance(found, AuthenticationFailure) or _find_code(error) == TOO_LARGE:
         return found
     return RelayFailure(found.reason)
 
 
-def failure(error: Exception) -> MailFailure:
+def classify_error(error: Exception) -> MailFailure:
     """Return what an SMTP error means.
 
     Only an answer to the recipient or the content is about this mail. Other errors are about the server or our
@@ -246,8 +246,8 @@ def failure(error: Exception) -> MailFailure:
     import aiosmtplib
 
     if not isinstance(error, aiosmtplib.SMTPResponseException):
-        return TemporaryFailure(_reason(str(error) or "The mail server did not answer in time"))
-    reason = _reason(f"{error.code} {error.message}")
+        return TemporaryFailure(_write_reason(str(error) or "The mail server did not answer in time"))
+    reason = _write_reason(f"{error.code} {error.message}")
     if error.code < 500:
         return TemporaryFailure(reason)
     if error.code in AUTHENTICATION or isinstance(error, aiosmtplib.SMTPAuthenticationError):
@@ -256,11 +256,11 @@ def failure(error: Exception) -> MailFailure:
     return PermanentFailure(reason) if about_mail or error.code == TOO_LARGE else TemporaryFailure(reason)
 
 
-def _code(error: Exception) -> int | None:
+def _find_code(error: Exception) -> int | None:
     import aiosmtplib
 
     return error.code if isinstance(error, aiosmtplib.SMTPResponseException) else None
 
 
-def _reason(said: str) -> str:
-    return line(said)[:LONGEST_REASON]
+def _write_reason(said: str) -> str:
+    return write_line(said)[:LONGEST_REASON]

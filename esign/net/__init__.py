@@ -19,9 +19,16 @@
 - aiohttp is imported by the first delivery (`session`), not at the start.
 """
 
-from esign.net.answer import Answer, Failed, Refused
-from esign.net.direct import Direct
-from esign.net.outbound import Outbound
-from esign.net.target import Rules
+from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
+from esign.net.direct import DirectClient
+from esign.net.outbound import OutboundClient
+from esign.net.target import TargetRules
 
-__all__ = ["Answer", "Direct", "Failed", "Outbound", "Refused", "Rules"]
+__all__ = [
+    "DirectClient",
+    "EndpointAnswer",
+    "OutboundClient",
+    "RequestFailed",
+    "TargetRefused",
+    "TargetRules",
+]

@@ -7,7 +7,7 @@ TOO_LATE = "timeout: no answer within the time allowed"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EndpointAnswer:
     """The answer of the endpoint: header names in lower case, at most 1 KiB of the body."""
 
     status: int
@@ -16,9 +16,9 @@ class Answer:
     duration_ms: int
 
 
-class Refused(Exception):
+class TargetRefused(Exception):
     """The target, or an address of its name, is one that webhooks may not reach: nothing was sent."""
 
 
-class Failed(Exception):
+class RequestFailed(Exception):
     """There was no answer; the message is a word and a sentence, without addresses."""

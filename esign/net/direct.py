@@ -4,21 +4,21 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from esign.net.answer import TOO_LATE, Failed, Refused
-from esign.net.gate import Gate, Resolve
+from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
+from esign.net.gate import AddressGate, Resolve
 from esign.net.zones import Zone
 from esign.system.resolve_names import SystemLookup
 
 if TYPE_CHECKING:
     import ssl
 
-    from esign.net.session import Session
+    from esign.net.session import HttpSession
 
 REACH = frozenset(Zone) - {Zone.FORBIDDEN}
 KEEP_ALIVE = 15.0  # longer than for webhooks: a request can be repeated, so an idle connection may be tried
 
 
-class Direct:
+class DirectClient:
     """Posts to addresses of the settings; call `close` at the end.
 
     `resolve` returns every address of a name; `tls` replaces the system's trust store.
@@ -27,7 +27,7 @@ class Direct:
     def __init__(self, *, resolve: Resolve | None = None, tls: "ssl.SSLContext | None" = None) -> None:
         self._resolve = resolve or SystemLookup()
         self._tls = tls
-        self._session: Session | None = None
+        self._session: HttpSession | None = None
 
     async def post(
         self,
@@ -45,7 +45,7 @@ class Direct:
         The request is repeated once if the connection ends without an answer, since it may have been an idle
         one. `timeout` is in seconds for both tries together.
         """
-        session = self._opened()
+        session = self._open_session()
 
         async def attempt() -> tuple[int, bytes]:
             status, _, kept = await session.ask(url, body, headers, timeout, connect_timeout, most + 1)
@@ -55,22 +55,24 @@ class Direct:
             async with asyncio.timeout(timeout):
                 try:
                     return await attempt()
-                except Failed as failure:
+                except RequestFailed as failure:
                     if not str(failure).startswith("disconnected:"):
                         raise
                     return await attempt()
-        except Refused as refused:
-            raise Failed("address_refused: the name leads to an address that no authority has") from refused
+        except TargetRefused as refused:
+            raise RequestFailed(
+                "address_refused: the name leads to an address that no authority has"
+            ) from refused
         except TimeoutError as error:
-            raise Failed(TOO_LATE) from error
+            raise RequestFailed(TOO_LATE) from error
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    def _opened(self) -> "Session":
-        from esign.net.session import Session
+    def _open_session(self) -> "HttpSession":
+        from esign.net.session import HttpSession
 
         if self._session is None:
-            self._session = Session(Gate(REACH, self._resolve), self._tls, KEEP_ALIVE)
+            self._session = HttpSession(AddressGate(REACH, self._resolve), self._tls, KEEP_ALIVE)
         return self._session

@@ -6,45 +6,45 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-from esign.net.zones import Address, Reach, Zone, zone
+from esign.net.zones import Address, Reach, Zone, find_zone
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 
-class Barred(OSError):
+class AddressBarred(OSError):
     """An address is out of reach. An OSError, because aiohttp's connector expects one from its parts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class AddressGate:
     """Lets through the addresses of certain zones; `resolve` returns every address of a name."""
 
     reach: Reach
     resolve: Resolve
 
-    async def addresses(self, host: str) -> Sequence[str]:
+    async def find_addresses(self, host: str) -> Sequence[str]:
         """Return every address of a name. Raises Barred if one of them is out of reach."""
         found = await self.resolve(host)
         if not found:
             raise OSError("the name has no address")
         for address in found:
-            self.check(address)
+            self.check_address(address)
         return found
 
-    def socket(self, dialled: tuple[Any, Any, int, str, Any]) -> socket.socket:
+    def open_socket(self, dialled: tuple[Any, Any, int, str, Any]) -> socket.socket:
         """Return a socket for one entry of getaddrinfo, just before it is connected."""
         family, kind, protocol, _, address = dialled
-        self.check(address[0])
+        self.check_address(address[0])
         return socket.socket(family, kind, protocol)
 
-    def check(self, address: str) -> None:
+    def check_address(self, address: str) -> None:
         """Raise Barred for an address out of reach."""
         parsed = ip_address(address)
-        where = zone(parsed)
+        where = find_zone(parsed)
         if where is Zone.PUBLIC and belongs_to_this_machine(parsed):
             where = Zone.LOOPBACK
         if where not in self.reach:
-            raise Barred(where.value)
+            raise AddressBarred(where.value)
 
 
 def belongs_to_this_machine(address: Address) -> bool:

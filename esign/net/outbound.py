@@ -5,24 +5,24 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from esign.core.errors import Problem
-from esign.net.answer import Answer, Failed, Refused
-from esign.net.gate import Gate, Resolve
-from esign.net.resolver import Resolver
-from esign.net.target import Rules, Target
+from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
+from esign.net.gate import AddressGate, Resolve
+from esign.net.resolver import NameResolver
+from esign.net.target import TargetRules, WebhookTarget
 from esign.net.zones import Reach
 from esign.system.clock import Clock
 
 if TYPE_CHECKING:
     import ssl
 
-    from esign.net.session import Session
+    from esign.net.session import HttpSession
 
 ALL_OF_IT = 15.0
 CONNECT = 5.0
 JUDGED = 1_000  # targets whose parsed spelling is cached between attempts
 
 
-class Outbound:
+class OutboundClient:
     """The only way out for webhooks, and to the addresses in certificates; call `close` at the end.
 
     Connections to a host are reused for a moment. `resolve` returns every address of a name (OSError if there
@@ -31,25 +31,25 @@ class Outbound:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: TargetRules,
         clock: Clock,
         *,
         resolve: Resolve | None = None,
         tls: "ssl.SSLContext | None" = None,
     ) -> None:
         self._rules = rules
-        self._judged = lru_cache(JUDGED)(rules.check)
+        self._judged = lru_cache(JUDGED)(rules.check_target)
         self._clock = clock
-        self._resolver = Resolver()
+        self._resolver = NameResolver()
         self._resolve = resolve or self._resolver
         self._tls = tls
-        self._sessions: dict[Reach, Session] = {}
+        self._sessions: dict[Reach, HttpSession] = {}
 
     def check(self, url: str, *, plain_allowed: bool) -> None:
         """Raise Problem `invalid_webhook_url` at registration for an address that no attempt would be allowed
         to reach.
         """
-        self._rules.check(url, plain_allowed=plain_allowed)
+        self._rules.check_target(url, plain_allowed=plain_allowed)
 
     async def post(
         self,
@@ -60,17 +60,17 @@ class Outbound:
         plain_allowed: bool = False,
         timeout: float = ALL_OF_IT,
         connect_timeout: float = CONNECT,
-    ) -> Answer:
+    ) -> EndpointAnswer:
         """Send one POST and return the answer; time-outs are in seconds.
 
         Redirects are not followed. Raises Refused or Failed.
         """
-        target, reach = self._target(url, plain_allowed=plain_allowed)
+        target, reach = self._check_target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
-        status, said, kept = await self._session(reach).ask(
+        status, said, kept = await self._open_session(reach).ask(
             target.url, body, headers, timeout, connect_timeout
         )
-        return Answer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
+        return EndpointAnswer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
 
     async def fetch(self, url: str, question: bytes | None, headers: Mapping[str, str], most: int) -> bytes:
         """Return the body of a GET, or of the answer to a question; plain http is allowed. Raises Refused or
@@ -79,21 +79,21 @@ class Outbound:
         A body of more than `most` bytes is a failure. The content has to be signed, so that nothing depends on
         the transport.
         """
-        target, reach = self._target(url, plain_allowed=True)
-        status, _, kept = await self._session(reach).ask(
+        target, reach = self._check_target(url, plain_allowed=True)
+        status, _, kept = await self._open_session(reach).ask(
             target.url, question, headers, ALL_OF_IT, CONNECT, most + 1
         )
         if status != 200:
-            raise Failed(f"status: the answer is {status}")
+            raise RequestFailed(f"status: the answer is {status}")
         if len(kept) > most:
-            raise Failed("too_long: there is more than anybody would read")
+            raise RequestFailed("too_long: there is more than anybody would read")
         return kept
 
-    def _target(self, url: str, *, plain_allowed: bool) -> tuple[Target, Reach]:
+    def _check_target(self, url: str, *, plain_allowed: bool) -> tuple[WebhookTarget, Reach]:
         try:
             return self._judged(url, plain_allowed=plain_allowed)
         except Problem as problem:
-            raise Refused(f"address_refused: {problem.message}") from problem
+            raise TargetRefused(f"address_refused: {problem.message}") from problem
 
     async def close(self) -> None:
         sessions = list(self._sessions.values())
@@ -102,9 +102,9 @@ class Outbound:
             await session.close()
         await self._resolver.close()
 
-    def _session(self, reach: Reach) -> "Session":
-        from esign.net.session import Session
+    def _open_session(self, reach: Reach) -> "HttpSession":
+        from esign.net.session import HttpSession
 
         if reach not in self._sessions:
-            self._sessions[reach] = Session(Gate(reach, self._resolve), self._tls)
+            self._sessions[reach] = HttpSession(AddressGate(reach, self._resolve), self._tls)
         return self._sessions[reach]

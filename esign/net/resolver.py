@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from esign.system.resolve_names import Unanswered, is_literal
+from esign.system.resolve_names import NameUnanswered, is_literal
 
 if TYPE_CHECKING:
     import aiodns
@@ -15,7 +15,7 @@ TRIES = 2
 ALL_OF_IT = 8.0
 
 
-class Resolver:
+class NameResolver:
     """Looks up names when called; call `close` at the end, which abandons lookups under way.
 
     It reads the hosts file and `resolv.conf` of the system, and follows their changes. `servers` are asked
@@ -37,9 +37,9 @@ class Resolver:
                 found = await self._open_channel().getaddrinfo(host, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError as error:
             is_told = error.args[0] in (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
-            raise (OSError if is_told else Unanswered)(f"{host}: {error.args[-1]}") from error
+            raise (OSError if is_told else NameUnanswered)(f"{host}: {error.args[-1]}") from error
         except TimeoutError:
-            raise Unanswered(f"{host}: the name servers did not answer") from None
+            raise NameUnanswered(f"{host}: the name servers did not answer") from None
         return list(dict.fromkeys(write_address(*node.addr) for node in found.nodes))
 
     async def close(self) -> None:

@@ -7,31 +7,31 @@ them would send requests wherever a stranger likes, and keep users waiting for t
 from collections.abc import Sequence
 from itertools import groupby
 
-from esign.net import Failed, Outbound, Refused
-from esign.pdf.report import Source
+from esign.net import OutboundClient, RequestFailed, TargetRefused
+from esign.pdf.report import RevocationSource
 
 LONGEST_ANSWER, LONGEST_LIST = 64 * 1024, 16 * 1024 * 1024
 QUESTION = {"Content-Type": "application/ocsp-request", "Accept": "application/ocsp-response"}
 LIST = {"Accept": "application/pkix-crl"}
 
 
-async def ask(http: Outbound, sources: Sequence[Source]) -> list[bytes]:
+async def fetch_answers(http: OutboundClient, sources: Sequence[RevocationSource]) -> list[bytes]:
     """Return one answer for each certificate, from the first of its sources that has one."""
     found: list[bytes] = []
     for _, own in groupby(sources, key=lambda source: source.of):
         for source in own:
-            said = await _fetch(http, source)
+            said = await _fetch_answer(http, source)
             if said is not None:
                 found.append(said)
                 break
     return found
 
 
-async def _fetch(http: Outbound, source: Source) -> bytes | None:
+async def _fetch_answer(http: OutboundClient, source: RevocationSource) -> bytes | None:
     headers, most = (LIST, LONGEST_LIST) if source.question is None else (QUESTION, LONGEST_ANSWER)
     try:
         said = await http.fetch(source.url, source.question, headers, most)
-    except (Failed, Refused):
+    except (RequestFailed, TargetRefused):
         return None
     return said if source.question is None or _is_answer(said) else None
 

@@ -8,9 +8,9 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from esign.net.answer import TOO_LATE, Failed, Refused
-from esign.net.gate import Barred, Gate
-from esign.system.resolve_names import Unanswered
+from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
+from esign.net.gate import AddressBarred, AddressGate
+from esign.system.resolve_names import NameUnanswered
 
 KEPT = 1_024
 BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this
@@ -30,11 +30,11 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-class Session:
-    def __init__(self, gate: Gate, tls: ssl.SSLContext | None, keep_alive: float = KEEP_ALIVE) -> None:
+class HttpSession:
+    def __init__(self, gate: AddressGate, tls: ssl.SSLContext | None, keep_alive: float = KEEP_ALIVE) -> None:
         connector = aiohttp.TCPConnector(
-            resolver=_Resolver(gate),
-            socket_factory=gate.socket,
+            resolver=_GatedResolver(gate),
+            socket_factory=gate.open_socket,
             use_dns_cache=False,
             keepalive_timeout=keep_alive,
             limit=0,
@@ -69,17 +69,17 @@ class Session:
                 allow_redirects=False,
                 timeout=limits,
             ) as response:
-                kept = await _beginning(response, most)
+                kept = await _read_beginning(response, most)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise _failure(error) from error
+            raise _classify_error(error) from error
         return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
 
     async def close(self) -> None:
         await self._client.close()
 
 
-class _Resolver(AbstractResolver):
-    def __init__(self, gate: Gate) -> None:
+class _GatedResolver(AbstractResolver):
+    def __init__(self, gate: AddressGate) -> None:
         self._gate = gate
 
     async def resolve(
@@ -94,14 +94,14 @@ class _Resolver(AbstractResolver):
                 proto=0,
                 flags=socket.AI_NUMERICHOST,
             )
-            for address in await self._gate.addresses(host)
+            for address in await self._gate.find_addresses(host)
         ]
 
     async def close(self) -> None:
         pass
 
 
-async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def _read_beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
     """Return the first bytes of the body. A connection with more to come is closed instead of read to its end."""
     kept = b""
     while len(kept) <= most:
@@ -113,9 +113,9 @@ async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
     return kept[:most]
 
 
-def _failure(error: Exception) -> Refused | Failed:
-    if isinstance(getattr(error, "os_error", None), Barred):
-        return Refused("address_refused: the name leads to an address that webhooks may not reach")
-    if isinstance(getattr(error, "os_error", None), Unanswered):
-        return Failed("name_unanswered: the name servers do not say which address the host has")
-    return Failed(next(reason for kind, reason in REASONS if isinstance(error, kind)))
+def _classify_error(error: Exception) -> TargetRefused | RequestFailed:
+    if isinstance(getattr(error, "os_error", None), AddressBarred):
+        return TargetRefused("address_refused: the name leads to an address that webhooks may not reach")
+    if isinstance(getattr(error, "os_error", None), NameUnanswered):
+        return RequestFailed("name_unanswered: the name servers do not say which address the host has")
+    return RequestFailed(next(reason for kind, reason in REASONS if isinstance(error, kind)))

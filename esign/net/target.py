@@ -9,7 +9,7 @@ from urllib.parse import quote
 import idna
 
 from esign.core.errors import Problem
-from esign.net.zones import Address, Reach, Zone, zone
+from esign.net.zones import Address, Reach, Zone, find_zone
 
 LONGEST = 2_048
 DEFAULT_PORTS = {"https": 443, "http": 80}
@@ -25,7 +25,7 @@ WAY_OUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WebhookTarget:
     """A parsed address: `host` is a lower-case ASCII name or a plain literal, `rest` is path and query."""
 
     scheme: str
@@ -35,7 +35,7 @@ class Target:
 
     @property
     def literal(self) -> Address | None:
-        return _literal(self.host)
+        return _parse_literal(self.host)
 
     @property
     def url(self) -> str:
@@ -44,7 +44,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TargetRules:
     """What an installation allows beyond public https (contract 5, Target).
 
     `allow_hosts` are names or addresses. `loopback_allowed` says that the installation's own base address is
@@ -55,20 +55,20 @@ class Rules:
     allow_private: bool = False
     loopback_allowed: bool = False
 
-    def check(self, url: str, *, plain_allowed: bool) -> tuple[Target, Reach]:
+    def check_target(self, url: str, *, plain_allowed: bool) -> tuple[WebhookTarget, Reach]:
         """Return the target and its zones. Raises Problem `invalid_webhook_url`. Names are not looked up."""
-        target = parse(url)
-        reach = self.reach(target, plain_allowed=plain_allowed)
-        if not _port_allowed(target):
-            raise refusal("use port 443 or one from 1024 to 65535; with http also port 80")
-        known = _known_zone(target)
+        target = parse_target(url)
+        reach = self.find_reach(target, plain_allowed=plain_allowed)
+        if not _is_port_allowed(target):
+            raise build_refusal("use port 443 or one from 1024 to 65535; with http also port 80")
+        known = _find_known_zone(target)
         if known is None and not reach:
-            raise refusal(NO_PLAIN)
+            raise build_refusal(NO_PLAIN)
         if known is not None and known not in reach:
-            raise refusal(WAY_OUT[known])
+            raise build_refusal(WAY_OUT[known])
         return target, reach
 
-    def reach(self, target: Target, *, plain_allowed: bool) -> Reach:
+    def find_reach(self, target: WebhookTarget, *, plain_allowed: bool) -> Reach:
         """Return the zones whose addresses this target may lead to."""
         zones: set[Zone] = set()
         if target.scheme == "https" or plain_allowed:
@@ -77,30 +77,32 @@ class Rules:
             zones |= {Zone.PRIVATE, Zone.LOOPBACK}
         if self.loopback_allowed and target.host in LOOPBACK_SPELLINGS:
             zones.add(Zone.LOOPBACK)
-        if target.host in map(_plain, self.allow_hosts):
+        if target.host in map(_normalise_listed_host, self.allow_hosts):
             zones |= set(Zone) if target.literal else set(Zone) - {Zone.FORBIDDEN}
         return frozenset(zones)
 
 
-def parse(url: str) -> Target:
+def parse_target(url: str) -> WebhookTarget:
     """Parse an http(s) address in its plain spelling. Raises Problem `invalid_webhook_url` for any other."""
     if len(url) > LONGEST:
-        raise refusal(f"it is longer than {LONGEST} characters")
+        raise build_refusal(f"it is longer than {LONGEST} characters")
     match = _SHAPE.fullmatch(url)
     if match is None or _CONFUSING.search(url):
-        raise refusal("write it as https://host/path")
+        raise build_refusal("write it as https://host/path")
     if "@" in match["authority"]:
-        raise refusal("it must not contain a user name or password")
+        raise build_refusal("it must not contain a user name or password")
     place = _PLACE.fullmatch(match["authority"])
     if place is None:
-        raise refusal("its host or port is not written plainly")
+        raise build_refusal("its host or port is not written plainly")
     scheme = match["scheme"].lower()
     port = int(place["port"] or DEFAULT_PORTS[scheme])
     rest = quote(match["rest"], safe="/?:@!$&'()*+,;=%[]")
-    return Target(scheme, _host(place["host"]), port, rest if rest.startswith("/") else "/" + rest)
+    return WebhookTarget(
+        scheme, _normalise_host(place["host"]), port, rest if rest.startswith("/") else "/" + rest
+    )
 
 
-def refusal(reason: str) -> Problem:
+def build_refusal(reason: str) -> Problem:
     return Problem("invalid_webhook_url", f"This address cannot receive webhooks: {reason}.")
 
 
@@ -112,63 +114,63 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _OTHER_DOTS = re.compile("[\u3002\uff0e\uff61]")
 
 
-def _host(spelt: str) -> str:
+def _normalise_host(spelt: str) -> str:
     """Return the one spelling of a host; unusual spellings are refused, since they serve to evade checks like
     these.
     """
     if spelt.startswith("["):
-        return _ipv6(spelt[1:-1])
+        return _normalise_ipv6(spelt[1:-1])
     if _OTHER_DOTS.search(spelt):
-        raise refusal("its host is not written plainly")
-    host = _ascii(spelt.lower())
+        raise build_refusal("its host is not written plainly")
+    host = _encode_host(spelt.lower())
     labels = host.split(".")
     if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
-        raise refusal("its host is not a valid name")
-    if _NUMBER.fullmatch(labels[-1]) and _literal(host) is None:
-        raise refusal("write an IPv4 address as four decimal numbers")
+        raise build_refusal("its host is not a valid name")
+    if _NUMBER.fullmatch(labels[-1]) and _parse_literal(host) is None:
+        raise build_refusal("write an IPv4 address as four decimal numbers")
     return host
 
 
-def _ipv6(spelt: str) -> str:
+def _normalise_ipv6(spelt: str) -> str:
     try:
         address = IPv6Address(spelt)
     except ValueError as error:
-        raise refusal("its host is not an IPv6 address") from error
+        raise build_refusal("its host is not an IPv6 address") from error
     if address.is_loopback and spelt != "::1":
-        raise refusal("its host is not written plainly")
+        raise build_refusal("its host is not written plainly")
     return str(address)
 
 
-def _ascii(name: str) -> str:
+def _encode_host(name: str) -> str:
     if name.isascii():
         return name
     try:
         return idna.encode(name).decode()
     except idna.IDNAError as error:
-        raise refusal("its host is not a valid internationalised name") from error
+        raise build_refusal("its host is not a valid internationalised name") from error
 
 
-def _plain(listed: str) -> str:
+def _normalise_listed_host(listed: str) -> str:
     """Return a host of the settings in the spelling of `Target.host`."""
     host = listed.strip("[] ").lower()
-    return str(_literal(host) or _ascii(host))
+    return str(_parse_literal(host) or _encode_host(host))
 
 
-def _literal(host: str) -> Address | None:
+def _parse_literal(host: str) -> Address | None:
     try:
         return ip_address(host)
     except ValueError:
         return None
 
 
-def _known_zone(target: Target) -> Zone | None:
+def _find_known_zone(target: WebhookTarget) -> Zone | None:
     """Return the zone that follows from the spelling alone, or None."""
     if target.host == "localhost" or target.host.endswith(".localhost"):
         return Zone.LOOPBACK
-    return zone(target.literal) if target.literal else None
+    return find_zone(target.literal) if target.literal else None
 
 
-def _port_allowed(target: Target) -> bool:
+def _is_port_allowed(target: WebhookTarget) -> bool:
     if target.port == DEFAULT_PORTS["http"]:
         return target.scheme == "http"
     return target.port == 443 or 1_024 <= target.port <= 65_535

@@ -41,7 +41,7 @@ FORBIDDEN = tuple(
 GIVEN_OUT = ip_network("2000::/3")
 
 
-def zone(address: Address) -> Zone:
+def find_zone(address: Address) -> Zone:
     """Return the zone of an address. One within an interface (zone id) is forbidden."""
     if getattr(address, "scope_id", None) is not None:
         return Zone.FORBIDDEN

@@ -10,7 +10,7 @@ Decisions:
   (`drawing.overlay`, `drawing.stamp_pages`). Text stays text in every script. A text that the recipient cannot
   shorten is drawn smaller; a text that the recipient typed is refused if it does not fit.
 - The CMS of the seal is encoded by hand (`seal.cms`): 2 ms instead of 20, and only the attributes that PAdES
-  B-B asks for. pyHanko places it (`seal.seal`) and validates it (`verify`). One private method of pyHanko's
+  B-B asks for. pyHanko places it (`seal.seal_document`) and validates it (`verify`). One private method of pyHanko's
   writer is overridden, because it would write this machine's time and parse metadata of the upload.
 - `verify` calls a file valid only if a signature covers it to the last byte.
 - The PDF work runs in child processes over pipes (`worker.workers`, `worker.worker`, `worker.sandbox`). A

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 
 # The words of `removed`, in the order in which they are reported. Form fields and annotations are drawn into the
 # page, the rest is gone.
@@ -36,7 +36,7 @@ NOT_CHECKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class UploadLimits:
     """The largest upload that is accepted, in bytes and in pages."""
 
     file_bytes: int
@@ -51,14 +51,14 @@ class Inspection:
     """
 
     prepared: bytes
-    pages: tuple[Page, ...]
+    pages: tuple[PageGeometry, ...]
     images: tuple[bytes, ...]
     repaired: bool
     removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class RedrawnPicture:
     """A redrawn signature or logo; its width and height are in pixels."""
 
     png: bytes
@@ -75,7 +75,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Blank:
+class DetectedField:
     """A field that a file asks for, by its form or by a mark in its text; its place is in percent of the page
     as displayed.
 
@@ -100,7 +100,7 @@ class Blank:
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
+class UnusableField:
     """A form field or mark that cannot become a field, and the reason."""
 
     page: int
@@ -109,15 +109,15 @@ class Unused:
 
 
 @dataclass(frozen=True, slots=True)
-class Blanks:
+class DetectedFields:
     """The fields that a file asks for, and those that cannot be used, in the order of the pages."""
 
-    fields: tuple[Blank, ...]
-    unused: tuple[Unused, ...]
+    fields: tuple[DetectedField, ...]
+    unused: tuple[UnusableField, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class TypedLetters:
     """A typed signature as SVG and its `width` in points at the largest size, or the characters that are `missing`."""
 
     svg: bytes

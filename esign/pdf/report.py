@@ -66,7 +66,7 @@ NOTES = frozenset((OF_A_TEST, *PROOF_ADDED.values()))
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RevocationSource:
     """A place to ask whether a certificate was revoked: an OCSP responder for `question`, or a list if
     `question` is None.
 
@@ -129,7 +129,7 @@ class Signature(TypedDict):
     reasons: list[str]
 
 
-def is_missed(signature: Signature) -> bool:
+def is_level_missed(signature: Signature) -> bool:
     """Return whether a higher level was asked for than the signature has, unless its time stamp was removed later."""
     if STRIPPED in signature["reasons"]:
         return False
@@ -176,7 +176,7 @@ def is_unchanged(signatures: Sequence[Signature]) -> bool:
     return whole and not any(reason in changed for one in signatures for reason in one["reasons"])
 
 
-def summarise(result: Result, signatures: Sequence[Signature]) -> str:
+def summarise_signatures(result: Result, signatures: Sequence[Signature]) -> str:
     """Return one or two sentences on the whole file: unchanged, or what was added, or why it is not valid."""
     reasons = [reason for one in signatures for reason in one["reasons"]]
     if result == "unsigned":

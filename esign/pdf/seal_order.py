@@ -18,7 +18,7 @@ class SealFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnField:
     """A field with its value; its place is in percent of the page as displayed, from the top left corner.
 
     `value` is text, `YYYY-MM-DD`, or a boolean (checkbox). Signatures and initials have `kind` instead: `typed`
@@ -57,7 +57,7 @@ class SealOrder:
     """
 
     prepared: bytes
-    fields: tuple[Drawn, ...]
+    fields: tuple[DrawnField, ...]
     certificate: Mapping[str, Any]
     now: Instant
     font_paths: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class SealOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsealed:
+class UnsealedFile:
     """A file whose signature has been computed but not yet inserted.
 
     The signature goes between the bytes `first` and `last` of the appended `tail`, in hexadecimal.
@@ -87,11 +87,11 @@ class Unsealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunSeal:
     """Both files of a seal that wait for their time stamps, and what they are checked against in the end."""
 
-    document: Unsealed
-    certificate: Unsealed
+    document: UnsealedFile
+    certificate: UnsealedFile
     page_count: int
     certificate_pages: int
     head: Mapping[str, Any]
@@ -101,7 +101,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealedFiles:
     """The sealed document and its separately sealed certificate; `page_count` counts all pages of the document."""
 
     sealed: bytes

@@ -9,7 +9,7 @@ be set:
 - When they disagree by more, the time continues along the monotonic clock: stamps, retries and sessions do not
   see the jump. Nothing irreversible is done (`settled` stands still). When the wall clock comes back, all of
   this ends. When it stays where it is for ten minutes, or an operator confirms it, it is accepted.
-- `Mark` carries this over a restart: the last time that was certain. On a machine that was not restarted
+- `ClockMark` carries this over a restart: the last time that was certain. On a machine that was not restarted
   meanwhile, its clock since boot tells how late it is. On any other, a wall clock that is behind the mark is
   wrong. One that is more than two weeks ahead may be right (the machine was off), so it is taken as the time,
   and only irreversible work waits for ten minutes.
@@ -66,7 +66,7 @@ def read_boot_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ClockMark:
     """A time that was certain: `at` by the wall clock, `elapsed` ms since the boot with the id `boot_id`."""
 
     at: Instant
@@ -75,7 +75,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class ClockDoubt:
     """Why the wall clock is not accepted.
 
     `since` is the last time that was certain, `ahead` by how much the wall clock is ahead of (or, negative,
@@ -90,11 +90,11 @@ class Doubt:
 class GuardedClock:
     """A clock that does not follow a jump of the wall clock until it is confirmed. Safe to read from any thread."""
 
-    def __init__(self, source: Clock, mark: Mark | None = None, boot_id: str = "") -> None:
+    def __init__(self, source: Clock, mark: ClockMark | None = None, boot_id: str = "") -> None:
         self.source = source
         self._boot_id = boot_id
         self._lock = threading.Lock()
-        self._doubt: Doubt | None = None
+        self._doubt: ClockDoubt | None = None
         self._lowest: Instant | None = (
             None  # the mark of an earlier boot, while the time at the start is in doubt
         )
@@ -103,7 +103,7 @@ class GuardedClock:
         if mark is not None:
             self._begin(mark, wall, at)
 
-    def _begin(self, mark: Mark, wall: Instant, at: float) -> None:
+    def _begin(self, mark: ClockMark, wall: Instant, at: float) -> None:
         elapsed = round(at * 1000) - mark.elapsed
         if mark.boot_id and mark.boot_id == self._boot_id and elapsed >= 0:
             self._wall = mark.at + elapsed
@@ -115,7 +115,7 @@ class GuardedClock:
         self._adopt(wall, at)
         if not lowest - TOLERANCE <= wall <= lowest + FAR:
             self._wall = max(wall, lowest)
-            self._lowest, self._doubt = lowest, Doubt(lowest, wall - lowest, at)
+            self._lowest, self._doubt = lowest, ClockDoubt(lowest, wall - lowest, at)
         return self._wall
 
     def now(self) -> Instant:
@@ -124,31 +124,31 @@ class GuardedClock:
     def monotonic(self) -> float:
         return self.source.monotonic()
 
-    def wall(self) -> Instant:
+    def read_wall_clock(self) -> Instant:
         """Return what the wall clock says, right or wrong. Only for showing it to an operator."""
         return self.source.now()
 
-    def settled(self) -> Instant:
+    def read_settled_time(self) -> Instant:
         """Return the time up to which irreversible work may be done: now, or the last time that was certain."""
         now, doubt = self._read()
         return now if doubt is None else min(now, doubt.since)
 
     @property
-    def doubt(self) -> Doubt | None:
+    def doubt(self) -> ClockDoubt | None:
         """Return why nothing irreversible is done at present, or None while the wall clock is accepted."""
         return self._read()[1]
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> ClockMark | None:
         """Return what to store for the next start, or None while the time is in doubt."""
         now, doubt = self._read()
-        return None if doubt else Mark(now, round(self.source.monotonic() * 1000), self._boot_id)
+        return None if doubt else ClockMark(now, round(self.source.monotonic() * 1000), self._boot_id)
 
     def confirm(self) -> None:
         """Accept the wall clock from now on, because an operator says that it is right."""
         with self._lock:
             self._adopt(self.source.now(), self.source.monotonic())
 
-    def _read(self) -> tuple[Instant, Doubt | None]:
+    def _read(self) -> tuple[Instant, ClockDoubt | None]:
         """Return the time, and the doubt about it or None."""
         with self._lock:
             wall, at = self.source.now(), self.source.monotonic()
@@ -168,7 +168,7 @@ class GuardedClock:
         if doubt is not None and self._lowest is not None and abs(ahead - doubt.ahead) > TOLERANCE:
             return self._judge(self._lowest, wall, at)  # it was wrong at the start, and has been set since
         if doubt is None:
-            self._doubt = Doubt(expected, ahead, at)
+            self._doubt = ClockDoubt(expected, ahead, at)
         elif abs(ahead - doubt.ahead) > TOLERANCE:
             self._doubt = replace(doubt, ahead=ahead, steady_since=at)
         elif at - doubt.steady_since >= CONFIRMED_AFTER:

@@ -6,7 +6,7 @@ NEEDED = 1_500  # 1,000 connections of visitors, 64 deliveries, mail, PDF worker
 FEWEST = 256  # with fewer, a handful of browsers would keep the database from opening its files
 
 
-class TooFew(Exception):
+class TooFewDescriptors(Exception):
     """The process may open too few files to work; the message says what to do."""
 
 
@@ -27,5 +27,5 @@ def raise_limit(needed: int = NEEDED, fewest: int = FEWEST) -> str | None:
         " raise the limit (LimitNOFILE= in systemd, --ulimit nofile= in Docker)"
     )
     if soft < fewest:
-        raise TooFew(told)
+        raise TooFewDescriptors(told)
     return told

@@ -20,20 +20,20 @@ NAME = "reserve"
 Free = Callable[[Path], int]
 
 
-def free_bytes(folder: Path) -> int:
+def count_free_bytes(folder: Path) -> int:
     """Return how many bytes this user can still write in the folder. Raises OSError."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 
 
-class Room:
+class DiskRoom:
     """The space in one data folder; `look` is called every few seconds, and after a write that found no space.
 
     `free` returns the free bytes of a folder.
     """
 
     def __init__(
-        self, folder: Path, spare: int = SPARE, reserve: int = RESERVE, free: Free = free_bytes
+        self, folder: Path, spare: int = SPARE, reserve: int = RESERVE, free: Free = count_free_bytes
     ) -> None:
         self.spare = spare
         self._folder = folder
@@ -49,7 +49,7 @@ class Room:
         except OSError:
             return True
 
-    def look(self) -> None:
+    def check_room(self) -> None:
         """Delete the reserve if the space is nearly used up, make it if there is plenty, and log changes."""
         try:
             free = self._free(self._folder)

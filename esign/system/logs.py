@@ -32,7 +32,7 @@ def is_worth_telling(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-def set_up(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
+def set_up_logs(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
     """Configure logging once, by the command that serves. Libraries log only warnings and errors."""
     lines = logging.StreamHandler(stream)
     lines.setFormatter(logging.Formatter("%(message)s") if stream.isatty() else JsonLines())

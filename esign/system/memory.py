@@ -7,7 +7,7 @@ M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
 LARGE = 4 * 2**20
 
 
-def set_up() -> None:
+def set_up_memory() -> None:
     """Configure the allocator once, by the command that serves, before there are threads.
 
     By default each thread that ever computed a hash or a large mail keeps its own free blocks: 19 MiB for a

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from esign.core.errors import Problem
-from esign.core.network import network_of, wide_network_of
+from esign.core.network import find_network, find_wide_network
 from esign.core.people import password as rules
 
 AT_ONCE = 2
@@ -28,7 +28,7 @@ TOO_EASY = (
 T = TypeVar("T")
 
 
-class Lane(NamedTuple):
+class PasswordLane(NamedTuple):
     """A waiting line for hashes.
 
     Lanes of callers who have proved who they are (`known`) go before those of strangers.
@@ -38,15 +38,15 @@ class Lane(NamedTuple):
     name: str
 
 
-def lane_of_stranger(address: str | None) -> Lane:
+def build_stranger_lane(address: str | None) -> PasswordLane:
     """Return the lane of a network; for IPv6 it is the /48."""
     address = address or ""
-    return Lane(False, wide_network_of(address) or network_of(address))
+    return PasswordLane(False, find_wide_network(address) or find_network(address))
 
 
-def lane_of_known(name: str) -> Lane:
+def build_known_lane(name: str) -> PasswordLane:
     """Return the lane of a browser known to the account, a signed-in user, or the holder of a mailed link."""
-    return Lane(True, name)
+    return PasswordLane(True, name)
 
 
 class Passwords:
@@ -56,24 +56,26 @@ class Passwords:
         self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
         self._queue = FairQueue(AT_ONCE)
         # Comparing with this takes as much work as with any hash.
-        self._nobody = f"$argon2id$v=19$m=19456,t=2,p=1${noise(16)}${noise(32)}"
+        self._nobody = f"$argon2id$v=19$m=19456,t=2,p=1${make_noise(16)}${make_noise(32)}"
 
-    async def hash(self, text: str, lane: Lane) -> str:
-        return await self._work(lane, self._hasher.hash, rules.normal(text))
+    async def hash(self, text: str, lane: PasswordLane) -> str:
+        return await self._work(lane, self._hasher.hash, rules.normalise_password(text))
 
-    async def fits(self, stored: str | None, text: str, lane: Lane) -> bool:
+    async def is_password(self, stored: str | None, text: str, lane: PasswordLane) -> bool:
         """Return whether `text` is the password. If there is none (`stored` is None), the answer takes as long."""
         against = stored or self._nobody
-        fits = await self._work(lane, self._compare, against, rules.normal(text))
+        fits = await self._work(lane, self._compare, against, rules.normalise_password(text))
         return fits and stored is not None
 
-    async def complaint(self, text: str, about: Sequence[str], lane: Lane, *, with_totp: bool) -> str | None:
+    async def find_complaint(
+        self, text: str, about: Sequence[str], lane: PasswordLane, *, with_totp: bool
+    ) -> str | None:
         """Return what is wrong with a new password, as a sentence, or None.
 
         `about` are words that others know about the person.
         """
-        chosen = rules.normal(text)
-        if wrong := rules.complaint(chosen, with_totp=with_totp):
+        chosen = rules.normalise_password(text)
+        if wrong := rules.find_complaint(chosen, with_totp=with_totp):
             return wrong
         return TOO_EASY if await self._work(lane, is_guessable, chosen, about) else None
 
@@ -83,7 +85,7 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
 
-    async def _work(self, lane: Lane, work: Callable[..., T], *given: Any) -> T:
+    async def _work(self, lane: PasswordLane, work: Callable[..., T], *given: Any) -> T:
         """Run `work` in a thread and return its result. Raises `rate_limited` if too many wait."""
         async with self._queue.place(lane):
             return await asyncio.to_thread(work, *given)
@@ -100,10 +102,10 @@ class FairQueue:
         self._free = places
         self._lane = lane
         self._most = waiting
-        self._lanes: dict[Lane, deque[asyncio.Future[None]]] = {}
+        self._lanes: dict[PasswordLane, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
-    async def place(self, lane: Lane) -> AsyncIterator[None]:
+    async def place(self, lane: PasswordLane) -> AsyncIterator[None]:
         """Wait for a place, and release it at the end.
 
         Raises `rate_limited` if the caller's lane is full. If the whole queue is full, it is raised for the
@@ -116,7 +118,7 @@ class FairQueue:
         finally:
             self._leave()
 
-    async def _enter(self, lane: Lane) -> None:
+    async def _enter(self, lane: PasswordLane) -> None:
         if self._free:
             self._free -= 1
             return
@@ -132,28 +134,28 @@ class FairQueue:
                 self._drop(lane, turn)
             raise
 
-    def _make_room(self, lane: Lane) -> None:
+    def _make_room(self, lane: PasswordLane) -> None:
         """Raise `rate_limited` if this lane is full.
 
         If the whole queue is full, drop the last request of the longest lane.
         """
         own = len(self._lanes.get(lane, ()))
         if own >= self._lane:
-            raise too_many()
+            raise build_too_many_problem()
         if sum(map(len, self._lanes.values())) < self._most:
             return
         longest = max(self._lanes, key=lambda each: (not each.known, len(self._lanes[each])))
         if longest.known > lane.known or (
             longest.known == lane.known and len(self._lanes[longest]) <= own + 1
         ):
-            raise too_many()
+            raise build_too_many_problem()
         turn = self._lanes[longest].pop()
         if not self._lanes[longest]:
             del self._lanes[longest]
         if not turn.done():
-            turn.set_exception(too_many())
+            turn.set_exception(build_too_many_problem())
 
-    def _drop(self, lane: Lane, turn: asyncio.Future[None]) -> None:
+    def _drop(self, lane: PasswordLane, turn: asyncio.Future[None]) -> None:
         with suppress(KeyError, ValueError):
             self._lanes[lane].remove(turn)
             if not self._lanes[lane]:
@@ -173,12 +175,12 @@ class FairQueue:
         self._free += 1
 
 
-def noise(size: int) -> str:
+def make_noise(size: int) -> str:
     """Return random bytes in argon2's encoding."""
     return b64encode(os.urandom(size)).rstrip(b"=").decode()
 
 
-def too_many() -> Problem:
+def build_too_many_problem() -> Problem:
     return Problem("rate_limited", "Many people sign in at this moment; try again.", retry_after=5)
 
 

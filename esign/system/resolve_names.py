@@ -17,7 +17,7 @@ THREADS = 8  # names that are looked up at the same time
 PATIENCE = 10.0  # seconds
 
 
-class Unanswered(OSError):
+class NameUnanswered(OSError):
     """The name servers did not answer, or could not: whether the name has an address is unknown."""
 
 
@@ -43,11 +43,11 @@ class SystemLookup:
             async with asyncio.timeout(self._patience):
                 return await asyncio.shield(answer)
         except TimeoutError:
-            raise Unanswered(f"the name server did not answer for {host}") from None
+            raise NameUnanswered(f"the name server did not answer for {host}") from None
 
     def _begin(self, host: str) -> asyncio.Future[Sequence[str]]:
         if len(self._asked) >= THREADS:
-            raise Unanswered("too many names wait for the name server")
+            raise NameUnanswered("too many names wait for the name server")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
         answer.add_done_callback(

@@ -21,7 +21,7 @@ VERSION = b"\x01"
 NONCE = 12
 
 
-class Damaged(Exception):
+class DamagedCiphertext(Exception):
     """The ciphertext was not made with this key, or was changed."""
 
 
@@ -49,18 +49,18 @@ class Vault:
     def decrypt(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes:
         """Return the plain bytes. Raises Damaged."""
         if sealed[:1] != VERSION:
-            raise Damaged("unknown version of the ciphertext")
+            raise DamagedCiphertext("unknown version of the ciphertext")
         try:
             return AESGCM(self._sub_key(purpose)).decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], bound)
         except (InvalidTag, ValueError) as error:
-            raise Damaged("the ciphertext does not belong to this application key") from error
+            raise DamagedCiphertext("the ciphertext does not belong to this application key") from error
 
-    def mac(self, purpose: str, message: bytes) -> bytes:
+    def compute_mac(self, purpose: str, message: bytes) -> bytes:
         """Return 32 bytes of HMAC-SHA256. Compare them with `hmac.compare_digest`."""
         return hmac.new(self._sub_key(purpose), message, hashlib.sha256).digest()
 
 
-def load_or_make(path: Path, database: Path) -> Vault:
+def load_or_make_vault(path: Path, database: Path) -> Vault:
     """Return the vault of the application key at `path`, which is made with mode 0600 before the `database` is.
 
     Raises UnusableKey if one of the two was lost, or if the key is damaged.
@@ -87,18 +87,18 @@ def load_or_make(path: Path, database: Path) -> Vault:
 
 def write_once(path: Path, secret: bytes) -> None:
     """Write a file of mode 0600 completely or not at all. An existing file stays as it is."""
-    with _part(path, secret) as part, suppress(FileExistsError):
+    with _write_part(path, secret) as part, suppress(FileExistsError):
         os.link(part, path)
 
 
 def write_over(path: Path, secret: bytes) -> None:
     """Write a file of mode 0600 completely or not at all, replacing an existing one."""
-    with _part(path, secret) as part:
+    with _write_part(path, secret) as part:
         part.replace(path)
 
 
 @contextmanager
-def _part(path: Path, secret: bytes) -> Iterator[Path]:
+def _write_part(path: Path, secret: bytes) -> Iterator[Path]:
     """Write the content to a temporary file beside `path`, for the block to put in place.
 
     After the block, both the file and its folder entry are on the disk.

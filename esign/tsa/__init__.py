@@ -12,6 +12,6 @@
 - This machine's own time never replaces an answer.
 """
 
-from esign.tsa.client import NoTimeStamp, TimeStamps
+from esign.tsa.client import NoTimeStamp, TimeStampClient
 
-__all__ = ["NoTimeStamp", "TimeStamps"]
+__all__ = ["NoTimeStamp", "TimeStampClient"]

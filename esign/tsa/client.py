@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from esign.config import Remote
-from esign.core.timestamp import Authority, TimeStamp
-from esign.net import Direct, Failed
+from esign.config import RemoteAddress
+from esign.core.timestamp import TimeStamp, TimeStampAuthority
+from esign.net import DirectClient, RequestFailed
 from esign.system.clock import Clock
-from esign.system.entropy import new_nonce
+from esign.system.entropy import make_nonce
 
 ALL_OF_IT = 10.0  # seconds
 CONNECT = 5.0
@@ -30,13 +30,13 @@ class NoTimeStamp(Exception):
         super().__init__(reason)
 
 
-class TimeStamps:
+class TimeStampClient:
     """The client of all configured authorities. The caller closes `http`."""
 
     def __init__(
-        self, remotes: Sequence[Remote], http: Direct, clock: Clock, timeout: float = ALL_OF_IT
+        self, remotes: Sequence[RemoteAddress], http: DirectClient, clock: Clock, timeout: float = ALL_OF_IT
     ) -> None:
-        self._known = {remote.url: Authority(remote.url) for remote in remotes}
+        self._known = {remote.url: TimeStampAuthority(remote.url) for remote in remotes}
         self._logins = {remote.url: remote.login for remote in remotes}
         self._failed: dict[str, float] = {}
         self._quiet: tuple[float, str] | None = None
@@ -45,25 +45,25 @@ class TimeStamps:
         self._timeout = timeout
 
     @property
-    def authorities(self) -> tuple[Authority, ...]:
+    def authorities(self) -> tuple[TimeStampAuthority, ...]:
         """Return how each authority answered last, in the order of the settings."""
         return tuple(self._known.values())
 
-    def remember(self, known: Sequence[Authority]) -> None:
+    def remember_states(self, known: Sequence[TimeStampAuthority]) -> None:
         """Take over the states from before this start; authorities that are no longer in the settings are ignored."""
         self._known |= {each.url: each for each in known if each.url in self._known}
 
-    def require(self) -> None:
+    def require_answering(self) -> None:
         """Raise `NoTimeStamp` if all authorities failed within the last seconds."""
         if self._quiet is not None and self._clock.monotonic() - self._quiet[0] < QUIET:
             raise NoTimeStamp(self._quiet[1])
 
-    async def stamp(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
+    async def stamp_signatures(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
         """Return one time stamp for each signature, all from the same authority. Raises `NoTimeStamp`."""
-        self.require()
+        self.require_answering()
         errors: dict[str, str] = {}
-        for url in self._in_turn():
-            outcome = await self._from(url, signatures)
+        for url in self._order_addresses():
+            outcome = await self._ask_authority(url, signatures)
             if not isinstance(outcome, str):
                 return outcome
             errors[url] = outcome
@@ -72,14 +72,14 @@ class TimeStamps:
         self._quiet = (self._clock.monotonic(), reason)
         raise NoTimeStamp(reason)
 
-    def _in_turn(self) -> list[str]:
+    def _order_addresses(self) -> list[str]:
         """Return the addresses in the order of the settings, with those that failed recently last."""
         now = self._clock.monotonic()
         return sorted(self._known, key=lambda url: now - self._failed.get(url, -LAST_FOR) < LAST_FOR)
 
-    async def _from(self, url: str, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...] | str:
+    async def _ask_authority(self, url: str, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...] | str:
         """Return the time stamps of one authority, or the reason why there are none."""
-        found = await asyncio.gather(*(self._ask(url, signature) for signature in signatures))
+        found = await asyncio.gather(*(self._ask_once(url, signature) for signature in signatures))
         errors = [each for each in found if isinstance(each, str)]
         known = replace(self._known[url], asked_at=self._clock.now(), error=errors[0] if errors else None)
         if errors:
@@ -91,7 +91,7 @@ class TimeStamps:
             self._quiet = None
         return errors[0] if errors else stamps
 
-    def _headers(self, url: str) -> dict[str, str]:
+    def _build_headers(self, url: str) -> dict[str, str]:
         """Return the request headers, with user name and password as in RFC 7617 if the address has any."""
         login = self._logins[url]
         if login is None:
@@ -99,14 +99,19 @@ class TimeStamps:
         encoded = base64.b64encode(login.get_secret_value().encode()).decode()
         return {**HEADERS, "Authorization": f"Basic {encoded}"}
 
-    async def _ask(self, url: str, signature: bytes) -> TimeStamp | str:
+    async def _ask_once(self, url: str, signature: bytes) -> TimeStamp | str:
         from esign.tsa import token  # imported late, because only this needs its ASN.1 library
 
-        digest, nonce = hashlib.sha256(signature).digest(), new_nonce()
-        body = token.question(digest, nonce)
+        digest, nonce = hashlib.sha256(signature).digest(), make_nonce()
+        body = token.write_request(digest, nonce)
         try:
             status, answer = await self._http.post(
-                url, body, self._headers(url), most=LARGEST, timeout=self._timeout, connect_timeout=CONNECT
+                url,
+                body,
+                self._build_headers(url),
+                most=LARGEST,
+                timeout=self._timeout,
+                connect_timeout=CONNECT,
             )
             if status == 401:
                 return REFUSED if self._logins[url] else ASKED
@@ -114,8 +119,8 @@ class TimeStamps:
                 return f"it answered with HTTP status {status}"
             if len(answer) > LARGEST:
                 return f"its answer has more than {LARGEST:,} bytes"
-            return token.check(answer, digest, nonce, self._clock.now())
-        except Failed as failure:
+            return token.check_answer(answer, digest, nonce, self._clock.now())
+        except RequestFailed as failure:
             return str(failure).partition(": ")[2]
-        except token.Unusable as unusable:
+        except token.UnusableToken as unusable:
             return str(unusable)

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, der, der_integer, der_oid
+from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, encode_der, encode_integer, encode_oid
 from esign.core.instant import HOUR, Instant, to_datetime
 from esign.core.timestamp import LARGEST, TimeStamp
 from esign.pdf.verify import cms_envelope
@@ -24,11 +24,11 @@ BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowE
 NONE = "it answered with something that is no time stamp"
 
 
-class Unusable(Exception):
+class UnusableToken(Exception):
     """The answer of an authority cannot be used; the message continues a sentence about the authority."""
 
 
-class Response(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
+class TimeStampResponse(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
     """`tsp.TimeStampResp` with an optional token, which is missing in a refusal."""
 
     _fields = [  # noqa: RUF012  # how asn1crypto wants it
@@ -37,64 +37,66 @@ class Response(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
     ]
 
 
-def question(digest: bytes, nonce: int) -> bytes:
+def write_request(digest: bytes, nonce: int) -> bytes:
     """Return a request for a time stamp over a SHA-256, asking for the authority's certificate."""
-    algorithm = der(SEQUENCE, der_oid(SHA256_OID), der(NULL))
-    imprint = der(SEQUENCE, algorithm, der(OCTETS, digest))
-    return der(SEQUENCE, der_integer(1), imprint, der_integer(nonce), der(BOOLEAN, b"\xff"))
+    algorithm = encode_der(SEQUENCE, encode_oid(SHA256_OID), encode_der(NULL))
+    imprint = encode_der(SEQUENCE, algorithm, encode_der(OCTETS, digest))
+    return encode_der(
+        SEQUENCE, encode_integer(1), imprint, encode_integer(nonce), encode_der(BOOLEAN, b"\xff")
+    )
 
 
-def check(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
-    """Return the time stamp in an answer to that request. Raises `Unusable` for any other answer."""
+def check_answer(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
+    """Return the time stamp in an answer to that request. Raises `UnusableToken` for any other answer."""
     try:
-        return _checked(answer, digest, nonce, now)
+        return _check_response(answer, digest, nonce, now)
     except UnsupportedAlgorithm as error:
-        raise Unusable("its time stamp is signed in a way that cannot be checked here") from error
+        raise UnusableToken("its time stamp is signed in a way that cannot be checked here") from error
     except BROKEN as error:
-        raise Unusable(NONE) from error
+        raise UnusableToken(NONE) from error
 
 
-def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
-    response = Response.load(answer, strict=True)
+def _check_response(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
+    response = TimeStampResponse.load(answer, strict=True)
     status = response["status"]["status"].native
     if status not in ("granted", "granted_with_mods"):
         causes = response["status"]["fail_info"].native
-        raise Unusable(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
+        raise UnusableToken(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
     content = response["time_stamp_token"]
     token: bytes = (
         content.dump()
     )  # dumped before it is parsed: afterwards asn1crypto would encode it anew, at great length
     if content["content_type"].native != "signed_data":
-        raise Unusable(NONE)
+        raise UnusableToken(NONE)
     signed = content["content"]
     if signed["encap_content_info"]["content_type"].native != "tst_info":
-        raise Unusable(NONE)
+        raise UnusableToken(NONE)
     stated = bytes(signed["encap_content_info"]["content"])
     info = tsp.TSTInfo.load(stated, strict=True)
-    _is_ours(info, digest, nonce)
+    _require_own_request(info, digest, nonce)
     (signer_info,) = signed["signer_infos"]
-    certificate = _signer(signed, signer_info["sid"])
+    certificate = _find_signer(signed, signer_info["sid"])
     at: datetime = info["gen_time"].native
-    _may_stamp(certificate, at, now)
-    _is_signed(signer_info, stated, certificate)
+    _require_stamping_certificate(certificate, at, now)
+    _require_signature(signer_info, stated, certificate)
     if len(token) > LARGEST:
-        raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
+        raise UnusableToken(f"its time stamp has more than {LARGEST:,} bytes")
     if not cms_envelope.is_bare_token(token):
-        raise Unusable("its time stamp carries something that it did not sign and that proves nothing")
-    return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
+        raise UnusableToken("its time stamp carries something that it did not sign and that proves nothing")
+    return TimeStamp(token, int(at.timestamp() * 1000), _write_name(certificate.subject))
 
 
-def _is_ours(info: tsp.TSTInfo, digest: bytes, nonce: int) -> None:
-    """Raise `Unusable` unless the answer is to this request."""
+def _require_own_request(info: tsp.TSTInfo, digest: bytes, nonce: int) -> None:
+    """Raise `UnusableToken` unless the answer is to this request."""
     imprint = info["message_imprint"]
     hashed = imprint["hash_algorithm"]["algorithm"].native, imprint["hashed_message"].native
     if hashed != ("sha256", digest):
-        raise Unusable("its time stamp is not for this seal")
+        raise UnusableToken("its time stamp is not for this seal")
     if info["nonce"].native != nonce:
-        raise Unusable("its time stamp answers another question")
+        raise UnusableToken("its time stamp answers another question")
 
 
-def _signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Certificate:
+def _find_signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Certificate:
     for choice in signed["certificates"]:
         certificate = choice.chosen
         if not isinstance(certificate, x509.Certificate):
@@ -107,52 +109,52 @@ def _signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Certifi
             named.chosen["serial_number"].native,
         ):
             return certificate
-    raise Unusable("its time stamp comes without a certificate")
+    raise UnusableToken("its time stamp comes without a certificate")
 
 
-def _may_stamp(certificate: x509.Certificate, at: datetime, now: Instant) -> None:
+def _require_stamping_certificate(certificate: x509.Certificate, at: datetime, now: Instant) -> None:
     usage = certificate.extended_key_usage_value
     if usage is None or "extended_key_usage" not in certificate.critical_extensions:
-        raise Unusable("its certificate is not made for time stamps")
+        raise UnusableToken("its certificate is not made for time stamps")
     if usage.native != ["time_stamping"]:
-        raise Unusable("its certificate is not made for time stamps alone")
+        raise UnusableToken("its certificate is not made for time stamps alone")
     first, last = certificate.not_valid_before, certificate.not_valid_after
     for moment in (at, to_datetime(now)):
         if moment > last:
-            raise Unusable(f"its certificate has expired on {last:%Y-%m-%d}")
+            raise UnusableToken(f"its certificate has expired on {last:%Y-%m-%d}")
         if moment < first:
-            raise Unusable(f"its certificate is not valid before {first:%Y-%m-%d}")
+            raise UnusableToken(f"its certificate is not valid before {first:%Y-%m-%d}")
     if abs(int(at.timestamp() * 1000) - now) > CLOCKS_APART:
-        raise Unusable("its time is more than an hour away from the clock of this machine")
+        raise UnusableToken("its time is more than an hour away from the clock of this machine")
 
 
-def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:
-    """Raise `Unusable` unless the certificate's key signed the content, and the signature names the certificate."""
+def _require_signature(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:
+    """Raise `UnusableToken` unless the certificate's key signed the content and the signature names it."""
     name = signer_info["digest_algorithm"]["algorithm"].native
-    _digest(name)
+    _choose_digest(name)
     over = signer_info["signed_attrs"].untag().dump()  # dumped before it is parsed, as above
     attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
     if attributes["content_type"][0].native != "tst_info":
-        raise Unusable(NONE)
+        raise UnusableToken(NONE)
     if attributes["message_digest"][0].native != hashlib.new(name, stated).digest():
-        raise Unusable("the signature of its time stamp is wrong")
-    if not _names(attributes, certificate):
-        raise Unusable("its time stamp names another certificate")
+        raise UnusableToken("the signature of its time stamp is wrong")
+    if not _is_certificate_named(attributes, certificate):
+        raise UnusableToken("its time stamp names another certificate")
     key = load_der_public_key(certificate.public_key.dump())
     signature = signer_info["signature"].native
     try:
-        _verify(key, signer_info["signature_algorithm"], signature, over, name)
+        _verify_signature(key, signer_info["signature_algorithm"], signature, over, name)
     except InvalidSignature as error:
-        raise Unusable("the signature of its time stamp is wrong") from error
+        raise UnusableToken("the signature of its time stamp is wrong") from error
 
 
-def _digest(name: str) -> HashAlgorithm:
+def _choose_digest(name: str) -> HashAlgorithm:
     if name not in DIGESTS:
-        raise Unusable(f"its time stamp uses an algorithm that is no longer safe ({name})")
+        raise UnusableToken(f"its time stamp uses an algorithm that is no longer safe ({name})")
     return DIGESTS[name]
 
 
-def _names(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -> bool:
+def _is_certificate_named(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -> bool:
     """Return whether the signed attributes name the certificate, by the older attribute (SHA-1) or the newer one."""
     if "signing_certificate_v2" in attributes:
         named = attributes["signing_certificate_v2"][0]["certs"][0]
@@ -165,24 +167,26 @@ def _names(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -
     return found == hashlib.new(algorithm, certificate.dump()).digest()
 
 
-def _verify(
+def _verify_signature(
     key: object, algorithm: algos.SignedDigestAlgorithm, signature: bytes, over: bytes, digest: str
 ) -> None:
     kind = algorithm.signature_algo
     if isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pkcs1v15":
         plain = algorithm["algorithm"].native == "rsassa_pkcs1v15"  # the digest stands beside it
-        key.verify(signature, over, padding.PKCS1v15(), _digest(digest if plain else algorithm.hash_algo))
+        key.verify(
+            signature, over, padding.PKCS1v15(), _choose_digest(digest if plain else algorithm.hash_algo)
+        )
     elif isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pss":
-        hashing = _digest(algorithm.hash_algo)
+        hashing = _choose_digest(algorithm.hash_algo)
         salt = algorithm["parameters"]["salt_length"].native
         key.verify(signature, over, padding.PSS(padding.MGF1(hashing), salt), hashing)
     elif isinstance(key, ec.EllipticCurvePublicKey) and kind == "ecdsa":
-        key.verify(signature, over, ec.ECDSA(_digest(algorithm.hash_algo)))
+        key.verify(signature, over, ec.ECDSA(_choose_digest(algorithm.hash_algo)))
     else:
-        raise Unusable("its time stamp is signed in a way that cannot be checked here")
+        raise UnusableToken("its time stamp is signed in a way that cannot be checked here")
 
 
-def _name(subject: x509.Name) -> str:
+def _write_name(subject: x509.Name) -> str:
     """Return the common name, or the organisation, or the whole name, without unprintable characters."""
     native = subject.native
     found = native.get("common_name") or native.get("organization_name") or subject.human_friendly

@@ -7,36 +7,36 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from esign.actions.document import files
-from esign.actions.document.files import FileOf
+from esign.actions.document.files import DocumentFile
 from esign.core.actor import SYSTEM
-from esign.web.pages import attachment
+from esign.web.pages import make_attachment
 
 
-def answer(file: FileOf, content: bytes) -> Response:
+def make_file_response(file: DocumentFile, content: bytes) -> Response:
     """Return the response that sends a file, with its SHA-256 in `Repr-Digest` (RFC 9530)."""
-    response = attachment(file.name, content)
+    response = make_attachment(file.name, content)
     digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
     response.headers["Repr-Digest"] = f"sha-256=:{digest}:"
     return response
 
 
-def announcement(file: FileOf) -> Response:
+def make_head_response(file: DocumentFile) -> Response:
     """Return the response to HEAD: the headers of the file without its bytes.
 
     Nothing is handed out, so the audit trail gets no entry.
     """
-    response = answer(file, b"")
+    response = make_file_response(file, b"")
     response.headers["Content-Length"] = str(file.size)
     return response
 
 
-async def download(request: Request) -> Response:
+async def send_file(request: Request) -> Response:
     """Send the file that a download ticket names. The ticket is the permission; no API key is needed."""
     runtime = request.app.state.runtime
     file = await files.redeem(runtime, request.path_params["ticket"])
     if request.method == "HEAD":
-        return announcement(file)
-    return answer(file, await files.read(runtime, file, SYSTEM, request.scope["esign.origin"]))
+        return make_head_response(file)
+    return make_file_response(file, await files.read(runtime, file, SYSTEM, request.scope["esign.origin"]))
 
 
-routes = [Route("/download/{ticket}", download)]
+routes = [Route("/download/{ticket}", send_file)]

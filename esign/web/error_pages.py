@@ -9,28 +9,28 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from esign.core.errors import Problem
-from esign.core.language import LANGUAGES, accepted
+from esign.core.language import LANGUAGES, find_accepted
 from esign.web.http import errors
 from esign.web.pages import Pages
-from esign.web.signing.words import Library
+from esign.web.signing.words import WordLibrary
 
 KINDS: Mapping[int, str] = {404: "missing", 429: "busy", 500: "broken", 503: "away"}
 
 
 @dataclass(frozen=True, slots=True)
-class Faults:
+class ErrorPages:
     """Makes the response for a problem. A program that asks below /api always gets JSON."""
 
     pages: Pages
-    library: Library
+    library: WordLibrary
 
     def __call__(self, scope: Scope, problem: Problem) -> Response:
         """Return the error page, or the JSON error if the client is not a browser."""
         if not is_reader(scope):
-            return errors.as_json(scope, problem)
+            return errors.respond_as_json(scope, problem)
         request, kind = Request(scope), KINDS.get(problem.status, "wrong")
         words = self.library.choose(
-            request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
+            request.query_params.get("lang"), find_accepted(request.headers.get("accept-language"))
         )
         wait = words.count("minutes_only", ceil((problem.retry_after or 1) / 60))
         shown = {
@@ -40,11 +40,11 @@ class Faults:
             "languages": LANGUAGES,
             "brand": ("#2546d8", "#ffffff"),
             "wait": wait,
-            "number": errors.request_id(request) if kind == "broken" else None,
+            "number": errors.get_request_id(request) if kind == "broken" else None,
         }
         answer = self.pages.page("signing/fault.html", shown)
         answer.status_code = problem.status
-        answer.headers.update(dict(errors.headers(problem)))
+        answer.headers.update(dict(errors.list_headers(problem)))
         return answer
 
 

@@ -8,18 +8,18 @@ from esign.actions.server import health
 from esign.web.http.security import EVERYWHERE
 
 
-async def healthz(request: Request) -> Response:
+async def report_liveness(request: Request) -> Response:
     """Answer 200 while the process runs."""
     return JSONResponse({"status": "ok"}, headers=EVERYWHERE)
 
 
-async def readyz(request: Request) -> Response:
+async def report_readiness(request: Request) -> Response:
     """Answer 200, or 503 while a part that the program needs does not work.
 
     Warnings name what will need attention soon; they do not change the status.
     """
     runtime = request.app.state.runtime
-    checks, warnings = await health.check(runtime), health.warnings(runtime)
+    checks, warnings = await health.check_health(runtime), health.list_warnings(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}
     return JSONResponse(
@@ -29,4 +29,4 @@ async def readyz(request: Request) -> Response:
     )
 
 
-routes = [Route("/healthz", healthz), Route("/readyz", readyz)]
+routes = [Route("/healthz", report_liveness), Route("/readyz", report_readiness)]

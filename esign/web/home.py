@@ -6,15 +6,15 @@ from starlette.routing import Route
 
 from esign.core.errors import Problem
 from esign.runtime import Runtime
-from esign.web.pages import attachment
+from esign.web.pages import make_attachment
 
 
-def routes(runtime: Runtime) -> list[Route]:
+def build_routes(runtime: Runtime) -> list[Route]:
     """Return the routes. They are built at start, because the certificates come from the open runtime."""
 
     async def authority(request: Request) -> Response:
         """Send the certificate (DER) that a reader of sealed PDFs may choose to trust."""
-        return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
+        return make_attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
     async def following(request: Request) -> Response:
         """Send the certificate of the authority that issues the next seal, so that readers can trust it in time.
@@ -24,6 +24,6 @@ def routes(runtime: Runtime) -> list[Route]:
         found = runtime.keyring.authority.following
         if found is None:
             raise Problem("not_found", "No other authority is to follow yet.")
-        return attachment("esign-authority-next.cer", found, "application/pkix-cert")
+        return make_attachment("esign-authority-next.cer", found, "application/pkix-cert")
 
     return [Route("/authority.cer", authority), Route("/authority-next.cer", following)]

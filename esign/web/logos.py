@@ -11,12 +11,12 @@ from esign.web.http.security import FILE_POLICY
 from esign.web.pages import FOR_EVER
 
 
-def address(logo: Logo) -> str:
+def get_logo_path(logo: Logo) -> str:
     """Return the path at which a logo is served."""
     return f"/logo/{logo.sha256}.png"
 
 
-async def serve(request: Request) -> Response:
+async def send_logo(request: Request) -> Response:
     """Send the PNG with this hash, or answer 404."""
     png = await logos.get(request.app.state.runtime.db, request.path_params["sha256"])
     if png is None:
@@ -30,4 +30,4 @@ async def serve(request: Request) -> Response:
     return Response(png, headers=headers, media_type="image/png")
 
 
-routes = [Route("/logo/{sha256}.png", serve, methods=["GET"])]
+routes = [Route("/logo/{sha256}.png", send_logo, methods=["GET"])]

@@ -23,8 +23,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.web.http.body import apart
-from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, page_headers
+from esign.web.http.body import run_in_thread_if_large
+from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, build_page_headers
 
 HERE = Path(__file__).parent
 FONTS = HERE.parent / "pdf" / "fonts"
@@ -58,7 +58,7 @@ class Assets:
     @classmethod
     def load(cls) -> "Assets":
         """Read every static file of the package into memory."""
-        files = dict(sorted(_files()))
+        files = dict(sorted(_load_files()))
         whole = hashlib.sha256()
         for name, asset in files.items():
             whole.update(name.encode() + b"\0" + hashlib.sha256(asset.plain).digest())
@@ -77,14 +77,14 @@ class Assets:
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             raise HTTPException(404)
-        return sent(request, asset, FOR_EVER, "same-origin")
+        return make_asset_response(request, asset, FOR_EVER, "same-origin")
 
     async def embed(self, request: Request) -> Response:
         """Send the script that pages of other applications load. Its address never changes."""
-        return sent(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
+        return make_asset_response(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
 
 
-def sent(request: Request, asset: Asset, kept: str, readers: str) -> Response:
+def make_asset_response(request: Request, asset: Asset, kept: str, readers: str) -> Response:
     """Return the response for a static file.
 
     `kept` is the `Cache-Control` header; `readers` says whether pages of other sites may load the file.
@@ -97,17 +97,17 @@ def sent(request: Request, asset: Asset, kept: str, readers: str) -> Response:
         "Vary": "Accept-Encoding",
     }
     body = asset.plain
-    if asset.packed is not None and takes_gzip(request.scope):
+    if asset.packed is not None and can_take_gzip(request.scope):
         body, headers["Content-Encoding"] = asset.packed, "gzip"
     return Response(body, headers=headers, media_type=asset.media)
 
 
-def _files() -> Iterator[tuple[str, Asset]]:
+def _load_files() -> Iterator[tuple[str, Asset]]:
     """Yield (name, file) for the static folder and for the fonts."""
     for path in (HERE / "static").rglob("*.*"):
-        yield path.relative_to(HERE / "static").as_posix(), _asset(path)
+        yield path.relative_to(HERE / "static").as_posix(), _load_asset(path)
     for path in (*FONTS.glob("EsignHand*.ttf"), *FONTS.glob("Noto*-Regular.ttf")):
-        yield f"fonts/{path.name}", _asset(path)  # the same files that the PDF worker draws with
+        yield f"fonts/{path.name}", _load_asset(path)  # the same files that the PDF worker draws with
 
 
 # Removed before serving: indentation, all comments of a style sheet, and the comments of a script that fill lines.
@@ -117,7 +117,7 @@ UNSENT = {
 }
 
 
-def _asset(path: Path) -> Asset:
+def _load_asset(path: Path) -> Asset:
     """Read one file, remove the comments and indentation of scripts and style sheets, and compress it."""
     plain = path.read_bytes()
     if unsent := UNSENT.get(path.suffix):
@@ -126,7 +126,7 @@ def _asset(path: Path) -> Asset:
     return Asset(MEDIA[path.suffix], plain, packed if len(packed) < 0.9 * len(plain) else None)
 
 
-class Page(HTMLResponse):
+class CompressedPage(HTMLResponse):
     """An HTML page, compressed if the client accepts gzip.
 
     A page repeats nothing from its request, so its compressed length reveals no secret (BREACH).
@@ -134,13 +134,13 @@ class Page(HTMLResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.headers["Vary"] = "Accept-Encoding"
-        if takes_gzip(scope):
-            self.body = await apart(self.body, gzip.compress, self.body, 6, mtime=0)
+        if can_take_gzip(scope):
+            self.body = await run_in_thread_if_large(self.body, gzip.compress, self.body, 6, mtime=0)
             self.headers["Content-Encoding"], self.headers["Content-Length"] = "gzip", str(len(self.body))
         await super().__call__(scope, receive, send)
 
 
-def takes_gzip(scope: Scope) -> bool:
+def can_take_gzip(scope: Scope) -> bool:
     """Return whether the client accepts gzip."""
     return "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
@@ -175,24 +175,24 @@ class Pages:
         """
         nonce = secrets.token_urlsafe(16)
         text = self.environment.get_template(template).render(context, nonce=nonce)
-        return Page(text, headers=page_headers(nonce, context.get("ancestors", ())))
+        return CompressedPage(text, headers=build_page_headers(nonce, context.get("ancestors", ())))
 
 
-def attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:
+def make_attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:
     """Return a response that a browser saves as a file and never shows inside this origin."""
-    return Response(content, media_type=media, headers=saved(file_name))
+    return Response(content, media_type=media, headers=make_download_headers(file_name))
 
 
-def saved(file_name: str) -> dict[str, str]:
+def make_download_headers(file_name: str) -> dict[str, str]:
     """Return the headers of a response that a browser only saves, under this file name."""
     return {
         **PAGE_HEADERS,
         "Content-Security-Policy": FILE_POLICY,
-        "Content-Disposition": disposition(file_name),
+        "Content-Disposition": format_disposition(file_name),
     }
 
 
-def disposition(file_name: str) -> str:
+def format_disposition(file_name: str) -> str:
     """Return `Content-Disposition` with the name twice: as safe ASCII, and in UTF-8 (RFC 6266)."""
     name = "".join(c for c in file_name if c.isprintable() and c not in "/\\") or "document.pdf"
     plain = "".join(c if c.isascii() and (c.isalnum() or c in " ._-()") else "_" for c in name)

@@ -15,11 +15,18 @@ import pikepdf
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
-from esign.app import serving
-from esign.config import Config, Limits, Organisation, Server, Signing, Storage
+from esign.app import run_program
+from esign.config import (
+    Config,
+    LimitSettings,
+    OrganisationSettings,
+    ServerSettings,
+    SigningSettings,
+    StorageSettings,
+)
 from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.runtime import Runtime
 from esign.store.engine.database import FILE, Transaction
 from tests.api import described
@@ -176,7 +183,7 @@ class Site:
         async def link() -> str | None:
             for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 1000)):
                 if address in mail.recipient:
-                    message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                    message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, mail.id)
                     if message is not None and (found := link_in(message)):
                         return found
             return None
@@ -235,11 +242,11 @@ def a_config(folder: Path, **limits: int) -> Config:
         "api_keys": 500,
     }
     return Config(
-        server=Server(port=free_port()),
-        storage=Storage(data_dir=folder),
-        organisation=Organisation(name="Northlight", reply_to="office@northlight.example"),
-        limits=Limits(**{**generous, **limits}),
-        signing=Signing(reads_per_minute=0, writes_per_minute=0, wrong_links_per_minute=0),
+        server=ServerSettings(port=find_free_port()),
+        storage=StorageSettings(data_dir=folder),
+        organisation=OrganisationSettings(name="Northlight", reply_to="office@northlight.example"),
+        limits=LimitSettings(**{**generous, **limits}),
+        signing=SigningSettings(reads_per_minute=0, writes_per_minute=0, wrong_links_per_minute=0),
     )
 
 
@@ -250,7 +257,7 @@ async def running(config: Config, clock: FakeClock | None = None) -> AsyncIterat
     lay_database(config.storage.data_dir / FILE)
     connector = aiohttp.TCPConnector(limit=40)
     async with (
-        serving(config, clock) as (runtime, _),
+        run_program(config, clock) as (runtime, _),
         aiohttp.ClientSession(connector=connector, skip_auto_headers=["User-Agent"]) as session,
     ):
         site = Site(runtime, clock, session)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from esign.actions.mail import embedded_outbox
-from esign.config import Limits
+from esign.config import LimitSettings
 from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
 from esign.jobs import prune
@@ -50,7 +50,7 @@ async def test_what_is_kept_read_and_attached_follows_the_settings(
         async def letter() -> Any:
             for mail in await embedded_outbox.list_mails(site.runtime.db, 9):
                 if mail.subject.startswith("Signed by everyone") and signer["email"] in mail.recipient:
-                    return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                    return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
             return None
 
         mail = await until(letter, "letter")
@@ -65,5 +65,5 @@ async def test_what_is_kept_read_and_attached_follows_the_settings(
 
 
 async def test_every_limit_of_the_settings_is_shown() -> None:
-    shown = {name.replace("_bytes", "_mib") for name in present_limits(Limits()).model_dump()}
-    assert Limits.model_fields.keys() <= shown
+    shown = {name.replace("_bytes", "_mib") for name in present_limits(LimitSettings()).model_dump()}
+    assert LimitSettings.model_fields.keys() <= shown

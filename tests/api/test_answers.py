@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
-from esign.core.document.document import Delivery, Field, FieldType, Ink, RecipientStatus, Status
+from esign.core.document.document import Field, FieldType, Ink, MailDelivery, RecipientStatus, Status
 from esign.web.api.document_replies import present, present_summary
 from esign.web.api.field_requests import AnyFieldInput
 from tests.api import described
@@ -42,7 +42,7 @@ def every_field() -> tuple[Field, ...]:
 def test_an_answer_fits_its_model_in_every_state(status: Status, person: RecipientStatus) -> None:
     recipients = (
         a_recipient(status=person, fields=every_field(), delivery=delivery, delivery_at=NOW)
-        for delivery in Delivery
+        for delivery in MailDelivery
     )
     document = a_document(*recipients, status=status, seal_error="no room", metadata={"a": "b"})
     for model, shown in (

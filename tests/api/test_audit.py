@@ -200,7 +200,7 @@ async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_
             "embedded": True,
         }
         assert told["audit"] == expected and entries[last + 1]["type"] == "document.completed"
-        assert await verify_trails.against_file(site.runtime.db, await judged(site, content)) is None
+        assert await verify_trails.compare_file(site.runtime.db, await judged(site, content)) is None
 
 
 async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
@@ -222,7 +222,7 @@ async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
 async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_sealed_file(site: Site) -> None:
     """One word of one entry, every hash after it made again, the mac of the end too: only the seal knows better."""
     document = await site.completed()
-    runtime, lines = site.runtime, await events.trail(site.runtime.db, document["id"])
+    runtime, lines = site.runtime, await events.find_entries(site.runtime.db, document["id"])
     async with aiosqlite.connect(runtime.config.storage.data_dir / FILE) as tamper:
         await tamper.execute("DROP TRIGGER audit_is_never_deleted")
         await tamper.execute("DELETE FROM audit WHERE document_id = ?", (document["id"],))
@@ -245,7 +245,7 @@ async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_se
     await runtime.db.write(lambda tx: outcomes.record(tx, document["id"], tuple(facts), runtime.vault))
     [chain] = [c async for c in verify_trails.recompute(runtime.db, runtime.vault, document["id"])]
     assert (chain.broken, chain.entries) == (None, len(lines))
-    sealed, wrong = await verify_trails.against_own_file(
+    sealed, wrong = await verify_trails.compare_own_file(
         runtime.db, document["id"], lambda content: judged(site, content)
     )
     assert sealed and wrong is not None and "not the one that the sealed file names" in wrong

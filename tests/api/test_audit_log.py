@@ -180,7 +180,7 @@ async def test_a_log_that_was_changed_is_told_by_verify_audit(site: Site) -> Non
     [organisation] = {one["organisationId"] for one in await entries(site)}
     said: list[str] = []
     db, vault = site.runtime.db, site.runtime.vault
-    assert await verify_trails.of_trails(db, vault, organisation, None, said.append)
+    assert await verify_trails.verify_all_trails(db, vault, organisation, None, said.append)
     assert said[-1].startswith("INTACT: 1 administrative log with ")
 
     async def cut(tx: Transaction) -> None:
@@ -193,7 +193,7 @@ async def test_a_log_that_was_changed_is_told_by_verify_audit(site: Site) -> Non
         )
 
     await db.write(cut)
-    assert not await verify_trails.of_trails(db, vault, organisation, None, said.append)
+    assert not await verify_trails.verify_all_trails(db, vault, organisation, None, said.append)
     assert "does not end with the entry that was written last" in said[-2]
 
 

@@ -27,7 +27,7 @@ async def authorized(site: Site, *lines: str) -> Seen:
 
 def a_wrong_key(mode: Mode = Mode.LIVE, number: int = 0) -> str:
     """Of right shape and checksum, known to nobody."""
-    return api_key.compose(mode, f"{number:030}")
+    return api_key.compose_key(mode, f"{number:030}")
 
 
 def header(key: str) -> str:
@@ -91,7 +91,7 @@ async def test_the_query_is_never_read_for_a_key(site: Site) -> None:
 async def test_a_revoked_key_ends_with_the_next_request(site: Site) -> None:
     text = await site.new_key()
     assert (await site.ask("GET", "/documents", key=text)).status == 200
-    found = await accounts.key_by_hash(site.runtime.db, api_key.digest(text))
+    found = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
@@ -115,7 +115,7 @@ async def test_the_last_use_is_written_down(site: Site) -> None:
     text = await site.new_key()
     await site.ask("GET", "/documents", key=text)
     await wait_for_writes(site)
-    found = await accounts.key_by_hash(site.runtime.db, api_key.digest(text))
+    found = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
     assert found is not None
     assert (found.last_used_at, found.last_used_ip) == (site.clock.now(), "127.0.0.1")
 
@@ -187,7 +187,9 @@ async def test_a_test_environment_takes_only_test_keys(tmp_path_factory: pytest.
         assert answer.code == "invalid_api_key"
 
         async def make_live(tx: Transaction) -> None:  # such a key may be left from another configuration
-            await tx.run("UPDATE api_key SET mode = 'live', hash = :hash", hash=api_key.digest(a_wrong_key()))
+            await tx.run(
+                "UPDATE api_key SET mode = 'live', hash = :hash", hash=api_key.hash_key(a_wrong_key())
+            )
 
         await site.runtime.db.write(make_live)
         assert (await site.ask("GET", "/documents", key=a_wrong_key())).code == "invalid_api_key"

@@ -44,7 +44,7 @@ async def code_in(site: Site, address: str, after: int = 0) -> str:
         found = []
         for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if address in mail.recipient and mail.subject.startswith("Your code"):
-                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
                 assert message is not None
                 if hit := CODES.search(part(message, "plain")):
                     found.append(hit[1] + hit[2])
@@ -508,7 +508,7 @@ async def test_the_letter_holds_the_code_and_no_link_and_its_subject_neither(sit
         for m in await embedded_outbox.list_mails(site.runtime.db, 1000)
         if recipient["email"] in m.recipient and "code" in m.subject
     ]
-    message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+    message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
     assert message is not None and mail.subject == "Your code from Northlight"
     text = part(message, "plain")
     assert "/s/" not in text and "Strictly private" not in text and "10 minutes" in text
@@ -724,7 +724,7 @@ async def attached(site: Site, address: str) -> list[str | None]:
     async def completed() -> list[str | None] | None:
         for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if address in mail.recipient and mail.subject.startswith("Signed by"):
-                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
                 assert message is not None
                 return [one.get_filename() for one in message.iter_attachments()]
         return None

@@ -308,7 +308,7 @@ async def test_a_name_made_for_headers_reaches_one_mailbox(site: Site) -> None:
 
 async def mails(site: Site) -> list[Any]:
     found = [
-        await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
         for mail in await embedded_outbox.list_mails(site.runtime.db, 100)
     ]
     return [mail for mail in found if mail is not None]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.web.reference import view
+from esign.web.reference import build_context
 from tests.api.site import Site, a_request
 
 NOT_NOW = {
@@ -20,7 +20,7 @@ NOT_NOW = {
 @pytest.fixture(scope="module")
 def calls(site: Site) -> dict[str, Any]:
     """Every operation of the page by its name."""
-    shown = view(site.runtime.config)
+    shown = build_context(site.runtime.config)
     return {found["id"]: found for tag in shown["tags"] for found in tag["operations"]}
 
 

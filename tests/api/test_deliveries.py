@@ -379,10 +379,10 @@ async def test_more_events_than_one_transaction_takes_are_recovered_each_once(
     organisation, now = row["id"], site.clock.now()
 
     async def many(tx: Transaction) -> None:
-        from esign.core.webhook.webhook import template_payload
+        from esign.core.webhook.webhook import make_template_payload
 
         for n in range(1_203):
-            body = template_payload("template.updated", now, f"evt_many{n:022}", a_template())
+            body = make_template_payload("template.updated", now, f"evt_many{n:022}", a_template())
             await outcomes.announce(tx, body, organisation, Mode.LIVE, now)
 
     await site.runtime.db.write(many)

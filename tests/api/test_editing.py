@@ -440,7 +440,7 @@ async def test_the_address_before_is_told_in_its_language_and_not_told_the_new_o
     async def farewell() -> Any:
         for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if wrong["email"] in mail.recipient and "umgeleitet" in mail.subject:
-                return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
         return None
 
     message = await until(farewell, "mail to the address before")

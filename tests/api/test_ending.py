@@ -210,7 +210,7 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
         query = f"SELECT * FROM {table} WHERE {column} = :id"
         assert await db.all(query, id=document_id) == [], table
     assert await subjects_to(site, signer["email"]) == [] and await person.state() == "unknown"
-    trail = await events.trail(db, document_id)
+    trail = await events.find_entries(db, document_id)
     assert audit.is_intact(trail) and trail[-1].type == "document.deleted"
     assert all(line.personal is None and line.salt is None for line in trail)
     (event,) = await happenings(site, document_id)
@@ -230,12 +230,12 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
 async def test_a_download_that_a_deletion_overtakes_leaves_nothing_in_the_trail(site: Site) -> None:
     document = await site.created()
     owner = Owner(*await mode_of(site))
-    file = await files.describe(site.runtime, owner, document["id"], "original")
+    file = await files.describe_file(site.runtime, owner, document["id"], "original")
     assert (await delete(site, document["id"])).status == 200
     with pytest.raises(Problem) as refused:
         await files.read(site.runtime, file, Actor("api_key", "key_1", "ci"), Origin("192.0.2.1", "client/1"))
     assert refused.value.code == "not_found"
-    trail = await events.trail(site.runtime.db, document["id"])
+    trail = await events.find_entries(site.runtime.db, document["id"])
     assert trail[-1].type == "document.deleted" and not any(line.personal for line in trail)
 
 

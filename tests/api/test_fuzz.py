@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from esign.core.errors import Problem
 from esign.system.vault import Vault
-from esign.web.api.document_requests import CreateDocument, problems_across
+from esign.web.api.document_requests import CreateDocument, find_list_problems
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.api.webhooks import CreateWebhook
 from esign.web.http import strict_json
@@ -97,7 +97,7 @@ def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], v
     made = judged(CreateDocument, replaced(BODY, place, value))
     if made is not None:
         recipients = tuple(recipient.to_recipient(0, VAULT) for recipient in made.recipients)
-        assert all(detail.rule in RULES for detail in problems_across(recipients, 50, 500))
+        assert all(detail.rule in RULES for detail in find_list_problems(recipients, 50, 500))
 
 
 @settings(max_examples=200, deadline=None)
@@ -125,7 +125,7 @@ def test_no_value_anywhere_in_a_template_is_unforeseen(place: tuple[Any, ...], v
     made = judged(CreateTemplate, replaced(TEMPLATE, place, value))
     if made is not None:
         roles = tuple(role.to_role(0) for role in made.root.roles)
-        assert all(detail.rule in RULES for detail in problems_across(roles, 50, 500, "/roles"))
+        assert all(detail.rule in RULES for detail in find_list_problems(roles, 50, 500, "/roles"))
 
 
 @settings(max_examples=200, deadline=None)

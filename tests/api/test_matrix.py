@@ -19,7 +19,7 @@ from esign.core.people.api_key import LIVE_ONLY, Scope
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.web.api import ENDPOINTS, V1
-from esign.web.rest.endpoint import Endpoint, Route
+from esign.web.rest.endpoint import ApiRoute, Endpoint
 from tests.api.site import Answer, Site, a_request
 from tests.factories import an_organisation, store_organisation
 
@@ -135,7 +135,7 @@ UNKNOWN = {place: f"{place.split('/')[-2][:3]}_" for place in MAKERS}
 
 def body_of(endpoint: Endpoint) -> Any:
     """The example of the description, which every check of the schema lets through."""
-    model = Route(endpoint).body
+    model = ApiRoute(endpoint).body
     if model is None or endpoint.method == "GET":
         return None
     extra: Any = model.model_config.get("json_schema_extra") or {}
@@ -186,7 +186,7 @@ async def people(site: Site) -> People:
         return Owner(site, await site.new_key(mode=mode, organisation=organisation), mode)
 
     revoked, expired = await site.new_key(), await site.new_key(days=1)
-    found = await accounts.key_by_hash(site.runtime.db, api_key.digest(revoked))
+    found = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(revoked))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
@@ -228,8 +228,8 @@ async def test_without_a_key_that_is_good_today_nothing_is_answered(
         None: "missing_api_key",
         wrong: "invalid_api_key",
         link_token: "invalid_api_key",
-        api_key.compose(Mode.LIVE, "0" * 30): "invalid_api_key",
-        api_key.compose(Mode.TEST, "0" * 30): "invalid_api_key",
+        api_key.compose_key(Mode.LIVE, "0" * 30): "invalid_api_key",
+        api_key.compose_key(Mode.TEST, "0" * 30): "invalid_api_key",
         people.revoked: "api_key_revoked",
         people.expired: "api_key_expired",
         people.poor: "plan_required",

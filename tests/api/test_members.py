@@ -72,8 +72,8 @@ async def test_an_address_is_a_member_once_however_it_is_written(site: Site) -> 
 async def test_a_member_goes_with_the_keys_they_made(site: Site) -> None:
     organisation = (await site.ok("GET", "/account"))["organisation"]["id"]
     now = site.clock.now()
-    user = invitations.new_user("bo@example.test", "Bo", now, "no hash")
-    bo = replace(invitations.owner_of(organisation, user, now), role=MemberRole.ADMIN)
+    user = invitations.make_user("bo@example.test", "Bo", now, "no hash")
+    bo = replace(invitations.make_owner(organisation, user, now), role=MemberRole.ADMIN)
 
     async def write(tx: Transaction) -> None:
         await users.add(tx, user)

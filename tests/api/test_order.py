@@ -99,7 +99,7 @@ async def key_before_throttle(a: Asking) -> tuple[Answer, Answer]:
     """The 429 comes in place of the 401 of a guess, and of no other."""
     site = a.site
     site.clock.advance(minutes=1)
-    guesses = [api_key.compose(Mode.LIVE, f"{n:030}") for n in range(3)]
+    guesses = [api_key.compose_key(Mode.LIVE, f"{n:030}") for n in range(3)]
     await site.ask("GET", "/account", key=guesses[0])
     throttled = await site.ask("GET", "/account", key=guesses[1])
     return throttled, await site.ask("GET", "/account", key=None)
@@ -110,7 +110,7 @@ async def key_before_plan(a: Asking) -> tuple[Answer, Answer]:
     good, bad = await a.key(organisation=a.poor), await a.key(organisation=a.poor)
 
     async def revoke(tx: Transaction) -> None:
-        await tx.run("UPDATE api_key SET revoked_at = 1 WHERE hash = :hash", hash=api_key.digest(bad))
+        await tx.run("UPDATE api_key SET revoked_at = 1 WHERE hash = :hash", hash=api_key.hash_key(bad))
 
     await site.runtime.db.write(revoke)
     site.clock.advance(minutes=1)
@@ -123,7 +123,9 @@ async def plan_before_rate(a: Asking) -> tuple[Answer, Answer]:
 
     async def move(tx: Transaction) -> None:
         await tx.run(
-            "UPDATE api_key SET organisation_id = :to WHERE hash = :hash", to=a.poor, hash=api_key.digest(key)
+            "UPDATE api_key SET organisation_id = :to WHERE hash = :hash",
+            to=a.poor,
+            hash=api_key.hash_key(key),
         )
 
     await site.runtime.db.write(move)
@@ -149,7 +151,7 @@ async def scope_before_narrow_rate(a: Asking) -> tuple[Answer, Answer]:
         await tx.run(
             "UPDATE api_key SET scopes = :scopes WHERE hash = :hash",
             scopes=json.dumps(["documents:read"]),
-            hash=api_key.digest(key),
+            hash=api_key.hash_key(key),
         )
 
     await a.site.runtime.db.write(narrow)

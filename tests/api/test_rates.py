@@ -148,7 +148,7 @@ async def test_policies_that_are_off_are_not_spoken_of(tmp_path_factory: pytest.
 
 
 def a_wrong_key(number: int) -> str:
-    return api_key.compose(Mode.LIVE, f"{number:030}")
+    return api_key.compose_key(Mode.LIVE, f"{number:030}")
 
 
 async def guess(port: int, number: int, *lines: str) -> Seen:

@@ -35,7 +35,7 @@ async def test_those_who_were_asked_are_reminded_with_the_message(site: Site) ->
     async def letter() -> str | None:
         for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if ana["email"] in mail.recipient and mail.subject.startswith("Still waiting"):
-                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
                 plain = message and message.get_body(("plain",))
                 return plain.get_content() if plain else None
         return None

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import settings
-from esign.config.tables import Server
+from esign.config.tables import ServerSettings
 from esign.core.actor import Mode, Owner
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.api_key import Scope
@@ -123,7 +123,7 @@ async def test_letters_and_pages_show_the_organisation_as_it_is_now(site: Site) 
 
     async def letter() -> Any:
         [mail] = await embedded_outbox.list_mails(site.runtime.db, 9)
-        return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
 
     message = await until(letter, "letter")
     assert message["Reply-To"].addresses[0].addr_spec == "new@south.example"
@@ -165,7 +165,7 @@ async def test_plain_http_may_frame_only_where_nobody_signs_in_earnest_over_a_ne
 ) -> None:
     config = a_config(tmp_path)
     server = {"base_url": "https://sign.example.com", "environment": environment, "port": config.server.port}
-    async with running(config.model_copy(update={"server": Server.model_validate(server)})) as site:
+    async with running(config.model_copy(update={"server": ServerSettings.model_validate(server)})) as site:
         wanted = {"embedOrigins": ["https://app.example.com", "http://localhost:3000"]}
         if (
             environment == "test"

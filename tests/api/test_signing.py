@@ -17,11 +17,11 @@ from esign.actions.signing import signing, typed_signature
 from esign.core.actor import Origin
 from esign.core.document import consent
 from esign.core.errors import Problem
-from esign.pdf.inspection import Picture
+from esign.pdf.inspection import RedrawnPicture
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.store.document import signing_links
 from esign.store.engine.database import Transaction
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from tests.api.site import Answer, Site, gather
 from tests.journeys.api import Person, a_signature, until
 from tests.web.wire import ask
@@ -229,7 +229,9 @@ async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Si
     _, person = await sent(site)
     runtime = replace(site.runtime, pdf=cast(Workers, Failing()))
     with pytest.raises(Problem, match="unavailable"):
-        await typed_signature.letters(runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a")
+        await typed_signature.draw_letters(
+            runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a"
+        )
 
 
 def drawing() -> dict[str, str]:
@@ -355,12 +357,12 @@ async def test_the_trail_holds_the_hash_of_the_words_in_the_language_they_were_r
 ) -> None:
     document = await site.sent(recipients=[signer := site.signer(locale="de")], locale="fr")
     person = await site.person(signer["email"])
-    stated = {"answers": {"signature": a_signature()}, "consent": consent.sha256(tag)}
+    stated = {"answers": {"signature": a_signature()}, "consent": consent.hash_wording(tag)}
     async with site.session.get(person.link + query) as page:
-        assert f'data-consent="{consent.sha256(tag)}"' in await page.text()
+        assert f'data-consent="{consent.hash_wording(tag)}"' in await page.text()
     assert (await post(site, person, "complete", stated)).status == 200
     [agreed] = [line for line in await site.trail(document["id"]) if line["type"] == "recipient.consented"]
-    assert consent.sha256(tag) in str(agreed)
+    assert consent.hash_wording(tag) in str(agreed)
 
 
 async def test_consent_is_to_the_words_that_were_shown(site: Site) -> None:
@@ -430,7 +432,7 @@ class Correcting:
         (person,) = document["recipients"]
         self._path = f"/documents/{document['id']}/recipients/{person['id']}"
 
-    async def reencode(self, image: bytes, **more: Any) -> Picture:
+    async def reencode(self, image: bytes, **more: Any) -> RedrawnPicture:
         await self._site.ok("PATCH", self._path, {"name": "Bo", "email": "bo@example.test"})
         return await self._pdf.reencode(image, **more)
 
@@ -444,7 +446,7 @@ async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -
     visitor = signing.Visitor(person.link.rpartition("/")[2])
     answers = {"signature": {"kind": "drawn", "picture": url}}
     with pytest.raises(Problem, match="not_found"):
-        await signing.complete(runtime, visitor, answers, consent.sha256("en"), Origin())
+        await signing.complete(runtime, visitor, answers, consent.hash_wording("en"), Origin())
     (now,) = (await site.get(document["id"]))["recipients"]
     assert (now["name"], now["status"]) == ("Bo", "sent")
 
@@ -492,8 +494,8 @@ async def test_nobody_acts_out_of_turn(site: Site) -> None:
 
 async def handed_out(site: Site, document: Any, number: int) -> Person:
     """One who holds a link before it was mailed, as a sender may hand it out."""
-    token = new_token()
-    link = signing_links.Link(document["recipients"][number]["id"], document["id"], "sender")
+    token = make_token()
+    link = signing_links.SigningLink(document["recipients"][number]["id"], document["id"], "sender")
 
     async def write(tx: Transaction) -> None:
         await signing_links.add(tx, token, link, site.clock.now())

@@ -13,7 +13,7 @@ from esign.core.actor import Mode, Owner
 from esign.core.instant import Instant
 from esign.core.people.api_key import Scope
 from esign.pdf.report import Verification
-from esign.pdf.worker.queue_turn import Turn
+from esign.pdf.worker.queue_turn import QueueTurn
 from esign.pdf.worker.workers import Ders, Workers
 from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
 from tests.factories import an_organisation, store_organisation
@@ -137,9 +137,9 @@ class Watching(Workers):
         now: Instant,
         own: Ders = (),
         fetched: Ders | None = None,
-        turn: Turn | None = None,
+        turn: QueueTurn | None = None,
     ) -> Verification:
-        self.seconds.append(self._limit(turn or Turn()))
+        self.seconds.append(self._choose_limit(turn or QueueTurn()))
         return await super().verify(file, roots, now, own, fetched, turn)
 
 

@@ -177,7 +177,7 @@ async def test_deleting_answers_exactly_the_id_and_drops_what_was_pending(site: 
 
 async def pending(site: Site, webhook_id: str) -> list[str]:
     """Deliveries to it that failed at least once and are not finished."""
-    return [left.id for left in await deliveries.pending(site.runtime.db, webhook_id) if left.last_error]
+    return [left.id for left in await deliveries.find_pending(site.runtime.db, webhook_id) if left.last_error]
 
 
 async def test_a_repeated_deletion_replays_its_answer(site: Site) -> None:

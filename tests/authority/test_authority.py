@@ -15,19 +15,19 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ObjectIdentifier
 
 from esign import authority
-from esign.authority import Authority, AuthorityError, Given
+from esign.authority import AuthorityError, SealAuthority, SealFiles
 from esign.core.instant import DAY
 from esign.core.seal_credential import TEST_MARK, Credential
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
 
 def load(
     folder: Path, name: str = "Acme Ltd", now: int = NOW, file: Path | None = None, word: str | None = None
-) -> Authority:
-    return authority.load_or_make(folder, name, now, Given(file, None, word) if file else None)
+) -> SealAuthority:
+    return authority.load_or_make_authority(folder, name, now, SealFiles(file, None, word) if file else None)
 
 
 def certificate_of(credential: Credential) -> x509.Certificate:
@@ -190,7 +190,7 @@ MIDDLE = an_authority("Issuing", above=ROOT)
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    path = tmp_path / "seal.p12"
+    path = tmp_path / "seal_document.p12"
     path.write_bytes(a_seal(MIDDLE).pkcs12("right"))
     return path
 
@@ -200,16 +200,16 @@ def test_what_is_sealed_here_is_known_by_the_certificate_and_not_by_who_issued_i
 ) -> None:
     made_here = load(tmp_path)
     assert made_here.live.anchor_der in made_here.own
-    before = authority.known_own(tmp_path)
+    before = authority.find_known_own(tmp_path)
     made = load(tmp_path, file=bundle, word="right")
     assert set(made.own) == {made.live.certificate_der, *before}
-    theirs = seal(an_order(a_pdf()), a_seal(MIDDLE, name="Somebody Else").credential).sealed
-    ours = seal(an_order(a_pdf()), made.live).sealed
+    theirs = seal_document(an_order(a_pdf()), a_seal(MIDDLE, name="Somebody Else").credential).sealed
+    ours = seal_document(an_order(a_pdf()), made.live).sealed
     for file, issued_here in ((theirs, False), (ours, True)):
-        found = verify(file, made.roots, NOW, own=made.own)
+        found = verify_signatures(file, made.roots, NOW, own=made.own)
         assert (found["result"], found["issuedHere"]) == ("valid", issued_here)
     assert made.live.certificate_der in load(tmp_path).own, "also when it is not used any more"
-    assert authority.known_own(tmp_path / "nowhere", Given(bundle, None, "right")) == (
+    assert authority.find_known_own(tmp_path / "nowhere", SealFiles(bundle, None, "right")) == (
         made.live.certificate_der,
     )
 
@@ -225,10 +225,10 @@ def test_a_pkcs12_file_gives_key_certificate_and_chain_in_order(tmp_path: Path, 
 
 
 def test_the_authorities_made_are_known_without_making_any(tmp_path: Path) -> None:
-    assert authority.known_roots(tmp_path / "nowhere") == ()
+    assert authority.find_known_roots(tmp_path / "nowhere") == ()
     assert not (tmp_path / "nowhere").exists()
-    assert authority.known_roots(tmp_path) == ()
-    assert load(tmp_path).roots == authority.known_roots(tmp_path)
+    assert authority.find_known_roots(tmp_path) == ()
+    assert load(tmp_path).roots == authority.find_known_roots(tmp_path)
 
 
 def test_an_authority_made_before_stays_trusted(tmp_path: Path, bundle: Path) -> None:
@@ -237,9 +237,9 @@ def test_an_authority_made_before_stays_trusted(tmp_path: Path, bundle: Path) ->
 
 
 def test_the_anchor_of_the_configured_file_is_known_too(tmp_path: Path, bundle: Path) -> None:
-    assert authority.known_roots(tmp_path, Given(bundle, None, "right")) == (ROOT.der,)
+    assert authority.find_known_roots(tmp_path, SealFiles(bundle, None, "right")) == (ROOT.der,)
     with pytest.raises(AuthorityError, match="passphrase"):
-        authority.known_roots(tmp_path, Given(bundle, None, "wrong"))
+        authority.find_known_roots(tmp_path, SealFiles(bundle, None, "wrong"))
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_a_bundle_whose_key_cannot_seal_is_said(tmp_path: Path) -> None:
         .sign(key, None)
     )
     locked = BestAvailableEncryption(b"right")
-    path = tmp_path / "seal.p12"
+    path = tmp_path / "seal_document.p12"
     path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, certificate, None, locked))
     with pytest.raises(AuthorityError, match="holds a key that cannot seal; use RSA"):
         load(tmp_path, file=path, word="right")
@@ -295,9 +295,11 @@ def test_a_bundle_whose_key_cannot_seal_is_said(tmp_path: Path) -> None:
 
 def test_what_is_made_seals_and_verifies(tmp_path: Path) -> None:
     made = load(tmp_path)
-    sealed = seal(an_order(a_pdf()), made.live).sealed
-    assert verify(sealed, [], NOW, own=made.roots)["issuedHere"] is True
-    test = verify(seal(an_order(a_pdf(), mode="test"), made.test).sealed, [], NOW, own=made.roots)
+    sealed = seal_document(an_order(a_pdf()), made.live).sealed
+    assert verify_signatures(sealed, [], NOW, own=made.roots)["issuedHere"] is True
+    test = verify_signatures(
+        seal_document(an_order(a_pdf(), mode="test"), made.test).sealed, [], NOW, own=made.roots
+    )
     assert test["result"] == "valid"
     assert test["signatures"][0]["reasons"] == ["Sealed with a test certificate: no legal effect."]
     assert timedelta(0) < YEAR
@@ -310,9 +312,12 @@ def test_trusted_roots_come_from_files_and_folders_each_once(tmp_path: Path) -> 
     (tmp_path / "one.pem").write_bytes(pem(ROOT) + pem(MIDDLE))
     (tmp_path / "two.der").write_bytes(ROOT.der)
     (tmp_path / "readme.txt").write_text("no certificate")
-    assert authority.trusted_roots(()) == ()
-    assert authority.trusted_roots([tmp_path]) == (ROOT.der, MIDDLE.der)
-    assert authority.trusted_roots([tmp_path / "two.der", tmp_path / "one.pem"]) == (ROOT.der, MIDDLE.der)
+    assert authority.read_trusted_roots(()) == ()
+    assert authority.read_trusted_roots([tmp_path]) == (ROOT.der, MIDDLE.der)
+    assert authority.read_trusted_roots([tmp_path / "two.der", tmp_path / "one.pem"]) == (
+        ROOT.der,
+        MIDDLE.der,
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,7 +337,7 @@ def test_a_place_without_certificate_is_named(
     if content is not None:
         place.write_bytes(content)
     with pytest.raises(AuthorityError, match=said):
-        authority.trusted_roots([place.parent if "/" in name else place])
+        authority.read_trusted_roots([place.parent if "/" in name else place])
 
 
 def test_the_system_s_store_is_what_openssl_would_trust(
@@ -341,13 +346,13 @@ def test_the_system_s_store_is_what_openssl_would_trust(
     odd = b"-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
     (tmp_path / "roots.pem").write_bytes(b"Of this machine\n" + odd + pem(ROOT))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "roots.pem"))
-    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    assert authority.read_trusted_roots(["system"]) == (ROOT.der,)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    assert authority.read_trusted_roots(["system"]) == (ROOT.der,)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
     with pytest.raises(AuthorityError, match="no trust store"):
-        authority.trusted_roots(["system"])
+        authority.read_trusted_roots(["system"])
 
 
 def pem(issued: Issued) -> bytes:

@@ -17,15 +17,15 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from esign import authority
-from esign.authority import Authority, AuthorityError, Given, Keyring
+from esign.authority import AuthorityError, Keyring, SealAuthority, SealFiles
 from esign.authority.certificates import DOCUMENT_SIGNING
-from esign.authority.selection import load_or_make
+from esign.authority.selection import load_or_make_authority
 from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from esign.system.clock import SystemClock
 from tests.authority.test_authority import certificate_of, common_name, issuer_of
 from tests.pdf.forging import parts
@@ -36,11 +36,11 @@ YEAR = 365 * DAY
 DUE = NOW + 1096 * DAY - 90 * DAY  # when the first seal certificate has 90 days left
 
 
-def load(folder: Path, now: int = NOW) -> Authority:
-    return load_or_make(folder, "Acme Ltd", now)
+def load(folder: Path, now: int = NOW) -> SealAuthority:
+    return load_or_make_authority(folder, "Acme Ltd", now)
 
 
-def days_left(keys: Authority, now: int) -> int:
+def days_left(keys: SealAuthority, now: int) -> int:
     return int((certificate_of(keys.live).not_valid_after_utc.timestamp() * 1000 - now) // DAY)
 
 
@@ -65,20 +65,20 @@ def test_a_seal_is_renewed_ninety_days_before_its_end_and_not_earlier(tmp_path: 
 
 def test_what_was_sealed_before_a_renewal_stays_valid_and_names_its_own_certificate(tmp_path: Path) -> None:
     first = load(tmp_path)
-    before = seal(an_order(a_pdf(), now=DUE - DAY), first.live)
+    before = seal_document(an_order(a_pdf(), now=DUE - DAY), first.live)
     second = load(tmp_path, DUE)
-    after = seal(an_order(a_pdf(), now=DUE), second.live)
+    after = seal_document(an_order(a_pdf(), now=DUE), second.live)
     for sealed, keys in ((before, first), (after, second)):
-        found = verify(sealed.sealed, [], DUE, own=second.roots)
+        found = verify_signatures(sealed.sealed, [], DUE, own=second.roots)
         assert (found["result"], found["issuedHere"]) == ("valid", True)
-        assert sealed.certificate_sha256 == cms.load(keys.live).sha256
+        assert sealed.certificate_sha256 == cms.load_key(keys.live).sha256
         certificate = found["signatures"][0]["certificate"]
         assert certificate and certificate["sha256"] == sealed.certificate_sha256
 
 
 def test_the_name_of_the_organisation_stays_that_of_the_certificate_before(tmp_path: Path) -> None:
     load(tmp_path)
-    renewed = load_or_make(tmp_path, "A name that came later", DUE)
+    renewed = load_or_make_authority(tmp_path, "A name that came later", DUE)
     assert common_name(certificate_of(renewed.live)) == "Acme Ltd Document Seal"
 
 
@@ -119,7 +119,7 @@ def test_a_crash_in_the_middle_of_a_renewal_leaves_a_usable_pair(
     again = load(tmp_path, DUE)
     assert again.live.certificate_der not in (first.live.certificate_der, second.live.certificate_der)
     assert ((tmp_path / "seal-2.key").read_bytes() == key) == (len(gone) == 1)
-    cms.load(again.live)
+    cms.load_key(again.live)
 
 
 def test_where_no_new_file_can_be_written_sealing_goes_on_with_the_old_one(tmp_path: Path) -> None:
@@ -163,17 +163,17 @@ def test_a_seal_is_made_anew_in_another_name(tmp_path: Path) -> None:
     assert common_name(issuer_of(after.live)) == "Fern & Söhne Authority 2"
     assert before.live.anchor_der in after.roots and after.test == before.test
     assert keyring.credentials[Mode.LIVE] == after.live
-    assert load_or_make(tmp_path, "esign", NOW).live == after.live, "a restart finds it"
-    renewed = load_or_make(tmp_path, "esign", DUE)
+    assert load_or_make_authority(tmp_path, "esign", NOW).live == after.live, "a restart finds it"
+    renewed = load_or_make_authority(tmp_path, "esign", DUE)
     assert renewed.live.anchor_der == after.live.anchor_der
 
 
 # ---------- uploaded ----------
 
 
-def material() -> authority.Material:
+def material() -> authority.SealMaterial:
     issued = a_seal(an_authority())
-    return authority.Material(issued.key, issued.certificate, issued.issuers)
+    return authority.SealMaterial(issued.key, issued.certificate, issued.issuers)
 
 
 def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path: Path) -> None:
@@ -186,12 +186,12 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
     assert held[Mode.TEST] == before.test
     assert load(tmp_path).live == after.live, "a restart finds it"
     assert made_here.anchor_der in after.roots
-    file = tmp_path / "uploaded-seal.pem"
+    file = tmp_path / "uploaded-seal_document.pem"
     assert file.stat().st_mode & 0o777 == 0o600 and b"PRIVATE KEY" in file.read_bytes()
     _, back = keyring.go_back(NOW)
     assert back.live == made_here and back.origin == "made"
     assert after.live.anchor_der in back.roots
-    assert set(back.roots) == set(authority.known_roots(tmp_path))
+    assert set(back.roots) == set(authority.find_known_roots(tmp_path))
     assert not file.exists()
     left = b"".join(path.read_bytes() for path in tmp_path.glob("sealed-with-*"))
     assert b"CERTIFICATE" in left and b"PRIVATE" not in left
@@ -210,15 +210,17 @@ def test_what_is_configured_comes_before_what_was_uploaded(tmp_path: Path) -> No
     Keyring(tmp_path, "Acme Ltd", NOW, None).upload(material(), NOW)
     configured = a_seal(an_authority("Other Root"), "p384")
     (tmp_path / "own.p12").write_bytes(configured.pkcs12("right"))
-    found = load_or_make(tmp_path, "Acme Ltd", NOW, Given(tmp_path / "own.p12", None, "right"))
+    found = load_or_make_authority(tmp_path, "Acme Ltd", NOW, SealFiles(tmp_path / "own.p12", None, "right"))
     assert found.origin == "configured" and found.live.certificate_der == configured.der
-    assert found.live.anchor_der in authority.known_roots(tmp_path), "it stays trusted without the setting"
+    assert found.live.anchor_der in authority.find_known_roots(tmp_path), (
+        "it stays trusted without the setting"
+    )
 
 
 def test_a_file_that_cannot_be_used_leaves_a_running_program_as_it_is(tmp_path: Path) -> None:
     bundle = tmp_path / "own.p12"
     bundle.write_bytes(a_seal(an_authority()).pkcs12("right"))
-    keyring = Keyring(tmp_path, "Acme Ltd", NOW, Given(bundle, None, "right"))
+    keyring = Keyring(tmp_path, "Acme Ltd", NOW, SealFiles(bundle, None, "right"))
     before = keyring.credentials[Mode.LIVE]
     bundle.write_bytes(b"half a fi")
     with pytest.raises(AuthorityError, match="no PKCS#12 file"):
@@ -232,7 +234,7 @@ def test_a_file_that_cannot_be_used_leaves_a_running_program_as_it_is(tmp_path: 
 # ---------- the profile of certificates made before ----------
 
 
-def with_old_profile(folder: Path) -> Authority:
+def with_old_profile(folder: Path) -> SealAuthority:
     """What an installation has whose certificates name document signing alone, as they did until November 2026."""
     made = load(folder)
     for prefix, mode in (("", made.live), ("test-", made.test)):
@@ -274,7 +276,7 @@ def old_seal(folder: Path, prefix: str = "") -> Credential:
 
 def test_a_certificate_of_the_old_profile_is_renewed_under_the_same_authority(tmp_path: Path) -> None:
     made = with_old_profile(tmp_path)
-    before = seal(an_order(a_pdf()), old_seal(tmp_path))
+    before = seal_document(an_order(a_pdf()), old_seal(tmp_path))
     renewed = load(tmp_path)
     for was, now in ((made.live, renewed.live), (made.test, renewed.test)):
         purposes = certificate_of(now).extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
@@ -283,8 +285,8 @@ def test_a_certificate_of_the_old_profile_is_renewed_under_the_same_authority(tm
         assert common_name(certificate_of(now)) == common_name(certificate_of(was))
     assert renewed.roots == made.roots and not renewed.warnings and not renewed.notices
     assert load(tmp_path) == renewed, "once"
-    for sealed in (before, seal(an_order(a_pdf()), renewed.live)):
-        found = verify(sealed.sealed, [], NOW, own=renewed.own)
+    for sealed in (before, seal_document(an_order(a_pdf()), renewed.live)):
+        found = verify_signatures(sealed.sealed, [], NOW, own=renewed.own)
         assert (found["result"], found["issuedHere"]) == ("valid", True)
 
 
@@ -294,7 +296,7 @@ def test_a_running_program_renews_the_old_profile_by_itself(tmp_path: Path) -> N
     with_old_profile(tmp_path)
     before, after = keyring.refresh(NOW)
     assert after.live.certificate_der != before.live.certificate_der
-    assert keyring.history()[0].deed == "renewed"
+    assert keyring.read_history()[0].deed == "renewed"
 
 
 def test_an_old_profile_is_kept_in_use_where_the_authority_is_away_and_its_key_is_asked_for(
@@ -325,7 +327,7 @@ def test_nss_and_openssl_accept_a_seal_by_their_default_rules(tmp_path: Path) ->
     """OpenSSL asks a signer for the purpose smimesign, NSS for that of an e-mail signer."""
     now = SystemClock().now()  # these programs know no other time
     made = load(tmp_path / "now", now).live
-    file = seal(an_order(a_pdf(), now=now), made).sealed
+    file = seal_document(an_order(a_pdf(), now=now), made).sealed
     (tmp_path / "sealed.pdf").write_bytes(file)
     root, own = tmp_path / "now" / "authority.pem", tmp_path / "now" / "seal.pem"
     ran("openssl", "verify", "-purpose", "smimesign", "-CAfile", root, own)

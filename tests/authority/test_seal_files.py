@@ -14,23 +14,23 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from esign.authority import (
     AuthorityError,
-    Findings,
-    Given,
-    Material,
-    Source,
-    examine,
-    load_or_make,
-    opened,
+    MaterialFindings,
+    MaterialSource,
+    SealFiles,
+    SealMaterial,
+    examine_material,
+    load_or_make_authority,
+    open_upload,
 )
 from esign.core.instant import DAY, to_datetime
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 
 ROOT = an_authority()
 MIDDLE = an_authority("Issuing", above=ROOT)
-SOURCE = Source("seal.key", "seal.pem", "the passphrase", "set seal.certificate to another one")
+SOURCE = MaterialSource("seal.key", "seal.pem", "the passphrase", "set seal.certificate to another one")
 
 # What today's libraries no longer make: a PKCS#12 file encrypted with RC2 (passphrase "right"), and a certificate
 # issued with SHA-1, both of one key.
@@ -71,12 +71,12 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQ3VdyGqVnUSAkK/8
 """
 
 
-def brought(issued: Issued) -> Material:
-    return Material(issued.key, issued.certificate, issued.issuers)
+def brought(issued: Issued) -> SealMaterial:
+    return SealMaterial(issued.key, issued.certificate, issued.issuers)
 
 
-def found(issued: Issued, now: int = NOW) -> Findings:
-    return examine(brought(issued), to_datetime(now), SOURCE)
+def found(issued: Issued, now: int = NOW) -> MaterialFindings:
+    return examine_material(brought(issued), to_datetime(now), SOURCE)
 
 
 # ---------- what a certificate may be ----------
@@ -98,7 +98,7 @@ CA = (x509.BasicConstraints(ca=True, path_length=None),)
     ],
 )
 def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
-    assert found(issued) == Findings((), None, ())
+    assert found(issued) == MaterialFindings((), None, ())
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,17 @@ def test_what_forbids_a_seal_is_told_with_its_remedy(issued: Issued, said: str, 
 
 
 def test_a_key_of_another_certificate_is_told() -> None:
-    pair = Material(a_key("p384"), a_seal(ROOT).certificate, ROOT.issuers)
-    [problem] = examine(pair, to_datetime(NOW), SOURCE).problems
+    pair = SealMaterial(a_key("p384"), a_seal(ROOT).certificate, ROOT.issuers)
+    [problem] = examine_material(pair, to_datetime(NOW), SOURCE).problems
     assert problem == "The key in seal.key does not belong to its certificate; put the matching two in place."
 
 
 def test_a_certificate_issued_with_sha1_is_told() -> None:
     certificate = x509.load_pem_x509_certificate(SHA1)
     at = certificate.not_valid_before_utc + timedelta(days=1)
-    [problem] = examine(Material(load_pem_private_key(KEY, None), certificate), at, SOURCE).problems
+    [problem] = examine_material(
+        SealMaterial(load_pem_private_key(KEY, None), certificate), at, SOURCE
+    ).problems
     assert "“Acme Document Seal” in seal.pem was issued with SHA-1" in problem
     assert problem.endswith("set seal.certificate to another one, issued with SHA-256.")
 
@@ -156,9 +158,9 @@ def test_a_certificate_of_which_a_part_cannot_be_read_is_told(found: bytes, put:
     assert found in der
     odd = base64.encodebytes(der.replace(found, put))
     file = b"-----BEGIN CERTIFICATE-----\n" + odd + b"-----END CERTIFICATE-----\n" + issued.key_pem()
-    material, source = opened([("seal.pem", file)], None)
+    material, source = open_upload([("seal.pem", file)], None)
     with pytest.raises(AuthorityError, match=r"seal\.pem, or one above it, is damaged or .*; choose another"):
-        examine(material, to_datetime(NOW), source)
+        examine_material(material, to_datetime(NOW), source)
 
 
 def test_a_certificate_of_a_version_that_there_is_not_is_told() -> None:
@@ -166,7 +168,7 @@ def test_a_certificate_of_a_version_that_there_is_not_is_told() -> None:
     der = issued.certificate.public_bytes(Encoding.DER).replace(b"\xa0\3\2\1\2", b"\xa0\3\2\1\x50")
     file = b"-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(der) + b"-----END CERTIFICATE-----\n"
     with pytest.raises(AuthorityError, match="holds no certificate in PEM"):
-        opened([("seal.pem", file + issued.key_pem())], None)
+        open_upload([("seal.pem", file + issued.key_pem())], None)
 
 
 def test_dates_are_told_with_the_day() -> None:
@@ -195,10 +197,10 @@ def test_the_missing_issuer_is_named_but_forbids_nothing() -> None:
 def test_an_issuer_of_the_same_name_with_another_key_is_not_taken_for_the_issuer() -> None:
     namesake = Issued(a_key("p384"), an_authority("Test Root", "p384").certificate)
     seal_of_root = a_seal(ROOT)
-    pair = Material(seal_of_root.key, seal_of_root.certificate, (namesake.certificate, ROOT.certificate))
+    pair = SealMaterial(seal_of_root.key, seal_of_root.certificate, (namesake.certificate, ROOT.certificate))
     assert pair.credential.chain_der == (ROOT.der,)
-    wrong = Material(seal_of_root.key, seal_of_root.certificate, (namesake.certificate,))
-    assert "is missing" in examine(wrong, to_datetime(NOW), SOURCE).notices[0].sentence
+    wrong = SealMaterial(seal_of_root.key, seal_of_root.certificate, (namesake.certificate,))
+    assert "is missing" in examine_material(wrong, to_datetime(NOW), SOURCE).notices[0].sentence
 
 
 def test_an_end_that_comes_near_is_told_sixty_days_before() -> None:
@@ -218,8 +220,8 @@ def test_everything_is_told_at_once() -> None:
     bad = a_seal(
         MIDDLE, "rsa1024", last=MADE + timedelta(days=9), usage=("key_agreement",), extensions=SERVERS + CA
     )
-    pair = Material(bad.key, bad.certificate)
-    told = examine(pair, to_datetime(NOW), SOURCE)
+    pair = SealMaterial(bad.key, bad.certificate)
+    told = examine_material(pair, to_datetime(NOW), SOURCE)
     assert len(told.problems) == 4 and told.dates and len(told.notices) == 1
 
 
@@ -228,7 +230,7 @@ def test_everything_is_told_at_once() -> None:
 
 def load_pkcs12(folder: Path, content: bytes, passphrase: str | None = "right") -> None:
     (folder / "own.p12").write_bytes(content)
-    load_or_make(folder, "Acme Ltd", NOW, Given(folder / "own.p12", None, passphrase))
+    load_or_make_authority(folder, "Acme Ltd", NOW, SealFiles(folder / "own.p12", None, passphrase))
 
 
 def test_all_problems_of_a_configured_file_stand_in_one_message(tmp_path: Path) -> None:
@@ -284,10 +286,10 @@ def test_where_it_no_longer_can_the_algorithm_is_named_with_how_to_convert(tmp_p
     assert "the passphrase is wrong" in wrong
 
 
-def pem(folder: Path, certificates: bytes, key: bytes, passphrase: str | None = None) -> Given:
+def pem(folder: Path, certificates: bytes, key: bytes, passphrase: str | None = None) -> SealFiles:
     (folder / "seal.crt").write_bytes(certificates)
     (folder / "seal.pem").write_bytes(key)
-    return Given(folder / "seal.crt", folder / "seal.pem", passphrase)
+    return SealFiles(folder / "seal.crt", folder / "seal.pem", passphrase)
 
 
 @pytest.mark.parametrize("passphrase", [None, "right"])
@@ -296,12 +298,12 @@ def test_certificates_and_key_in_pem_seal_and_verify(tmp_path: Path, passphrase:
     upside_down = b"".join(
         one.public_bytes(Encoding.PEM) for one in (ROOT.certificate, MIDDLE.certificate, own.certificate)
     )
-    made = load_or_make(
+    made = load_or_make_authority(
         tmp_path, "Acme Ltd", NOW, pem(tmp_path, upside_down, own.key_pem(passphrase), passphrase)
     )
     assert made.live == own.credential and made.origin == "configured"
     assert not made.notices and not made.warnings
-    found = verify(seal(an_order(a_pdf()), made.live).sealed, [], NOW, own=made.roots)
+    found = verify_signatures(seal_document(an_order(a_pdf()), made.live).sealed, [], NOW, own=made.roots)
     assert (found["result"], found["issuedHere"]) == ("valid", True)
 
 
@@ -309,7 +311,8 @@ def test_a_key_without_passphrase_does_not_mind_one_and_may_share_its_file(tmp_p
     own = a_seal(MIDDLE)
     both = own.pem + own.key_pem()
     assert (
-        load_or_make(tmp_path, "Acme Ltd", NOW, pem(tmp_path, both, both, "needless")).live == own.credential
+        load_or_make_authority(tmp_path, "Acme Ltd", NOW, pem(tmp_path, both, both, "needless")).live
+        == own.credential
     )
 
 
@@ -360,7 +363,7 @@ def test_pem_files_that_cannot_be_used_are_told_with_a_remedy(
     tmp_path: Path, certificates: bytes, key: bytes, passphrase: str | None, said: str
 ) -> None:
     with pytest.raises(AuthorityError, match=said):
-        load_or_make(tmp_path, "Acme Ltd", NOW, pem(tmp_path, certificates, key, passphrase))
+        load_or_make_authority(tmp_path, "Acme Ltd", NOW, pem(tmp_path, certificates, key, passphrase))
 
 
 # ---------- files as openssl makes them ----------
@@ -403,19 +406,21 @@ def test_a_key_with_which_no_seal_would_hold_is_refused_before_one_is_made(
 ) -> None:
     made(tmp_path, *commands, SELF, BUNDLE)
     with pytest.raises(AuthorityError, match=said):
-        load_or_make(tmp_path, "Acme Ltd", NOW, Given(tmp_path / "own.p12", None, "right"))
+        load_or_make_authority(tmp_path, "Acme Ltd", NOW, SealFiles(tmp_path / "own.p12", None, "right"))
 
 
 def test_a_key_in_pem_on_a_curve_that_is_not_known_is_told(tmp_path: Path) -> None:
     made(tmp_path, BINARY, SELF)
     with pytest.raises(AuthorityError, match=r"own\.key holds a key that cannot seal; use RSA"):
-        load_or_make(tmp_path, "Acme Ltd", NOW, Given(tmp_path / "own.crt", tmp_path / "own.key"))
+        load_or_make_authority(
+            tmp_path, "Acme Ltd", NOW, SealFiles(tmp_path / "own.crt", tmp_path / "own.key")
+        )
 
 
 def test_a_curve_that_not_everybody_knows_is_told_and_taken(tmp_path: Path) -> None:
     made(tmp_path, BRAINPOOL, SELF)
-    brought = Given(tmp_path / "own.crt", tmp_path / "own.key").read()
-    told = examine(brought, brought.certificate.not_valid_before_utc, SOURCE)
+    brought = SealFiles(tmp_path / "own.crt", tmp_path / "own.key").read_material()
+    told = examine_material(brought, brought.certificate.not_valid_before_utc, SOURCE)
     notice, _soon = told.notices
     assert not told.problems and not told.dates
     assert notice.brief == "not every reader of PDFs knows the curve of the seal key"
@@ -436,14 +441,14 @@ def test_a_key_in_pem_under_a_cipher_that_is_not_known_is_not_blamed_on_the_pass
     own = a_seal(ROOT, "rsa")
     (tmp_path / "plain.key").write_bytes(own.key_pem())
     (tmp_path / "own.crt").write_bytes(own.pem)
-    given = Given(tmp_path / "own.crt", made(tmp_path, command) / "own.key", passphrase)
+    given = SealFiles(tmp_path / "own.crt", made(tmp_path, command) / "own.key", passphrase)
     with pytest.raises(
         AuthorityError, match=r"own\.key is encrypted with a legacy or unusual algorithm.*; convert"
     ):
-        given.read()
+        given.read_material()
 
 
 def test_a_key_in_pem_that_is_locked_and_damaged_is_called_so(tmp_path: Path) -> None:
     damaged = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nM\n-----END ENCRYPTED PRIVATE KEY-----\n"
     with pytest.raises(AuthorityError, match="the passphrase is wrong or the file is damaged"):
-        pem(tmp_path, a_seal(ROOT).pem, damaged, "right").read()
+        pem(tmp_path, a_seal(ROOT).pem, damaged, "right").read_material()

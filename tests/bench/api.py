@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from esign.pdf.inspection import Limits
+from esign.pdf.inspection import UploadLimits
 from esign.pdf.worker.workers import Workers
 from tests.bench.installation import Installation, document, dumps, installed, padded_pdf
 
@@ -67,7 +67,7 @@ async def create() -> None:
     async with installed() as at:
         made = await at.call("POST", "/api/v1/documents", document(pdf))
         await at.call("POST", "/api/v1/documents", document(pdf))
-        await asyncio.gather(*(workers.inspect(pdf, Limits(2**25, 500)) for _ in range(4)))
+        await asyncio.gather(*(workers.inspect(pdf, UploadLimits(2**25, 500)) for _ in range(4)))
         for _ in range(ROUNDS):
             alone.append(await inspected(workers, pdf))
             rate, meanwhile = await creating(at, pdf, f"{at.base}/api/v1/documents/{made['id']}")
@@ -84,7 +84,7 @@ async def create() -> None:
 
 async def inspected(workers: Workers, pdf: bytes) -> float:
     count, began = 60, time.perf_counter()
-    await asyncio.gather(*(workers.inspect(pdf, Limits(2**25, 500)) for _ in range(count)))
+    await asyncio.gather(*(workers.inspect(pdf, UploadLimits(2**25, 500)) for _ in range(count)))
     return count / (time.perf_counter() - began)
 
 

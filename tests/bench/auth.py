@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from esign.actions.people import accounts
 from esign.app import open_runtime
-from esign.config import Config, Limits, Storage
+from esign.config import Config, LimitSettings, StorageSettings
 from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import ApiKey, Scope
@@ -22,7 +22,7 @@ from esign.runtime import Runtime
 from esign.store.people import accounts as stored
 from esign.web.api import ENDPOINTS
 from esign.web.http.guard import Guard
-from esign.web.http.server import running
+from esign.web.http.server import run_server
 from esign.web.rest.auth import Authentication
 from esign.web.rest.pipeline import Api
 from tests.bench.api import loaded
@@ -48,8 +48,8 @@ class Known:
 
 async def run() -> None:
     with tempfile.TemporaryDirectory() as name:
-        limits = Limits(requests_per_minute=100_000)
-        config = Config(storage=Storage(data_dir=Path(name)), limits=limits)
+        limits = LimitSettings(requests_per_minute=100_000)
+        config = Config(storage=StorageSettings(data_dir=Path(name)), limits=limits)
         async with open_runtime(config) as runtime:
             await compare(runtime)
 
@@ -65,13 +65,13 @@ async def compare(runtime: Runtime) -> None:
         scopes=frozenset((Scope.ALL,)),
         expires_in_days=None,
     )
-    key = await stored.key_by_hash(runtime.db, api_key.digest(text))
+    key = await stored.find_key_by_hash(runtime.db, api_key.hash_key(text))
     assert key is not None
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
     known._keys = cast(Authentication, Known(key))
     async with (
-        running(guarded(asked, runtime), "127.0.0.1", 0) as with_it,
-        running(guarded(known, runtime), "127.0.0.1", 0) as without,
+        run_server(guarded(asked, runtime), "127.0.0.1", 0) as with_it,
+        run_server(guarded(known, runtime), "127.0.0.1", 0) as without,
     ):
         path = f"/api/v1/documents/{await created(with_it.port, text)}"
         costs: dict[int, list[float]] = {with_it.port: [], without.port: []}

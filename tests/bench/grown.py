@@ -12,12 +12,12 @@ from typing import Any
 
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
-from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, document_row, recipient_rows
-from esign.store.document.search import SLOTS, row_of
+from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, dump_document, dump_recipients
+from esign.store.document.search import SLOTS, collect_words
 from esign.store.engine import search_words
-from esign.store.engine.database import FILE, opened
+from esign.store.engine.database import FILE, open_for_command
 from esign.store.engine.sql import insert
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 
 FOLDER = Path(tempfile.gettempdir()) / "esign-scale"
@@ -61,7 +61,7 @@ def grown(count: int) -> Iterator[Document]:
         marks = f" {OLD}" if n < count // 10 else f" {RARE}" if n == count // 2 else ""
         yield replace(
             drafts[status],
-            id=new_id("doc", created),
+            id=make_id("doc", created),
             recipients=(
                 a_person(f"rcp_1{n}", name, f"{dice.choice(ROOTS)}{n}@customer{n % 977}.example", done),
                 a_person(f"rcp_2{n}", f"Staff {staff}", f"staff{staff}@northlight.example", done),
@@ -109,7 +109,7 @@ async def database(count: int) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.iterdir():
             left.unlink()
-        async with opened(folder / FILE) as db:
+        async with open_for_command(folder / FILE) as db:
             await store_organisation(db, an_organisation())
         fill(folder / FILE, count)
         (folder / "ready").touch()
@@ -136,12 +136,12 @@ def fill(path: Path, count: int) -> None:
 
 
 def fill_in(connection: sqlite3.Connection, batch: list[Document]) -> None:
-    connection.executemany(insert("document", WRITTEN), map(document_row, batch))
-    people = (row for document in batch for row in recipient_rows(document))
+    connection.executemany(insert("document", WRITTEN), map(dump_document, batch))
+    people = (row for document in batch for row in dump_recipients(document))
     connection.executemany(insert("recipient", RECIPIENT_COLUMNS), people)
     lines: list[dict[str, Any]] = []
     for document in batch:
-        texts, labels = row_of(document)
+        texts, labels = collect_words(document)
         number = document.created_at * SLOTS + SLOTS // 2
         lines.append(
             {
@@ -150,7 +150,7 @@ def fill_in(connection: sqlite3.Connection, batch: list[Document]) -> None:
                 "texts": texts,
                 "labels": labels,
                 "rowid": number,
-                "words": search_words.words(texts, labels),
+                "words": search_words.list_words(texts, labels),
             }
         )
     connection.executemany(insert("search", ("number", "document_id", "texts", "labels")), lines)

@@ -31,7 +31,7 @@ async def run() -> None:
 
 async def one(at: Installation) -> float:
     """Seconds from the answer to the last completion until the document is completed."""
-    made = await at.call("POST", "/api/v1/documents", contract.create_body())
+    made = await at.call("POST", "/api/v1/documents", contract.build_create_body())
     path = f"/api/v1/documents/{made['id']}"
     await at.call("POST", f"{path}/send", {})
     began = 0.0
@@ -53,7 +53,7 @@ async def given(at: Installation, path: str, link: str, person: tuple[str, str])
         raise RuntimeError("the signing page did not open")
     document = await at.call("GET", path)
     mine = next(r for r in document["recipients"] if r["email"] == person[1])
-    answers = {f["id"]: v for f in mine["fields"] if (v := contract.answer(person, f)) is not None}
+    answers = {f["id"]: v for f in mine["fields"] if (v := contract.choose_answer(person, f)) is not None}
     return {"answers": answers, "consent": consent[1]}
 
 
@@ -66,12 +66,12 @@ def sealing() -> None:
 
     now = SystemClock().now()
     with tempfile.TemporaryDirectory() as name:
-        keys = authority.load_or_make(Path(name), "Bench", now)
-    key = cms.load(keys.live)
-    pdf = contract.pdf()
+        keys = authority.load_or_make_authority(Path(name), "Bench", now)
+    key = cms.load_key(keys.live)
+    pdf = contract.read_pdf()
     times = []
     for _ in range(30):
         began = time.perf_counter()
-        seal.sign(pdf, key, now, "Bench")
+        seal.sign_file(pdf, key, now, "Bench")
         times.append(time.perf_counter() - began)
     print(f"pyHanko step                   {1000 * statistics.median(times):8.1f} ms   (at most 20 ms)")

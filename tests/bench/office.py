@@ -7,14 +7,14 @@ from typing import Any
 
 from esign.actions.people import invitations, sessions
 from esign.app import App, open_runtime
-from esign.config import Config, Server, Storage
+from esign.config import Config, ServerSettings, StorageSettings
 from esign.core.actor import Origin
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import Stage
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import members, users
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from tests.factories import ORGANISATION
 from tests.fakes import FakeClock
 
@@ -34,7 +34,9 @@ PAGES = {
 @asynccontextmanager
 async def browser(folder: Path) -> AsyncIterator[Ask]:
     """Asks for the list with this query; the answer is the page."""
-    config = Config(server=Server(base_url="http://localhost"), storage=Storage(data_dir=folder))
+    config = Config(
+        server=ServerSettings(base_url="http://localhost"), storage=StorageSettings(data_dir=folder)
+    )
     async with open_runtime(config, FakeClock()) as runtime:
         app, token = App(runtime), await signed_in(runtime)
 
@@ -51,10 +53,10 @@ async def browser(folder: Path) -> AsyncIterator[Ask]:
 async def signed_in(runtime: Runtime) -> str:
     """The cookie of somebody new who looks after everything."""
     now = runtime.clock.now()
-    email = f"{new_id('usr', now)}@northlight.example"
-    user = invitations.new_user(email, "Ada", now, "")
+    email = f"{make_id('usr', now)}@northlight.example"
+    user = invitations.make_user(email, "Ada", now, "")
     member = Member(
-        new_id("mem", now), ORGANISATION, email, "Ada", MemberRole.OWNER, MemberStatus.ACTIVE, now, user.id
+        make_id("mem", now), ORGANISATION, email, "Ada", MemberRole.OWNER, MemberStatus.ACTIVE, now, user.id
     )
 
     async def write(tx: Transaction) -> None:
@@ -62,7 +64,7 @@ async def signed_in(runtime: Runtime) -> str:
         await members.add(tx, member)
 
     await runtime.db.write(write)
-    token, _ = await sessions.begin(runtime, user, ORGANISATION, Stage.WHOLE, Origin())
+    token, _ = await sessions.begin_session(runtime, user, ORGANISATION, Stage.WHOLE, Origin())
     return token
 
 

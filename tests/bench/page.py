@@ -56,7 +56,7 @@ SENT = """() => {
 async def run() -> None:
     async with installed() as at, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        for name, pdf in (("3 pages", contract.pdf()), (f"{LONG} pages", long_contract(LONG))):
+        for name, pdf in (("3 pages", contract.read_pdf()), (f"{LONG} pages", long_contract(LONG))):
             _, link = await sent(at, pdf)
             for screen, how in SCREENS.items():
                 tell(f"{name}, {screen}", [await load(browser, at, link, how) for _ in range(LOADS)])
@@ -67,14 +67,14 @@ async def run() -> None:
 
 async def sent(at: Installation, pdf: bytes) -> tuple[str, str]:
     """The sample contract or a longer one: its address in the API, and the link of its first signer."""
-    body = contract.create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
+    body = contract.build_create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
     made = await at.call("POST", "/api/v1/documents", body)
     return f"/api/v1/documents/{made['id']}", await at.link(contract.CAFE[1])
 
 
 def long_contract(pages: int) -> bytes:
     """The sample contract over and over."""
-    with pikepdf.open(io.BytesIO(contract.pdf())) as pdf:
+    with pikepdf.open(io.BytesIO(contract.read_pdf())) as pdf:
         while len(pdf.pages) < pages:
             pdf.pages.append(pdf.pages[len(pdf.pages) % 3])
         target = io.BytesIO()
@@ -131,7 +131,7 @@ def tell(name: str, loads: list[dict[str, float]]) -> None:
 
 async def finish(at: Installation) -> float:
     """Seconds until a drawn signature and thirteen answers are accepted."""
-    path, link = await sent(at, contract.pdf())
+    path, link = await sent(at, contract.read_pdf())
     body = await given(at, path, link, contract.CAFE)
     await at.call("POST", f"{link}/view", {})
     began = time.perf_counter()

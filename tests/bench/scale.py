@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 
 from esign.app import open_runtime
-from esign.config import Config, Server, Storage
+from esign.config import Config, ServerSettings, StorageSettings
 from esign.core.actor import Mode
 from esign.core.document.document import Status
-from esign.core.document.document_filters import Listing, Sort, Span
+from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.instant import DAY, Instant
 from esign.jobs import schedule
 from esign.store.document import listing
 from esign.store.engine.database import FILE, Database, open_database
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from tests.bench import grown, office, picture
 from tests.factories import NOW, ORGANISATION
 from tests.fakes import FakeClock
@@ -37,52 +37,54 @@ MIDDLE: Instant = (grown.START + NOW) // 2
 MONTH = Span(MIDDLE, MIDDLE + 60 * DAY)
 
 STAFF = "recipientEmail, one document in 20"
-PAGES: dict[str, Listing] = {
-    "newest first": Listing(),
-    "oldest first": Listing(sort=Sort.OLDEST),
-    "last changed first": Listing(sort=Sort.LAST_CHANGED),
-    "first changed first": Listing(sort=Sort.FIRST_CHANGED),
-    "status=draft": Listing(statuses=frozenset({Status.DRAFT})),
-    "status=sent,completed,declined": Listing(
+PAGES: dict[str, DocumentFilters] = {
+    "newest first": DocumentFilters(),
+    "oldest first": DocumentFilters(sort=Sort.OLDEST),
+    "last changed first": DocumentFilters(sort=Sort.LAST_CHANGED),
+    "first changed first": DocumentFilters(sort=Sort.FIRST_CHANGED),
+    "status=draft": DocumentFilters(statuses=frozenset({Status.DRAFT})),
+    "status=sent,completed,declined": DocumentFilters(
         statuses=frozenset({Status.SENT, Status.COMPLETED, Status.DECLINED})
     ),
-    "status=expired, last changed first": Listing(
+    "status=expired, last changed first": DocumentFilters(
         statuses=frozenset({Status.EXPIRED}), sort=Sort.LAST_CHANGED
     ),
-    STAFF: Listing(recipient_email="Staff7@northlight.example"),
-    "externalId": Listing(external_id="order-0000500"),
-    "templateId, one document in 20": Listing(template_id="tpl_7"),
-    "createdAfter and createdBefore, in the middle": Listing(created=MONTH),
-    "updatedAfter, in the middle": Listing(updated=Span(after=MIDDLE)),
-    "updatedBefore, in the middle": Listing(updated=Span(before=MIDDLE)),
-    "completedAfter, in the middle": Listing(completed=Span(after=MIDDLE)),
-    "completedBefore, in the middle": Listing(completed=Span(before=MIDDLE)),
+    STAFF: DocumentFilters(recipient_email="Staff7@northlight.example"),
+    "externalId": DocumentFilters(external_id="order-0000500"),
+    "templateId, one document in 20": DocumentFilters(template_id="tpl_7"),
+    "createdAfter and createdBefore, in the middle": DocumentFilters(created=MONTH),
+    "updatedAfter, in the middle": DocumentFilters(updated=Span(after=MIDDLE)),
+    "updatedBefore, in the middle": DocumentFilters(updated=Span(before=MIDDLE)),
+    "completedAfter, in the middle": DocumentFilters(completed=Span(after=MIDDLE)),
+    "completedBefore, in the middle": DocumentFilters(completed=Span(before=MIDDLE)),
 }
-COMBINED: dict[str, Listing] = {
-    "q everywhere": Listing(q="customer"),
-    "recipientEmail, last changed first": Listing(
+COMBINED: dict[str, DocumentFilters] = {
+    "q everywhere": DocumentFilters(q="customer"),
+    "recipientEmail, last changed first": DocumentFilters(
         recipient_email="staff7@northlight.example", sort=Sort.LAST_CHANGED
     ),
-    "templateId, last changed first": Listing(template_id="tpl_7", sort=Sort.LAST_CHANGED),
-    "status=completed and completedAfter": Listing(
+    "templateId, last changed first": DocumentFilters(template_id="tpl_7", sort=Sort.LAST_CHANGED),
+    "status=completed and completedAfter": DocumentFilters(
         statuses=frozenset({Status.COMPLETED}), completed=Span(after=MIDDLE)
     ),
-    "status=declined, recipientEmail and templateId": Listing(
+    "status=declined, recipientEmail and templateId": DocumentFilters(
         statuses=frozenset({Status.DECLINED}),
         recipient_email="staff7@northlight.example",
         template_id="tpl_7",
     ),
-    "q everywhere and status=draft": Listing(statuses=frozenset({Status.DRAFT}), q="customer"),
-    "q everywhere, last changed first": Listing(q="customer", sort=Sort.LAST_CHANGED),
-    "q only in the oldest tenth, last changed first": Listing(q=grown.OLD, sort=Sort.LAST_CHANGED),
-    "q only in the oldest tenth and status=sent: none": Listing(
+    "q everywhere and status=draft": DocumentFilters(statuses=frozenset({Status.DRAFT}), q="customer"),
+    "q everywhere, last changed first": DocumentFilters(q="customer", sort=Sort.LAST_CHANGED),
+    "q only in the oldest tenth, last changed first": DocumentFilters(q=grown.OLD, sort=Sort.LAST_CHANGED),
+    "q only in the oldest tenth and status=sent: none": DocumentFilters(
         statuses=frozenset({Status.SENT}), q=grown.OLD
     ),
-    "completedAfter in the middle, oldest first": Listing(completed=Span(after=MIDDLE), sort=Sort.OLDEST),
-    "createdBefore in the middle, last changed first": Listing(
+    "completedAfter in the middle, oldest first": DocumentFilters(
+        completed=Span(after=MIDDLE), sort=Sort.OLDEST
+    ),
+    "createdBefore in the middle, last changed first": DocumentFilters(
         created=Span(before=MIDDLE), sort=Sort.LAST_CHANGED
     ),
-    "recipientEmail of two who never met: none": Listing(
+    "recipientEmail of two who never met: none": DocumentFilters(
         q="staff3", recipient_email="staff7@northlight.example"
     ),
 }
@@ -126,11 +128,11 @@ async def timed(ask: Callable[[], Awaitable[object]]) -> float:
     return min(times)
 
 
-async def page(db: Database, asked: Listing, after: Place | None = None) -> object:
+async def page(db: Database, asked: DocumentFilters, after: PageStart | None = None) -> object:
     return await listing.find_page(db, ORGANISATION, Mode.LIVE, PAGE + 1, after, asked)
 
 
-async def deepest(db: Database, asked: Listing) -> Place:
+async def deepest(db: Database, asked: DocumentFilters) -> PageStart:
     """The cursor behind which one page is left."""
     turned = {
         Sort.NEWEST: Sort.OLDEST,
@@ -140,10 +142,12 @@ async def deepest(db: Database, asked: Listing) -> Place:
     }
     back = replace(asked, sort=turned[asked.sort])
     last = await listing.find_page(db, ORGANISATION, Mode.LIVE, PAGE + 2, None, back)
-    return listing.place_of(last[-1], asked)
+    return listing.find_place(last[-1], asked)
 
 
-async def pages(bases: dict[int, Database], asked: dict[str, Listing], deep: Iterable[str] = ()) -> list[Row]:
+async def pages(
+    bases: dict[int, Database], asked: dict[str, DocumentFilters], deep: Iterable[str] = ()
+) -> list[Row]:
     rows = [Row(name) for name in asked] + [Row(f"{name}, deepest cursor") for name in deep]
     places = {(name, size): await deepest(db, asked[name]) for name in deep for size, db in bases.items()}
     for _ in range(ROUNDS + 1):  # the first warms up
@@ -152,7 +156,7 @@ async def pages(bases: dict[int, Database], asked: dict[str, Listing], deep: Ite
             for size, db in bases.items():
                 after = places[name, size] if name != row.name else None
 
-                async def ask(db: Database = db, name: str = name, after: Place | None = after) -> object:
+                async def ask(db: Database = db, name: str = name, after: PageStart | None = after) -> object:
                     return await page(db, asked[name], after)
 
                 row.times.setdefault(size, []).append(await timed(ask))
@@ -167,7 +171,7 @@ async def searches(bases: dict[int, Database]) -> list[Row]:
             for word in words:
                 for size, db in bases.items():
                     began = time.perf_counter()
-                    await page(db, Listing(q=word))
+                    await page(db, DocumentFilters(q=word))
                     row.times.setdefault(size, []).append(time.perf_counter() - began)
         rows.append(row)
     return rows
@@ -193,7 +197,9 @@ async def ticks(folders: dict[int, Path]) -> list[Row]:
         for tick, _ in schedule.TICKS
     }
     for size, folder in folders.items():
-        config = Config(server=Server(base_url="http://localhost"), storage=Storage(data_dir=folder))
+        config = Config(
+            server=ServerSettings(base_url="http://localhost"), storage=StorageSettings(data_dir=folder)
+        )
         async with open_runtime(config, FakeClock()) as runtime:
             for tick, _ in schedule.TICKS:
                 await tick(runtime)

@@ -36,8 +36,8 @@ class Sealer:
 
 
 def esign(files: Sequence[bytes], issued: Issued) -> Sealer:
-    loaded = cms.load(issued.credential)
-    return _in_python(files, lambda pdf: seal.sign(pdf, loaded, NOW, REASON))
+    loaded = cms.load_key(issued.credential)
+    return _in_python(files, lambda pdf: seal.sign_file(pdf, loaded, NOW, REASON))
 
 
 def stock(files: Sequence[bytes], issued: Issued) -> Sealer:

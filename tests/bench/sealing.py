@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 import pikepdf
 from pikepdf import Dictionary, Name, Stream
 
-from esign.config import Remote
+from esign.config import RemoteAddress
 from esign.core.seal_credential import Credential
-from esign.net import Direct
-from esign.pdf.seal_order import Begun, Sealed, SealOrder
-from esign.pdf.verify.validate import verify
+from esign.net import DirectClient
+from esign.pdf.seal_order import BegunSeal, SealedFiles, SealOrder
+from esign.pdf.verify.validate import verify_signatures
 from esign.pdf.worker.workers import Workers
-from esign.tsa import TimeStamps
+from esign.tsa import TimeStampClient
 from tests.bench import sealers, serving
 from tests.bench.sealers import Sealer
 from tests.fakes import FakeClock
@@ -88,7 +88,7 @@ def beside(files: Sequence[bytes]) -> None:
         }
         for name, sealer in contenders.items():
             for number in range(len(files)):
-                found = verify(sealer.sealed(number), [ROOT.der], NOW)
+                found = verify_signatures(sealer.sealed(number), [ROOT.der], NOW)
                 if found["result"] != "valid" or found["signatures"][0]["level"] != "B-B":
                     raise RuntimeError(f"what {name} sealed is {found}")
         medians = [raced(contenders, number) for number in range(len(files))]
@@ -127,17 +127,17 @@ class Way:
     """Workers, as many as asked for, and an authority for time stamps on loopback."""
 
     workers: Workers
-    stamps: TimeStamps
+    stamps: TimeStampClient
 
-    async def plain(self, order: SealOrder, credential: Credential) -> Sealed:
+    async def plain(self, order: SealOrder, credential: Credential) -> SealedFiles:
         return await self.workers.seal(order, credential)
 
-    async def with_time(self, order: SealOrder, credential: Credential) -> Sealed:
+    async def with_time(self, order: SealOrder, credential: Credential) -> SealedFiles:
         wanted = replace(order, level="B-T", asked="B-T", authorities=("127.0.0.1",))
-        begun: Begun = await self.workers.ask("begin", Begun, wanted, credential)
-        got = await self.stamps.stamp([begun.document.signature, begun.certificate.signature])
-        sealed: Sealed = await self.workers.ask(
-            "finish", Sealed, begun, [stamp.token for stamp in got], credential
+        begun: BegunSeal = await self.workers.ask("begin", BegunSeal, wanted, credential)
+        got = await self.stamps.stamp_signatures([begun.document.signature, begun.certificate.signature])
+        sealed: SealedFiles = await self.workers.ask(
+            "finish", SealedFiles, begun, [stamp.token for stamp in got], credential
         )
         return sealed
 
@@ -149,9 +149,9 @@ class Way:
 @asynccontextmanager
 async def a_way(size: int = 1) -> AsyncIterator[Way]:
     async with stamping() as tsa:
-        http, workers = Direct(), Workers(size)
+        http, workers = DirectClient(), Workers(size)
         try:
-            yield Way(workers, TimeStamps([Remote(url=tsa.url)], http, FakeClock()))
+            yield Way(workers, TimeStampClient([RemoteAddress(url=tsa.url)], http, FakeClock()))
         finally:
             await workers.close()
             await http.close()
@@ -169,7 +169,7 @@ async def whole(files: Sequence[bytes]) -> None:
     print("|---|--:|--:|--:|--:|--:|")
     async with a_way() as way:
         for name, order, most in zip(SIZES, orders, MOST_MS, strict=True):
-            kinds: list[tuple[Callable[[SealOrder, Credential], Awaitable[Sealed]], Issued]] = [
+            kinds: list[tuple[Callable[[SealOrder, Credential], Awaitable[SealedFiles]], Issued]] = [
                 (how, issued) for how in (way.plain, way.with_time) for issued in KEYS.values()
             ]
             times: list[list[float]] = [[] for _ in kinds]

@@ -17,8 +17,8 @@ from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant
 from esign.core.webhook import webhook
 from esign.store.document import outcomes
-from esign.store.engine.database import FILE, Transaction, opened
-from esign.system.entropy import new_id
+from esign.store.engine.database import FILE, Transaction, open_for_command
+from esign.system.entropy import make_id
 from tests.bench.installation import Installation, document, installed, padded_pdf, resident
 from tests.factories import a_sent_document
 
@@ -67,10 +67,10 @@ async def queue(at: Installation) -> None:
         now: Instant = round(time.time() * 1000)
         for _ in range(EVENTS):
             sent = a_sent_document(organisation_id=row["id"])
-            body = webhook.payload(Event("document.sent", now), new_id("evt", now), 1, sent)
+            body = webhook.make_payload(Event("document.sent", now), make_id("evt", now), 1, sent)
             await outcomes.announce(tx, body, row["id"], Mode.LIVE, now)
 
-    async with opened(at.folder / "data" / FILE) as db:
+    async with open_for_command(at.folder / "data" / FILE) as db:
         await db.write(write)
 
 

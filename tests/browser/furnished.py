@@ -5,7 +5,7 @@ from typing import Any
 
 from esign.actions.people import invitations, sessions
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.state import lifecycle
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from esign.core.people.member import Member, MemberRole, MemberStatus
@@ -15,8 +15,8 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, users
-from esign.system.entropy import new_id
-from esign.system.passwords import lane_of_known
+from esign.system.entropy import make_id
+from esign.system.passwords import build_known_lane
 from tests.browser.stage import Stage
 from tests.factories import a_recipient, a_seal, sha256
 
@@ -28,7 +28,7 @@ DONE, SEEN, ASKED, LATER = (
     RecipientStatus.SENT,
     RecipientStatus.CREATED,
 )
-REFUSED = {"delivery": Delivery.FAILED, "delivery_error": "550 5.1.1 no such user"}
+REFUSED = {"delivery": MailDelivery.FAILED, "delivery_error": "550 5.1.1 no such user"}
 
 
 def signed_in(
@@ -52,12 +52,14 @@ def placed(cookie: dict[str, Any]) -> dict[str, Any]:
 async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> str:
     now = runtime.clock.now()
     email = f"{name.split()[0].lower()}@example.test"
-    organisation = await accounts.first_organisation(runtime.db)
+    organisation = await accounts.find_first_organisation(runtime.db)
     assert organisation
-    user = invitations.new_user(
-        email, name, now, await runtime.passwords.hash(PASSWORD, lane_of_known(email))
+    user = invitations.make_user(
+        email, name, now, await runtime.passwords.hash(PASSWORD, build_known_lane(email))
     )
-    member = Member(new_id("mem", now), organisation.id, email, name, role, MemberStatus.ACTIVE, now, user.id)
+    member = Member(
+        make_id("mem", now), organisation.id, email, name, role, MemberStatus.ACTIVE, now, user.id
+    )
 
     async def write(tx: Transaction) -> None:
         await users.add(tx, user)
@@ -65,9 +67,9 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
 
     await runtime.db.write(write)
     origin = Origin("127.0.0.1", None)
-    token, session = await sessions.begin(runtime, user, organisation.id, Come.WHOLE, origin)
-    signed = await sessions.signed(runtime, session)
-    assert signed and await sessions.go(runtime, signed, organisation.id, mode)
+    token, session = await sessions.begin_session(runtime, user, organisation.id, Come.WHOLE, origin)
+    signed = await sessions.find_signed_in(runtime, session)
+    assert signed and await sessions.switch_organisation(runtime, signed, organisation.id, mode)
     return token
 
 
@@ -78,7 +80,7 @@ def furnish(stage: Stage) -> list[Document]:
 
 async def fill(stage: Stage) -> list[Document]:
     runtime, api = stage.site.runtime, stage.site.api
-    first = await api.ok("POST", "/documents", contract.create_body())
+    first = await api.ok("POST", "/documents", contract.build_create_body())
     draft = await documents.get(runtime.db, first["id"])
     made = [*states(draft, runtime.clock.now())]
 
@@ -97,7 +99,10 @@ async def fill(stage: Stage) -> list[Document]:
 
 def sealed(document_id: str) -> tuple[bytes, bytes]:
     """What stands for the sealed file and its certificate: the sample, each time with other bytes."""
-    return contract.pdf() + f"% {document_id}\n".encode(), contract.pdf() + f"% of {document_id}\n".encode()
+    return (
+        contract.read_pdf() + f"% {document_id}\n".encode(),
+        contract.read_pdf() + f"% of {document_id}\n".encode(),
+    )
 
 
 def people(*wanted: tuple[str, RecipientStatus], **last: Any) -> tuple[Recipient, ...]:
@@ -200,7 +205,7 @@ def stated(
     draft: Document, title: str, actor: Actor, at: Instant, who: tuple[Recipient, ...], more: dict[str, Any]
 ) -> Document:
     status = more.get("status", Status.DRAFT)
-    id = new_id("doc", at)
+    id = make_id("doc", at)
     hashes = [sha256(content) for content in sealed(id)]
     seal = a_seal(
         page_count=draft.page_count + 2,

@@ -64,7 +64,7 @@ def of_draft(step: str) -> Walk:
 def editor(page: Page, office: Office) -> Stops:
     """A draft of its own, with the people and fields of the sample."""
     api = office.stage.site.api
-    draft = office.stage.do(api.ok("POST", "/documents", contract.create_body()))["id"]
+    draft = office.stage.do(api.ok("POST", "/documents", contract.build_create_body()))["id"]
     office.go(page, f"/documents/{draft}/fields")
     page.locator("body[data-ready]").wait_for(state="attached")
     yield "page"
@@ -97,7 +97,7 @@ def documents(page: Page, office: Office) -> Stops:
 
 def templates(page: Page, office: Office) -> Stops:
     """One with every kind of role and something to fill in beforehand, and one that is only a file."""
-    body = contract.create_body()
+    body = contract.build_create_body()
     signature = {"type": "signature", "page": 1, "x": 10, "y": 80}
     plot = {"type": "text", "page": 1, "x": 10, "y": 10, "key": "plot", "label": "Plot"}
     roles = [
@@ -161,7 +161,7 @@ def verify(page: Page, office: Office) -> Stops:
     """What becomes of each kind of file is looked at in test_verify."""
     office.go(page, "/verify")
     yield "page"
-    file = {"name": "minutes.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
+    file = {"name": "minutes.pdf", "mimeType": "application/pdf", "buffer": contract.read_pdf()}
     page.locator("#file").set_input_files(file)  # type: ignore[arg-type]
     page.get_by_role("heading", name="Not sealed").wait_for()
     yield "result"

@@ -63,7 +63,7 @@ def fields(given: tuple[Mapping[str, Any], ...], tag: str) -> tuple[Field, ...]:
 
 def dressed(document: Document, tag: str = "en") -> Document:
     """The same state of things, told of the contract and its two people."""
-    title, message = contract.FILE_NAME.removesuffix(".pdf"), contract.create_body()["message"]
+    title, message = contract.FILE_NAME.removesuffix(".pdf"), contract.build_create_body()["message"]
     sender, their_email = contract.GARDENER
     return replace(
         document,
@@ -99,7 +99,7 @@ def port(document: Document, state: str = "open") -> MemoryPort:
 def pictures() -> tuple[bytes, ...]:
     def webp(number: int) -> bytes:
         out = io.BytesIO()
-        picture(contract.pdf(), number).save(out, "WEBP", quality=80)
+        picture(contract.read_pdf(), number).save(out, "WEBP", quality=80)
         return out.getvalue()
 
     return tuple(webp(number) for number in range(3))

@@ -38,7 +38,7 @@ class Stage:
         runtime = self.site.runtime
         kept = self.do(embedded_outbox.list_mails(runtime.db, 1000))
         newest = [mail.id for mail in kept if email in mail.recipient][-1]
-        message = self.do(embedded_outbox.read(runtime.db, runtime.vault, newest))
+        message = self.do(embedded_outbox.read_mail(runtime.db, runtime.vault, newest))
         assert message is not None
         return part(message, "plain")
 

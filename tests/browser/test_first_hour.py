@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from tests.browser.conftest import Visits
 from tests.browser.test_journey import action
 from tests.browser.test_office import set_up
@@ -81,7 +81,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m esign "$@"\n', "utf-8")
     program.chmod(0o755)
     log = tmp_path / "serve.log"
-    env = environment({"ESIGN_SERVER__PORT": str(free_port())})
+    env = environment({"ESIGN_SERVER__PORT": str(find_free_port())})
     with log.open("wb") as said:
         serving = subprocess.Popen(shlex.split(command(FIRST)), cwd=tmp_path, env=env, stderr=said)
     try:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from esign.core.document.handoff import LIVES, Handoff
 from esign.store.document import phone_handoffs
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from tests.browser.conftest import Visits
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_axe import assert_clean
@@ -31,7 +31,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def a_contract(locale: str = "en") -> dict[str, Any]:
     from esign.demo import contract
 
-    body = contract.create_body()
+    body = contract.build_create_body()
     place = {"page": 1, "x": 12, "y": 80, "width": 34, "height": 7}
     fields = [{"type": "signature", **place}, {"type": "initials", **place, "x": 60, "width": 20}]
     person = {"name": ADA[0], "email": ADA[1], "fields": fields, "locale": locale}
@@ -198,7 +198,7 @@ def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Vis
 def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, shots: Path) -> None:
     document = sent(stage, a_contract())
     [person] = stage.do(stage.site.api.get(document))["recipients"]
-    token, runtime = new_token(), stage.site.runtime
+    token, runtime = make_token(), stage.site.runtime
     past = Handoff(person["id"], document, "hnd_1", "signature", runtime.clock.now() - LIVES)
     stage.do(runtime.db.write(lambda tx: phone_handoffs.begin(tx, token, past)))
     phone = visit.at(f"{stage.site.base}/h/{token}")

@@ -52,7 +52,7 @@ def give(page: Page, name: str) -> None:
 def test_ink_stands_in_the_sealed_page_where_it_stood_before_finishing(stage: Stage, visit: Visits) -> None:
     fields = [{**BOX, "label": name, **field} for name, field in WAYS.items()]
     recipient = {"name": ADA[0], "email": ADA[1], "fields": fields}
-    document = sent(stage, {**contract.create_body(), "recipients": [recipient]})
+    document = sent(stage, {**contract.build_create_body(), "recipients": [recipient]})
     page = visit.at(stage.link(ADA[1]), width=590, height=1000, bypass_csp=True)
     places = stage.do(stage.site.api.get(document))["recipients"][0]["fields"]
     for name, field in zip(WAYS, places, strict=True):

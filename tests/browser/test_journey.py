@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from esign.demo import contract
 from esign.store.document import signing_links
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.program import esign
 from tests.pdf.marks import picture
@@ -189,7 +189,7 @@ def fill_as_form(page: Page, fields: list[Any], shot: Shot) -> None:
 
 def the_contract(*, together: bool = False) -> dict[str, Any]:
     """The sample contract that asks for everything it can; `together`: both are asked at once."""
-    body = contract.create_body()
+    body = contract.build_create_body()
     for person in body["recipients"]:
         person["fields"] = [{**f, "autofill": False} if f["key"] in OWN else f for f in person["fields"]]
         person["order"] = 1 if together else person["order"]
@@ -214,8 +214,8 @@ def early_link(stage: Stage, document: str, person: tuple[str, str]) -> str:
     """A link in the hands of somebody whose turn has not come, which no mail brings."""
     recipients = stage.do(stage.site.api.get(document))["recipients"]
     [recipient] = [who["id"] for who in recipients if who["email"] == person[1]]
-    token, runtime = new_token(), stage.site.runtime
-    link = signing_links.Link(recipient, document, "sender")
+    token, runtime = make_token(), stage.site.runtime
+    link = signing_links.SigningLink(recipient, document, "sender")
     stage.do(runtime.db.write(lambda tx: signing_links.add(tx, token, link, runtime.clock.now())))
     return f"{stage.site.base}/s/{token}"
 
@@ -258,7 +258,7 @@ def assert_filled(sealed: bytes, fields: list[Any]) -> None:
 
 def changed(sealed: bytes, number: int) -> Image.Image:
     """A page as grey dots wherever it is not as it was uploaded."""
-    return ImageChops.difference(picture(contract.pdf(), number), picture(sealed, number)).convert("L")
+    return ImageChops.difference(picture(contract.read_pdf(), number), picture(sealed, number)).convert("L")
 
 
 def box_of(field: Mapping[str, Any], size: tuple[int, int]) -> tuple[int, int, int, int]:

@@ -63,7 +63,7 @@ def test_a_signer_switches_to_german_and_signs_in_it(visit: Visit) -> None:
     finish(page)
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.locator("h1")).to_have_text("Danke, Sie haben unterschrieben")
-    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.sha256("de")
+    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.hash_wording("de")
 
 
 def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visit) -> None:
@@ -80,7 +80,7 @@ def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visi
     sign_by_typing(page)
     finish(page)
     expect(page.locator("h1")).to_have_text("شكرًا لكم، تم توقيعكم")
-    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.sha256("ar")
+    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.hash_wording("ar")
 
 
 @pytest.mark.parametrize("tag", SPOKEN)

@@ -30,7 +30,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 def setup_link(stage: Stage) -> str:
     runtime = stage.site.runtime
-    token = stage.do(invitations.setup_token(runtime.db, runtime.clock.now()))
+    token = stage.do(invitations.issue_setup_token(runtime.db, runtime.clock.now()))
     assert token
     return f"{stage.site.base}/set-up/{token}"
 

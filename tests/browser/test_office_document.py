@@ -194,7 +194,7 @@ def test_recipients_of_test_mode_act_and_their_mails_are_read(
     visit: Visits, stage: Stage, tester: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
     api = stage.do(stage.site.key(mode=Mode.TEST))
-    document = stage.do(api.ok("POST", "/documents", {**contract.create_body(), "send": True}))["id"]
+    document = stage.do(api.ok("POST", "/documents", {**contract.build_create_body(), "send": True}))["id"]
     stage.work("mail")
     page = visit.at(at(stage, document), storage_state=tester, **how)
     page.get_by_role("button", name="Finish").click()

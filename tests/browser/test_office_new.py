@@ -33,7 +33,7 @@ def pdf(name: str = "lease.pdf", content: bytes | None = None) -> Any:
     return {
         "name": name,
         "mimeType": "application/pdf",
-        "buffer": contract.pdf() if content is None else content,
+        "buffer": contract.read_pdf() if content is None else content,
     }
 
 
@@ -66,7 +66,9 @@ class Desk:
         """The path of a new draft."""
         recipients = [{"name": name, "email": email} for name, email in people]
         body = (
-            contract.create_body() | {"title": "Lease", "recipients": recipients, "externalId": None} | more
+            contract.build_create_body()
+            | {"title": "Lease", "recipients": recipients, "externalId": None}
+            | more
         )
         return f"/documents/{self.ask('POST', '/documents', body)['id']}"
 

@@ -20,7 +20,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from playwright.sync_api import Page, expect
 
 from esign.actions.mail.mail_archive import HIDDEN
-from esign.core.people.api_key import hint
+from esign.core.people.api_key import make_hint
 from esign.jobs import deliver_webhooks
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
@@ -111,7 +111,7 @@ def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
 async def noted(stage: Stage, token: str) -> str | None:
     """When the token was used, once the list can say so: it is written after the answer."""
     found = (await stage.site.api.ok("GET", "/api-keys"))["data"]
-    return next((one["lastUsedAt"] for one in found if one["hint"] == hint(token)), None)
+    return next((one["lastUsedAt"] for one in found if one["hint"] == make_hint(token)), None)
 
 
 class Program(ThreadingHTTPServer):

@@ -46,7 +46,7 @@ def upload(page: Page) -> str:
     """The path of the template that a PDF has become."""
     page.get_by_role("link", name="New template").click()
     page.get_by_label("Drop PDFs here").set_input_files(
-        {"name": "Lease.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
+        {"name": "Lease.pdf", "mimeType": "application/pdf", "buffer": contract.read_pdf()}
     )
     page.wait_for_url("**/edit")
     expect(page.get_by_role("heading", name="Change the template")).to_be_visible()
@@ -116,7 +116,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
 
 def a_template(stage: Stage, **changes: Any) -> str:
     """The path of one with two roles, of which the first has a field."""
-    body = contract.create_body()
+    body = contract.build_create_body()
     field = {"type": "signature", "page": 1, "x": 10, "y": 80}
     roles = [
         {"key": "tenant", "name": "Tenant", "fields": [field]},

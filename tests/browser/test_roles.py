@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document.challenge import Standing, Step
+from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import HOUR, MINUTE, SECOND
 from tests.browser.conftest import alive
@@ -175,7 +175,7 @@ def test_every_state_has_its_page_for_a_reader(visit: Visit, shot: Shot, state: 
 # ---------- the code before the document ----------
 
 
-def guarded(method: str, standing: Standing, **more: Any) -> MemoryPort:
+def guarded(method: str, standing: ChallengeStanding, **more: Any) -> MemoryPort:
     recipient = a_recipient((), authentication=method)
     port = MemoryPort(a_document(recipient, other(), **more), "code")
     port.standing = standing
@@ -183,14 +183,14 @@ def guarded(method: str, standing: Standing, **more: Any) -> MemoryPort:
 
 
 STANDINGS = {
-    "ask": ("email_code", Standing(Step.ASK, at=NOW)),
-    "enter": ("email_code", Standing(Step.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)),
-    "expired": ("email_code", Standing(Step.EXPIRED, at=NOW)),
-    "spent": ("email_code", Standing(Step.SPENT, at=NOW + 20 * SECOND)),
-    "tomorrow": ("email_code", Standing(Step.EXPIRED, at=NOW + 11 * HOUR)),
-    "agreed": ("access_code", Standing(Step.ENTER, 5)),
-    "agreed_wait": ("access_code", Standing(Step.WAIT, at=NOW + 14 * MINUTE)),
-    "agreed_blocked": ("access_code", Standing(Step.BLOCKED)),
+    "ask": ("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW)),
+    "enter": ("email_code", ChallengeStanding(ChallengeStep.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)),
+    "expired": ("email_code", ChallengeStanding(ChallengeStep.EXPIRED, at=NOW)),
+    "spent": ("email_code", ChallengeStanding(ChallengeStep.SPENT, at=NOW + 20 * SECOND)),
+    "tomorrow": ("email_code", ChallengeStanding(ChallengeStep.EXPIRED, at=NOW + 11 * HOUR)),
+    "agreed": ("access_code", ChallengeStanding(ChallengeStep.ENTER, 5)),
+    "agreed_wait": ("access_code", ChallengeStanding(ChallengeStep.WAIT, at=NOW + 14 * MINUTE)),
+    "agreed_blocked": ("access_code", ChallengeStanding(ChallengeStep.BLOCKED)),
 }
 
 
@@ -210,7 +210,7 @@ def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
 def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    port = guarded("email_code", Standing(Step.ASK, at=NOW))
+    port = guarded("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
     page = visit(port, excused=REFUSED, **screen)
     assert port.calls == []
     page.locator("[data-action=send-code]").click()
@@ -241,7 +241,7 @@ def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
 
 
 def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> None:
-    port = guarded("email_code", Standing(Step.ENTER, 1, NOW, NOW + 10 * MINUTE))
+    port = guarded("email_code", ChallengeStanding(ChallengeStep.ENTER, 1, NOW, NOW + 10 * MINUTE))
     page = visit(port, excused=REFUSED)
     page.locator("[data-field=code]").fill("000000")
     page.keyboard.press("Enter")
@@ -253,7 +253,9 @@ def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> No
 
 
 def test_a_new_code_can_be_had_when_its_time_has_come(visit: Visit, shot: Shot) -> None:
-    port = guarded("email_code", Standing(Step.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE))
+    port = guarded(
+        "email_code", ChallengeStanding(ChallengeStep.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)
+    )
     page = visit(port, clock=True)
     again = page.locator("[data-action=send-code]")
     expect(again).to_be_disabled()
@@ -269,7 +271,7 @@ def test_a_new_code_can_be_had_when_its_time_has_come(visit: Visit, shot: Shot) 
 
 
 def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) -> None:
-    port = guarded("access_code", Standing(Step.ENTER, 5))
+    port = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
     page = visit(port, excused=REFUSED)
     page.context.set_offline(True)
     page.locator("[data-field=code]").fill(CODE)
@@ -282,7 +284,7 @@ def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) ->
 
 
 def test_a_page_whose_proof_has_ended_becomes_the_page_of_the_code(visit: Visit) -> None:
-    port = guarded("access_code", Standing(Step.ENTER, 5))
+    port = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
     port.state = "open"
     page = visit(port)
     expect(page.locator("#next")).to_be_visible()

@@ -88,7 +88,7 @@ class World:
         runtime = self.stage.site.runtime
         found: dict[str, None] = {}
         for mail in self.stage.do(embedded_outbox.list_mails(runtime.db, 1000)):
-            message = self.stage.do(embedded_outbox.read(runtime.db, runtime.vault, mail.id))
+            message = self.stage.do(embedded_outbox.read_mail(runtime.db, runtime.vault, mail.id))
             assert message is not None
             for kind in ("plain", "html"):
                 for address in ADDRESS.findall(unescape(part(message, kind))):

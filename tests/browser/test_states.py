@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document.document import Delivery, Role
+from esign.core.document.document import MailDelivery, Role
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.language import LANGUAGES
@@ -195,13 +195,13 @@ def test_a_service_that_is_away_is_said_to_be_and_is_asked_again_until_it_is_don
 @pytest.mark.parametrize(
     ("delivery", "words"),
     [
-        (Delivery.QUEUED, "A copy is on its way to"),
-        (Delivery.ACCEPTED, "A copy went to"),
-        (Delivery.FAILED, "We could not deliver your copy to"),
-        (Delivery.KEPT, "We could not deliver your copy to"),
+        (MailDelivery.QUEUED, "A copy is on its way to"),
+        (MailDelivery.ACCEPTED, "A copy went to"),
+        (MailDelivery.FAILED, "We could not deliver your copy to"),
+        (MailDelivery.KEPT, "We could not deliver your copy to"),
     ],
 )
-def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: Delivery, words: str) -> None:
+def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: MailDelivery, words: str) -> None:
     state, document = STATES["completed"]
     me = replace(document.recipients[0], delivery=delivery, delivery_at=NOW + HOUR)
     page = visit(MemoryPort(document.with_recipient(me), state))

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from esign.core.actor import Mode
-from esign.core.document.challenge import Standing, Step
+from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, SECOND
@@ -245,7 +245,7 @@ def fault(code: str) -> Callable[[str], MemoryPort]:
     return start
 
 
-def code(method: str, standing: Standing) -> Callable[[str], MemoryPort]:
+def code(method: str, standing: ChallengeStanding) -> Callable[[str], MemoryPort]:
     def start(tag: str) -> MemoryPort:
         made = port(the_contract(tag, authentication=method), "code")
         made.standing = standing
@@ -255,13 +255,13 @@ def code(method: str, standing: Standing) -> Callable[[str], MemoryPort]:
 
 
 CODES = {
-    "ask": ("email_code", Standing(Step.ASK, at=NOW)),
-    "expired": ("email_code", Standing(Step.EXPIRED, at=NOW)),
-    "spent": ("email_code", Standing(Step.SPENT, at=NOW + 20 * SECOND)),
-    "wait": ("access_code", Standing(Step.WAIT, at=NOW + 14 * MINUTE)),
-    "blocked": ("access_code", Standing(Step.BLOCKED)),
+    "ask": ("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW)),
+    "expired": ("email_code", ChallengeStanding(ChallengeStep.EXPIRED, at=NOW)),
+    "spent": ("email_code", ChallengeStanding(ChallengeStep.SPENT, at=NOW + 20 * SECOND)),
+    "wait": ("access_code", ChallengeStanding(ChallengeStep.WAIT, at=NOW + 14 * MINUTE)),
+    "blocked": ("access_code", ChallengeStanding(ChallengeStep.BLOCKED)),
 }
-ENTER = Standing(Step.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)
+ENTER = ChallengeStanding(ChallengeStep.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)
 REFUSED = {"excused": "Failed to load resource"}  # the browser's own line about an answer that is not 2xx
 FAULTS = ("not_found", "rate_limited", "internal_error", "unavailable", "recipient_not_active")
 WALKS: dict[str, Walk] = {
@@ -279,7 +279,7 @@ WALKS: dict[str, Walk] = {
     "state-languages": Walk(switch, state("completed")),
     "code-enter": Walk(enter_code, code("email_code", ENTER)),
     "code-question": Walk(ask_for_code, code(*CODES["ask"])),
-    "code-agreed": Walk(enter_code, code("access_code", Standing(Step.ENTER, 5)), REFUSED),
+    "code-agreed": Walk(enter_code, code("access_code", ChallengeStanding(ChallengeStep.ENTER, 5)), REFUSED),
     **{f"code-{name}": Walk(only_look, code(*given)) for name, given in CODES.items()},
 }
 BESIDE = {"home": "/", "verify": "/verify", "api": "/api"}  # pages of the whole program, in English only

@@ -5,11 +5,11 @@ import io
 import pikepdf
 import pytest
 
-from esign.cli.verify_file import show
+from esign.cli.verify_file import write_report
 from esign.core.errors import Problem
 from esign.pdf.report import UNREADABLE_FILE
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.others import signed_in_loop
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, an_order, saved
@@ -19,18 +19,18 @@ ROOT = an_authority()
 
 
 def printed(file: bytes) -> list[str]:
-    return show(verify(file, [ROOT.der], NOW), as_json=False).splitlines()
+    return write_report(verify_signatures(file, [ROOT.der], NOW), as_json=False).splitlines()
 
 
 def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> None:
-    cut_off = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed[:-30]
+    cut_off = seal_document(an_order(a_pdf()), a_seal(ROOT).credential).sealed[:-30]
     verdict, _, *told = printed(cut_off)
     assert verdict == "NOT VALID: do not rely on this file."
     assert told == [f"  a signature: {UNREADABLE_FILE}"]
 
 
 def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:
-    sealed = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed
+    sealed = seal_document(an_order(a_pdf()), a_seal(ROOT).credential).sealed
     assert printed(sealed)[0] == "VALID: the file is unchanged since it was signed."
     verdict, *told = printed(with_proofs(sealed, a_list(ROOT, NOW)))
     assert verdict == (
@@ -52,4 +52,4 @@ def test_a_file_with_a_password_is_not_asked_to_be_saved_without_one() -> None:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         locked = saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
     with pytest.raises(Problem, match="cannot be opened here; check its signatures in a PDF reader"):
-        verify(locked, [ROOT.der], NOW)
+        verify_signatures(locked, [ROOT.der], NOW)

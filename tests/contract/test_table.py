@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.config import Limits
+from esign.config import LimitSettings
 from esign.core.document.document import FieldType, RecipientStatus, Role, Status
 from esign.core.errors import CATALOGUE
 from esign.core.people.api_key import Scope
@@ -104,7 +104,7 @@ def test_every_error_code_has_its_row() -> None:
 
 
 def test_every_limit_of_the_settings_has_its_row() -> None:
-    assert names("7") >= Limits.model_fields.keys()
+    assert names("7") >= LimitSettings.model_fields.keys()
 
 
 def test_every_type_role_and_scope_has_its_row() -> None:

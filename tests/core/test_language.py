@@ -54,13 +54,13 @@ def test_a_language_names_each_form_that_a_number_takes(tag: str) -> None:
 def test_the_first_wanted_language_that_there_is_is_chosen(
     wanted: tuple[str | None, ...], found: str
 ) -> None:
-    assert language.choose(*wanted).tag == found
+    assert language.choose_language(*wanted).tag == found
 
 
 def test_what_people_wrote_is_kept_apart_in_a_sentence_from_right_to_left() -> None:
-    assert language.apart("No. 1", "rtl") == "\u2068No. 1\u2069"
-    assert language.apart("No. 1", "ltr") == "No. 1"
-    assert "«\u2068No. 1\u2069»" in consent.text("ar", "No. 1")
+    assert language.isolate_text("No. 1", "rtl") == "\u2068No. 1\u2069"
+    assert language.isolate_text("No. 1", "ltr") == "No. 1"
+    assert "«\u2068No. 1\u2069»" in consent.write_agreement("ar", "No. 1")
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_what_people_wrote_is_kept_apart_in_a_sentence_from_right_to_left() -> N
     ],
 )
 def test_a_browser_s_favourite_is_found(header: str | None, found: str | None) -> None:
-    assert language.accepted(header) == found
+    assert language.find_accepted(header) == found

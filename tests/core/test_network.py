@@ -1,6 +1,6 @@
 import pytest
 
-from esign.core.network import network_of, networks_of, wide_network_of
+from esign.core.network import find_network, find_wide_network, list_networks
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from esign.core.network import network_of, networks_of, wide_network_of
     ],
 )
 def test_an_address_counts_as_its_network(address: str, network: str, wide: str | None) -> None:
-    assert (network_of(address), wide_network_of(address)) == (network, wide)
-    assert networks_of(address) == ((network, 1), *([(wide, 10)] if wide else []))
+    assert (find_network(address), find_wide_network(address)) == (network, wide)
+    assert list_networks(address) == ((network, 1), *([(wide, 10)] if wide else []))

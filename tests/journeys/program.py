@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from tests.journeys.api import PATIENCE, until
 
 COMMAND = (sys.executable, "-m", "esign")
@@ -78,7 +78,7 @@ def assert_readable(err: str) -> None:
 def configuration(folder: Path, more: str = "", data: str = "data") -> Path:
     """An `esign.toml` in `folder` with a free port and `more` tables."""
     file = folder / "esign.toml"
-    file.write_text(CONFIGURATION.format(port=free_port(), data=data, more=more), "utf-8")
+    file.write_text(CONFIGURATION.format(port=find_free_port(), data=data, more=more), "utf-8")
     return file
 
 

@@ -10,18 +10,18 @@ import aiohttp
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts, members
-from esign.app import App, open_runtime, serving
+from esign.app import App, open_runtime, run_program
 from esign.config import Config
 from esign.core.actor import Mode, Owner
 from esign.core.people.api_key import Scope
 from esign.core.people.caller import PROGRAM
 from esign.core.people.member import MemberRole
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
 from esign.store.engine.database import FILE
 from esign.system.clock import Clock
-from esign.web.http.server import running
+from esign.web.http.server import run_server
 from tests.journeys.api import Api, Person, a_session
 from tests.journeys.letters import link_in
 from tests.pristine import lay_database
@@ -57,7 +57,7 @@ class Site:
     async def person(self, email: str) -> Person:
         """Whoever reads the newest kept mail to that address that holds a link."""
         for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 1000)):
-            message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+            message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, mail.id)
             assert message is not None
             if email in mail.recipient and (link := link_in(message)):
                 return Person(self.session, link)
@@ -99,18 +99,20 @@ async def a_site(
 
     Jobs and ticks run by themselves only where `working`.
     """
-    server = {"port": free_port(), **tables.pop("server", {})}
+    server = {"port": find_free_port(), **tables.pop("server", {})}
     tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
     config = Config.model_validate({"server": server, "storage": {"data_dir": folder}, **tables})
     lay_database(config.storage.data_dir / FILE)
     async with AsyncExitStack() as stack:
         if working:
-            runtime, _ = await stack.enter_async_context(serving(config, clock))
+            runtime, _ = await stack.enter_async_context(run_program(config, clock))
         else:
             runtime = await stack.enter_async_context(open_runtime(config, clock))
             app = App(runtime)
             stack.push_async_callback(app.settle)
-            await stack.enter_async_context(running(app, config.server.host, config.server.port, app.front))
+            await stack.enter_async_context(
+                run_server(app, config.server.host, config.server.port, app.front)
+            )
         session = await stack.enter_async_context(a_session())
         key = await new_key(runtime, frozenset({Scope.ALL}), Mode.LIVE)
         base = f"http://127.0.0.1:{config.server.port}"

@@ -237,7 +237,11 @@ class Crowd:
         told = (await self.insist(lambda: api.call("GET", f"/documents/{document}"))).body
         mine = next(r for r in told["recipients"] if r["email"] == address)
         field = next(f["id"] for f in mine["fields"] if f["type"] == "signature")
-        ink = contract.answer(contract.CAFE, {"type": "signature"}) if mine["order"] == 1 else a_signature()
+        ink = (
+            contract.choose_answer(contract.CAFE, {"type": "signature"})
+            if mine["order"] == 1
+            else a_signature()
+        )
         answer = await self.insist(lambda: person.complete({field: ink}))
         took_effect = ("recipient_already_completed", "document_not_sent")
         assert answer.status == 200 or answer.code in took_effect, answer.content

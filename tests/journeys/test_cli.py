@@ -129,12 +129,12 @@ def test_the_key_stands_alone_on_stdout_and_the_words_on_stderr(config: Path) ->
     ran = esign("keys", "create", "--name", "ci", "--config", config)
     assert ran.code == DONE
     assert KEY.fullmatch(ran.out)
-    assert api_key.mode_of(ran.out.strip()) is Mode.LIVE
+    assert api_key.parse_mode(ran.out.strip()) is Mode.LIVE
     assert "ci" in ran.err and ran.out.strip() not in ran.err
 
 
 def test_a_test_key_is_one_of_test_mode(config: Path) -> None:
-    assert api_key.mode_of(a_key(config, "--test")) is Mode.TEST
+    assert api_key.parse_mode(a_key(config, "--test")) is Mode.TEST
 
 
 def test_the_list_shows_every_key_with_its_state_and_never_itself(config: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_test_installation_issues_only_test_keys(config: Path) -> None:
     env = {"ESIGN_SERVER__ENVIRONMENT": "test"}
     create = ("keys", "create", "--name", "ci", "--config", config)
     assert_refused(esign(*create, env=env), USAGE, "--test")
-    assert api_key.mode_of(esign(*create, "--test", env=env).out.strip()) is Mode.TEST
+    assert api_key.parse_mode(esign(*create, "--test", env=env).out.strip()) is Mode.TEST
 
 
 def test_at_the_limit_of_active_keys_one_must_be_revoked_first(config: Path) -> None:

@@ -184,7 +184,7 @@ async def test_after_a_stop_of_days_each_due_thing_happens_once(tmp_path: Path, 
         documents = await prepare(site)
     clock.advance(days=6)
     async with a_site(tmp_path / "data", clock) as site:
-        async with schedule.running(site.runtime):
+        async with schedule.run_jobs(site.runtime):
 
             async def caught_up() -> bool | None:
                 reminded = (await recipient(site, documents["reminders"]))["remindersSent"]

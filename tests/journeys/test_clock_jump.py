@@ -17,7 +17,7 @@ from esign.jobs import disable_webhooks, erase, expire, key_expiry, prune, purge
 from esign.jobs import watch_clock as ticking
 from esign.mail.failure import TemporaryFailure
 from esign.runtime import Runtime
-from esign.store.engine.database import FILE, Transaction, opened
+from esign.store.engine.database import FILE, Transaction, open_for_command
 from esign.store.people import users
 from esign.store.server import clock_marks
 from tests.factories import NOW
@@ -165,7 +165,7 @@ async def test_an_operator_confirms_it_on_the_command_line(
     place: Site, jumping: JumpingClock, tmp_path: Path
 ) -> None:
     made = await furnish(place, jumping)
-    async with opened(tmp_path / "data" / FILE) as beside:
+    async with open_for_command(tmp_path / "data" / FILE) as beside:
         assert not await clock_watch.request_confirmation(beside, place.runtime.vault, jumping.now()), (
             "nothing is in doubt"
         )
@@ -240,7 +240,7 @@ async def test_ticks_go_on_when_the_wall_clock_is_set_back(tmp_path: Path, jumpi
                 raise RuntimeError("a tick that fails once")
             return 0
 
-        ticking_on = asyncio.create_task(schedule.repeat(site.runtime, counted, 0.01))
+        ticking_on = asyncio.create_task(schedule.repeat_tick(site.runtime, counted, 0.01))
         try:
             await until_more(runs, 3)
             jumping.error = 0

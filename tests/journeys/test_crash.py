@@ -16,7 +16,7 @@ from esign.core.document import audit
 from esign.jobs.worker import KINDS
 from esign.pdf.worker.workers import Workers
 from esign.store.document import blobs, documents
-from esign.store.engine.database import FILE, Database, opened
+from esign.store.engine.database import FILE, Database, open_for_command
 from esign.store.queue import events
 from esign.system.clock import SystemClock
 from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
@@ -84,7 +84,7 @@ async def test_a_server_killed_twenty_times_keeps_every_promise(tmp_path: Path, 
                 await program.kill()
     assert "Traceback" not in program.said
     assert len(promises.sealed) >= FLOWS
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         await assert_everything_kept(db, promises)
         await assert_every_seal_holds(db, tmp_path / "data", promises)
         await assert_each_event_arrived(db, receiver)
@@ -164,7 +164,7 @@ async def assert_everything_kept(db: Database, promises: Promises) -> None:
 async def assert_document_sound(db: Database, document_id: str) -> None:
     """Its trail is intact, its events have no gap, each signer finished once, and its files are what they were."""
     document = await documents.get(db, document_id)
-    trail = await events.trail(db, document_id)
+    trail = await events.find_entries(db, document_id)
     assert audit.is_intact(trail)
     finished = Counter(line.recipient_id for line in trail if line.type == "recipient.completed")
     assert finished == Counter({recipient.id: 1 for recipient in document.recipients})
@@ -186,7 +186,7 @@ async def assert_every_seal_holds(db: Database, folder: Path, promises: Promises
             assert seal is not None
             assert promises.sealed.get(row["id"], seal.sha256) == seal.sha256
             content = await blobs.get(db, seal.sha256)
-            roots = authority.known_roots(folder)
+            roots = authority.find_known_roots(folder)
             found = await workers.verify(content, (), SystemClock().now(), roots)
             assert (found["result"], found["sha256"]) == ("valid", seal.sha256)
     finally:

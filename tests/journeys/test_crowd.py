@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS
@@ -145,7 +145,7 @@ async def test_strangers_close_neither_the_page_for_each_other_nor_anything_else
     """One whose file takes long, and many that ask for more than their share."""
     async with a_crowd(tmp_path, trusted_proxies=["127.0.0.1/32"]) as crowd:
         queue = crowd.site.runtime.pdf.queue
-        slow = Turn(Kind.STRANGER, STRANGERS, "198.51.100.1")
+        slow = QueueTurn(PdfJobKind.STRANGER, STRANGERS, "198.51.100.1")
         async with queue.place(slow):
             flood = [asyncio.create_task(verify(crowd.site, f"2001:db8:0:{n % 3}::{n}")) for n in range(12)]
             await until(lambda: sum(task.done() for task in flood) == 6)
@@ -200,7 +200,7 @@ async def test_whoever_watches_is_told_that_work_is_turned_away(tmp_path: Path, 
     async with a_site(tmp_path / "data", clock) as site:
         queue = site.runtime.pdf.queue
         queue._patience = 0.01
-        turns = [Turn(Kind.UPLOAD, str(n)) for n in range(4)]
+        turns = [QueueTurn(PdfJobKind.UPLOAD, str(n)) for n in range(4)]
         async with queue.place(turns[0]), queue.place(turns[1]), queue.place(turns[2]), queue.place(turns[3]):
             answer = await site.api.call("POST", "/documents", a_body(b64(a_pdf())))
             assert (answer.status, answer.code) == (503, "unavailable")

@@ -7,7 +7,7 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.jobs import check_database, disable_webhooks, expire, key_expiry, purge, remind
-from esign.store.engine.damage import Unreadable
+from esign.store.engine.damage import UnreadableRow
 from esign.store.engine.database import FILE
 from esign.store.people import members
 from esign.store.queue import webhooks
@@ -92,7 +92,7 @@ async def test_a_row_that_is_mended_is_no_longer_told(site: Site, clock: FakeClo
     row = await site.runtime.db.one("SELECT file FROM document WHERE id = :id", id=document)
     assert row is not None
     await spoil(site, "document", "file", "{", id=document)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableRow):
         await site.runtime.db.write(lambda tx: documents_get(tx, document))
     assert len(await warnings(site)) == 1
     await spoil(site, "document", "file", row["file"], id=document)

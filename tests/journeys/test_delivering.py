@@ -11,10 +11,10 @@ from aiohttp import web
 
 from esign.core.actor import Mode
 from esign.core.instant import SECOND
-from esign.core.webhook.webhook import template_payload
+from esign.core.webhook.webhook import make_template_payload
 from esign.jobs import deliver_webhooks
 from esign.store.document import outcomes
-from esign.store.engine.database import FILE, Database, Row, Transaction, opened
+from esign.store.engine.database import FILE, Database, Row, Transaction, open_for_command
 from esign.store.people import accounts
 from esign.system.clock import Clock, SystemClock
 from tests.factories import a_template, an_organisation
@@ -45,7 +45,7 @@ async def publish(
     async def write(tx: Transaction) -> None:
         for n in range(number):
             for type in types:
-                body = template_payload(type, now, f"evt_{type[9:]}_{n:04}_{now}", a_template())
+                body = make_template_payload(type, now, f"evt_{type[9:]}_{n:04}_{now}", a_template())
                 await outcomes.announce(tx, body, owner, Mode.LIVE, now)
 
     await db.write(write)
@@ -321,7 +321,7 @@ async def test_a_server_killed_twice_in_a_storm_delivers_everything_at_least_onc
             for n in range(5):
                 await api.webhook(f"{url}well/{n}", QUICK)
                 await api.webhook(f"{url}sick/{n}", QUICK)
-            async with opened(tmp_path / "data" / FILE) as db:
+            async with open_for_command(tmp_path / "data" / FILE) as db:
                 await publish(db, SystemClock(), 300, QUICK)
             while kills:
                 await asyncio.wait_for(strike.wait(), 60)

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from esign.demo import contract, journey
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import COMMAND, environment, esign
 from tests.pki import a_seal, an_authority
@@ -78,9 +78,9 @@ def test_what_stays_can_be_looked_at_with_the_command_line(demonstration: Demons
 def test_the_command_in_the_hint_can_be_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["/opt/app/.venv/bin/esign", "demo"])
-    assert journey.program() == "/opt/app/.venv/bin/esign"
+    assert journey.find_program() == "/opt/app/.venv/bin/esign"
     (tmp_path / "esign").touch(mode=0o755)
-    assert journey.program() == "esign"
+    assert journey.find_program() == "esign"
 
 
 def test_without_a_folder_a_new_one_is_made_below_the_working_folder(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_on_a_terminal_something_moves_while_one_waits(tmp_path: Path) -> None:
 
 
 def test_a_receiver_that_is_gone_is_named(tmp_path: Path) -> None:
-    gone = f"http://127.0.0.1:{free_port()}/"
+    gone = f"http://127.0.0.1:{find_free_port()}/"
     ran = esign("demo", "--exit", "--into", tmp_path / "results", "--webhook", gone)
     assert ran.code == 1
     assert failed_step(ran.err) == "check the signed webhooks that arrived"

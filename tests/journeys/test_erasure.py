@@ -9,7 +9,7 @@ import pytest
 from esign.actions.people import erase_person
 from esign.actions.verification import verify_trails
 from esign.core.actor import Actor, Mode, Origin, Owner
-from esign.core.document.state.erase import Erasing, Fate
+from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.jobs import erase, prune
 from esign.store.engine.database import Database, Write
 from esign.store.people import accounts, erasings
@@ -32,7 +32,7 @@ ONLY_BOB = {"recipients": [{"name": "Bob Noyce", "email": BOB}]}
 
 
 async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
-    found = await accounts.first_organisation(site.runtime.db)
+    found = await accounts.find_first_organisation(site.runtime.db)
     assert found
     return Owner(found.id, mode)
 
@@ -43,12 +43,14 @@ async def cancelled(api: Api, **changes: Any) -> str:
     return document
 
 
-async def asked(site: Site, email: str, *, shared: bool) -> Erasing:
+async def asked(site: Site, email: str, *, shared: bool) -> ErasureRequest:
     """As it stands after it was asked for and carried out."""
     advance(site)
-    await erase_person.begin(site.runtime, await owner(site), email, shared, OWNER, Origin("127.0.0.1", None))
+    await erase_person.request_erasure(
+        site.runtime, await owner(site), email, shared, OWNER, Origin("127.0.0.1", None)
+    )
     await erase.tick(site.runtime)
-    return (await erase_person.recent(site.runtime, await owner(site)))[0]
+    return (await erase_person.list_recent(site.runtime, await owner(site)))[0]
 
 
 def advance(site: Site) -> None:
@@ -91,7 +93,7 @@ async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happe
         await cancelled(trial),
     ]
     kept = [await site.api.create(**ONLY_BOB), await site.completed(**ONLY_BOB)]
-    found = await erase_person.look(site.runtime, await owner(site), "ADA@example.test")
+    found = await erase_person.preview_erasure(site.runtime, await owner(site), "ADA@example.test")
     assert (found.documents, found.alone, found.with_others, found.more) == (4, 4, 0, False)
     done = await asked(site, "ADA@example.test", shared=False)
     assert (done.erased, done.kept, done.email) == (4, 0, None) and done.finished_at is not None
@@ -122,7 +124,7 @@ async def test_what_is_open_under_retention_or_others_stays_and_is_counted(
         await cancelled(site.api, **WITH_BOB),
         await cancelled(site.api),
     )
-    found = await erase_person.look(site.runtime, await owner(site), ADA)
+    found = await erase_person.preview_erasure(site.runtime, await owner(site), ADA)
     assert (found.documents, found.alone, found.with_others) == (4, 1, 1)
     assert (found.fates[Fate.OPEN], found.fates[Fate.LOCKED]) == (1, 1)
     done = await asked(site, ADA, shared=False)
@@ -150,11 +152,11 @@ class Frail(Vault):
         self._sub_key = sound._sub_key
         self.asked = 0
 
-    def mac(self, purpose: str, message: bytes) -> bytes:
+    def compute_mac(self, purpose: str, message: bytes) -> bytes:
         self.asked += 1
         if self.asked % 3 == 0:
             raise Stopped
-        return super().mac(purpose, message)
+        return super().compute_mac(purpose, message)
 
 
 class Cracked:
@@ -180,18 +182,18 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
     for _ in range(7):
         await cancelled(site.api)
     both = await cancelled(site.api, **WITH_BOB)
-    await erase_person.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    await erase_person.request_erasure(site.runtime, await owner(site), ADA, False, OWNER, Origin())
     frail = replace(site.runtime, vault=Frail(site.runtime.vault), db=cast(Any, Cracked(site.runtime.db)))
     stops = 0
-    while await erasings.unfinished(site.runtime.db, site.runtime.vault):
+    while await erasings.find_unfinished(site.runtime.db, site.runtime.vault):
         try:
             await erase.tick(frail)
         except* Stopped:
             stops += 1
-        [asked] = await erase_person.recent(site.runtime, await owner(site))
+        [asked] = await erase_person.list_recent(site.runtime, await owner(site))
         left = (await site.api.ok("GET", "/documents"))["data"]
         assert asked.erased == 8 - len(left), "what is told is what went"
-    [asked] = await erase_person.recent(site.runtime, await owner(site))
+    [asked] = await erase_person.list_recent(site.runtime, await owner(site))
     assert stops >= 5 and (asked.erased, asked.others) == (7, 1) and asked.finished_at is not None
     assert await there(site.api, both) == [True]
     await assert_chains_hold(site)
@@ -200,13 +202,13 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
 async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
     documents = [await cancelled(site.api), await cancelled(site.api, **ONLY_BOB)]
     for email in (ADA, BOB):
-        await erase_person.begin(site.runtime, await owner(site), email, False, OWNER, Origin())
+        await erase_person.request_erasure(site.runtime, await owner(site), email, False, OWNER, Origin())
     with pytest.raises(ExceptionGroup, match="not everybody"):
         await erase.tick(replace(site.runtime, db=cast(Any, Cracked(site.runtime.db, fails_at=1))))
     assert await there(site.api, *documents) == [False, False]
-    assert len(await erasings.unfinished(site.runtime.db, site.runtime.vault)) == 1
+    assert len(await erasings.find_unfinished(site.runtime.db, site.runtime.vault)) == 1
     assert await erase.tick(site.runtime) == 0
-    assert await erasings.unfinished(site.runtime.db, site.runtime.vault) == []
+    assert await erasings.find_unfinished(site.runtime.db, site.runtime.vault) == []
 
 
 async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(site: Site) -> None:
@@ -220,7 +222,7 @@ async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_tou
     elsewhere = Owner("org_other", Mode.LIVE)
     assert [
         one
-        async for one in erase_person.walk(
+        async for one in erase_person.walk_documents(
             site.runtime, elsewhere.organisation_id, BOB, Mode.LIVE, erase_person.START
         )
     ] == []
@@ -229,16 +231,16 @@ async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_tou
 
 async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: Site) -> None:
     ids = [await cancelled(site.api) for _ in range(2)]
-    await erase_person.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
-    walked = erase_person.walk(
+    await erase_person.request_erasure(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    walked = erase_person.walk_documents(
         site.runtime, (await owner(site)).organisation_id, ADA, Mode.LIVE, erase_person.START
     )
     mode, first = await anext(walked)
     await site.api.ok("DELETE", f"/documents/{first.id}")
-    [running] = await erasings.unfinished(site.runtime.db, site.runtime.vault)
-    assert await erase_person.decide(site.runtime, running, mode, first) is None
+    [running] = await erasings.find_unfinished(site.runtime.db, site.runtime.vault)
+    assert await erase_person.erase_document(site.runtime, running, mode, first) is None
     await erase.tick(site.runtime)
-    [done] = await erase_person.recent(site.runtime, await owner(site))
+    [done] = await erase_person.list_recent(site.runtime, await owner(site))
     assert (done.erased, done.kept) == (1, 0)
     assert await there(site.api, *ids) == [False, False]
 

@@ -29,7 +29,7 @@ async def told(site: Site) -> list[EmailMessage]:
     """What the owner was mailed beside the invitation, oldest first."""
     await site.work("mail")
     kept = await embedded_outbox.list_mails(site.runtime.db, 1_000)
-    read = [await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id) for mail in kept]
+    read = [await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id) for mail in kept]
     to_owner = [message for message in read if message and message["To"].addresses[0].addr_spec == OWNER]
     return [message for message in to_owner if "/invitation/" not in part(message, "plain")]
 

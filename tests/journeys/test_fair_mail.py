@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from esign.jobs import schedule
-from esign.mail.pool import share_of
+from esign.mail.pool import compute_share
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.store.queue import mail_breaker
@@ -67,7 +67,7 @@ async def two(folder: Path, clock: FakeClock, server: Server) -> AsyncIterator[T
 async def test_addresses_that_are_put_off_or_refused_hold_up_no_other_organisation(
     tmp_path: Path, clock: FakeClock, said: str
 ) -> None:
-    async with serving() as server, two(tmp_path, clock, server) as at, schedule.running(at.site.runtime):
+    async with serving() as server, two(tmp_path, clock, server) as at, schedule.run_jobs(at.site.runtime):
         server.of_domain[BAD] = said
         await at.flood(30)
         await until(lambda: len(server.asked) >= 8)
@@ -80,9 +80,9 @@ async def test_addresses_that_are_put_off_or_refused_hold_up_no_other_organisati
 async def test_addresses_at_which_the_server_hangs_leave_connections_to_others(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with serving() as server, two(tmp_path, clock, server) as at, schedule.running(at.site.runtime):
+    async with serving() as server, two(tmp_path, clock, server) as at, schedule.run_jobs(at.site.runtime):
         server.of_domain[BAD] = "hang"
-        most = share_of(at.site.runtime.config.mail.connections)
+        most = compute_share(at.site.runtime.config.mail.connections)
         await at.flood(2 * most)
         await until(lambda: len(server.asked) == most)
         for n in range(4):
@@ -92,7 +92,7 @@ async def test_addresses_at_which_the_server_hangs_leave_connections_to_others(
 async def test_addresses_at_which_the_server_breaks_off_hold_up_no_other_organisation(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with serving() as server, two(tmp_path, clock, server) as at, schedule.running(at.site.runtime):
+    async with serving() as server, two(tmp_path, clock, server) as at, schedule.run_jobs(at.site.runtime):
         server.of_domain[BAD] = "drop"
         await at.flood(30)
         await until(lambda: len(server.asked) >= 8)
@@ -106,7 +106,7 @@ async def test_what_is_refused_for_what_a_mail_asks_for_does_not_stop_the_others
     async with (
         serving(says={"smtputf8": said}, enable_SMTPUTF8=True) as server,
         two(tmp_path, clock, server) as at,
-        schedule.running(at.site.runtime),
+        schedule.run_jobs(at.site.runtime),
     ):
         await at.flood(12, "müller")
         await at.reaches("ada@example.test")
@@ -157,7 +157,7 @@ async def test_a_flood_of_one_organisation_takes_turns_with_every_other(
         await at.flood(40)
         await at.site.api.sent(recipients=[ADA])
         await at.flood(40)
-        async with schedule.running(at.site.runtime):
+        async with schedule.run_jobs(at.site.runtime):
             await until(lambda: at.has(ADA["email"]))
             before = [sent.rcpt_tos[0] for sent in server.envelopes].index(ADA["email"])
         assert before <= 16, "no more than were under way"

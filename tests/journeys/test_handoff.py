@@ -12,7 +12,7 @@ from PIL import Image
 from esign.actions.mail import embedded_outbox
 from esign.core.instant import MINUTE
 from esign.jobs import prune
-from esign.web.http.guard import masked
+from esign.web.http.guard import mask_path
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person
 from tests.journeys.letters import part
@@ -164,7 +164,7 @@ async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(s
     disk = stored_bytes(site.runtime.config.storage.data_dir)
     assert id.encode() in disk
     assert token.encode() not in disk and png[:40] not in disk
-    assert masked(f"/h/{token}/ink") == "/h/***/ink" and masked("/h/short") == "/h/***"
+    assert mask_path(f"/h/{token}/ink") == "/h/***/ink" and mask_path("/h/short") == "/h/***"
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "delete", "correct", "decline"])
@@ -210,7 +210,7 @@ async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_wa
         for m in await embedded_outbox.list_mails(site.runtime.db, 1000)
         if m.subject.startswith("Your code")
     ]
-    message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+    message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
     assert message is not None
     found = re.search(r"\b(\d{3})\s(\d{3})\b", part(message, "plain"))
     assert found

@@ -222,7 +222,7 @@ async def newest_kept(site: Site) -> Any:
     from esign.actions.mail import embedded_outbox
 
     kept = (await embedded_outbox.list_mails(site.runtime.db, 1))[-1]
-    return await embedded_outbox.read(site.runtime.db, site.runtime.vault, kept.id)
+    return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, kept.id)
 
 
 async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: Server) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.jobs import expire, remind, worker
 from esign.mail.failure import PermanentFailure
-from esign.mail.smtp import Smtp
+from esign.mail.smtp import SmtpServer
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_request
 from tests.journeys.letters import link_in, part, shown_name
@@ -58,7 +58,7 @@ class Post:
 
     def without_server(self) -> Site:
         """The same site while nothing listens where the mail server was."""
-        gone = Smtp("127.0.0.1", free_port(), "none")
+        gone = SmtpServer("127.0.0.1", find_free_port(), "none")
         return replace(self.site, runtime=replace(self.site.runtime, mail=gone))
 
 

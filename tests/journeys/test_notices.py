@@ -36,7 +36,7 @@ async def notify(site: Site, key: str = "wh_1", mode: Mode = Mode.LIVE) -> None:
     assert row is not None
 
     async def write(tx: Transaction) -> None:
-        await notices.queue(site.runtime, tx, row["id"], mode, "webhook_gone", key, FACTS)
+        await notices.queue_for_administrators(site.runtime, tx, row["id"], mode, "webhook_gone", key, FACTS)
 
     await site.runtime.db.write(write)
     await site.work("mail")

@@ -12,9 +12,9 @@ import pytest
 
 from esign.core.instant import HOUR, MINUTE
 from esign.core.urgency import Urgency
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.jobs import schedule
-from esign.mail.smtp import Smtp
+from esign.mail.smtp import SmtpServer
 from esign.store.queue import mail_breaker, outbox
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
@@ -63,7 +63,7 @@ async def site_at(folder: Path, clock: FakeClock, port: int, **options: Any) -> 
         if not options:
             yield site
             return
-        post = Smtp("127.0.0.1", port, "none", **options)
+        post = SmtpServer("127.0.0.1", port, "none", **options)
         try:
             yield replace(site, runtime=replace(site.runtime, mail=post))
         finally:
@@ -95,7 +95,7 @@ async def attempts(site: Site) -> set[int]:
 async def test_a_server_that_takes_nothing_is_asked_once_a_minute_however_many_mails_wait(
     tmp_path: Path, clock: FakeClock, greeting: bytes | None
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     async with contextlib.AsyncExitStack() as stack:
         site = await stack.enter_async_context(site_at(tmp_path, clock, port, step=0.2))
         listener = (
@@ -116,7 +116,7 @@ async def test_a_server_that_takes_nothing_is_asked_once_a_minute_however_many_m
 
 
 async def test_as_soon_as_one_mail_is_taken_all_that_wait_leave(tmp_path: Path, clock: FakeClock) -> None:
-    port = free_port()
+    port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(20):
             await site.api.sent(recipients=[ADA])
@@ -131,7 +131,7 @@ async def test_as_soon_as_one_mail_is_taken_all_that_wait_leave(tmp_path: Path, 
 async def test_mails_with_a_later_slot_are_due_too_when_the_server_is_back(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(5):
             await site.api.sent(recipients=[ADA])
@@ -148,14 +148,14 @@ async def test_mails_with_a_later_slot_are_due_too_when_the_server_is_back(
 async def test_a_restart_does_not_forget_since_when_mail_stands_still_and_asks_at_once(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         await site.api.sent(recipients=[ADA])
         await site.work("mail")
     clock.advance(seconds=10)
     async with site_at(tmp_path, clock, port) as site:
         assert (await readyz(site))[1].startswith("no mail leaves since 2026-11-21T00:00:00.000Z")
-        async with serving(port=port) as server, schedule.running(site.runtime):
+        async with serving(port=port) as server, schedule.run_jobs(site.runtime):
             await until(lambda: len(server.envelopes) == 1)
 
 
@@ -167,7 +167,7 @@ async def test_a_login_that_is_refused_pauses_the_queue_and_alerts(
         serving(pair.server, authenticator=authenticate, auth_required=True) as server,
         site_at(tmp_path, clock, server.port) as site,
     ):
-        wrong = Smtp("localhost", server.port, "starttls", USER, "wrong", trust=pair.client)
+        wrong = SmtpServer("localhost", server.port, "starttls", USER, "wrong", trust=pair.client)
         barred = replace(site, runtime=replace(site.runtime, mail=wrong))
         for _ in range(5):
             await site.api.sent(recipients=[ADA])
@@ -184,7 +184,7 @@ async def test_a_login_that_is_refused_pauses_the_queue_and_alerts(
         [alert] = [r for r in caplog.records if r.name == "esign.mail" and r.levelname == "ERROR"]
         assert "check [mail] username and password" in alert.getMessage()
         clock.advance(minutes=1)
-        right = Smtp("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client)
+        right = SmtpServer("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client)
         await replace(site, runtime=replace(site.runtime, mail=right)).work("mail")
         assert len(server.envelopes) == 5
 
@@ -249,7 +249,7 @@ async def test_connections_are_kept_and_used_again_and_never_more_than_allowed(
         async with for_it as site:
             for _ in range(40):
                 await site.api.sent(recipients=[ADA])
-            async with schedule.running(site.runtime):
+            async with schedule.run_jobs(site.runtime):
                 await until(lambda: len(server.envelopes) == 40)
             assert server.connections <= 3 and server.most_open <= 3
 
@@ -257,7 +257,7 @@ async def test_connections_are_kept_and_used_again_and_never_more_than_allowed(
 async def test_a_server_that_closed_a_kept_connection_gets_the_mail_over_a_new_one(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     async with site_at(tmp_path, clock, port, connections=2, keep=20.0) as site:
         for number in range(3):
             async with serving(port=port, timeout=0.2) as server:
@@ -278,7 +278,7 @@ async def test_a_server_that_allows_two_connections_gets_every_mail_over_two(
     ):
         for _ in range(30):
             await site.api.sent(recipients=[ADA])
-        async with schedule.running(site.runtime):
+        async with schedule.run_jobs(site.runtime):
             await until(lambda: len(server.envelopes) == 30)
         assert await mail_breaker.find_stop(site.runtime.db) is None
         assert server.connections <= 10
@@ -292,7 +292,7 @@ async def kinds(server: Server) -> list[str]:
 
 
 async def test_a_code_overtakes_everything_that_waits(tmp_path: Path, clock: FakeClock) -> None:
-    port = free_port()
+    port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         await site.api.sent(recipients=[{**ADA, "authentication": "email_code"}])
         async with serving(port=port) as server:

@@ -69,7 +69,8 @@ async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_writte
         with (tmp_path / "data" / "write.lock").open("r+b") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
             ticks = [
-                asyncio.create_task(schedule.repeat(site.runtime, tick, 3600)) for tick, _ in schedule.TICKS
+                asyncio.create_task(schedule.repeat_tick(site.runtime, tick, 3600))
+                for tick, _ in schedule.TICKS
             ]
             await app.invite_owner(site.runtime)
 

@@ -114,13 +114,15 @@ async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site
 
 
 async def test_the_sample_contract_is_sealed_with_every_answer_in_it(site: Site) -> None:
-    document = (await site.api.ok("POST", "/documents", contract.create_body()))["id"]
+    document = (await site.api.ok("POST", "/documents", contract.build_create_body()))["id"]
     await site.api.send(document)
     for person in (contract.CAFE, contract.GARDENER):
         await site.work("mail")
         seen = await site.api.get(document)
         mine = next(r for r in seen["recipients"] if r["email"] == person[1])
-        given = {f["id"]: value for f in mine["fields"] if (value := contract.answer(person, f)) is not None}
+        given = {
+            f["id"]: value for f in mine["fields"] if (value := contract.choose_answer(person, f)) is not None
+        }
         await (await site.person(person[1])).sign(given)
     await site.work("seal")
     text = text_of(await site.api.file(document), slice(0, 3))
@@ -177,7 +179,7 @@ async def test_names_of_every_script_come_out_on_page_and_certificate(site: Site
 async def test_what_no_font_can_print_is_named_before_anybody_signs(site: Site) -> None:
     """Chinese is printed only where a font for it is found, so both outcomes are right, each in its place."""
     name = "王小明"
-    unprintable = await site.runtime.pdf.missing([name])
+    unprintable = await site.runtime.pdf.find_missing_characters([name])
     document = await site.api.create(recipients=[{"name": name, "email": "ming@example.test"}])
     answer = await site.api.call("POST", f"/documents/{document}/send")
     if not unprintable:

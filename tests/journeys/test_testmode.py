@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from esign.actions.mail import test_mail
-from esign.actions.mail.test_mail import About
+from esign.actions.mail.test_mail import MailContext
 from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.people.member import MemberStatus
@@ -147,7 +147,7 @@ async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(st
     await stage.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
     await stage.api.ok("DELETE", f"/documents/{document}")
     [message] = stage.mailbox.messages
-    about = About(Owner(stored.organisation_id, Mode.TEST), ADA, document)
+    about = MailContext(Owner(stored.organisation_id, Mode.TEST), ADA, document)
     with pytest.raises(Problem, match="not_found"):
         await test_mail.send(stage.site.runtime, message, about)
     assert await stage.kept(document) == [] and len(stage.mailbox.messages) == 1

@@ -12,7 +12,7 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.cli.verify_file import show
+from esign.cli.verify_file import write_report
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import retry_one_seal, worker
@@ -300,7 +300,7 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
         assert (found["result"], found["signatures"][0]["level"]) == ("valid", "B-B")
         assert found["signatures"][0]["timestamp"] is None
         words = "level: B-B (B-T was asked for, but it has no time stamp)"
-        assert words in show(found, as_json=False)
+        assert words in write_report(found, as_json=False)
         for variant in ("sealed", "certificate"):
             file = base64.b64encode(await site.api.file(document, variant)).decode()
             (signature,) = (await site.api.ok("POST", "/verify", {"file": file}))["signatures"]

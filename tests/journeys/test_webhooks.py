@@ -267,7 +267,7 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_date_to_wait_for_is_in_utc_wherever_this_machine_stands(zone: str) -> None:
     date = f"Sat, 21 Nov 2026 01:00:00 {zone}".strip()
     midnight = parse("2026-11-21T00:00:00Z")
-    assert deliver_events.asked_wait(503, {"retry-after": date}, midnight) == HOUR
+    assert deliver_events.read_retry_after(503, {"retry-after": date}, midnight) == HOUR
 
 
 async def test_410_ends_the_webhook_and_what_was_on_its_way(

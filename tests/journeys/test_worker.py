@@ -11,7 +11,7 @@ import pytest
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.jobs import worker
-from esign.mail.smtp import Accepted
+from esign.mail.smtp import AcceptedMail
 from esign.runtime import Runtime
 from esign.store.engine.database import Database
 from tests.fakes import FakeClock
@@ -27,10 +27,10 @@ class Slow:
         self.asked = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         self.asked.set()
         await self.go_on.wait()
-        return Accepted("250 taken")
+        return AcceptedMail("250 taken")
 
 
 class Full:

@@ -4,22 +4,31 @@ from dataclasses import replace
 from datetime import datetime
 
 from esign.core.instant import Instant, parse
-from esign.mail.codes import Code, code
+from esign.mail.codes import CodeFacts, write_code_letter
 from esign.mail.endings import (
-    Cancelled,
-    Corrected,
-    Declined,
-    Expired,
-    Reader,
-    Renewal,
-    cancelled,
-    corrected,
-    declined,
-    expired,
-    renewal,
+    CancelledFacts,
+    CorrectedFacts,
+    DeclinedFacts,
+    DeclineReader,
+    ExpiredFacts,
+    RenewalFacts,
+    write_cancelled_letter,
+    write_corrected_letter,
+    write_declined_letter,
+    write_expired_letter,
+    write_renewal_letter,
 )
-from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed, completed, invitation, reminder
-from esign.mail.notices import Notice, notice
+from esign.mail.letters import (
+    CompletedFacts,
+    InvitationFacts,
+    LetterPart,
+    ReminderFacts,
+    SignerProgress,
+    write_completed_letter,
+    write_invitation,
+    write_reminder,
+)
+from esign.mail.notices import NoticeFacts, write_notice
 from esign.mail.sheet import Letter, Letterhead
 
 HEAD = Letterhead("Northlight Joinery", "#7a4a1d", "en", "Europe/Berlin")
@@ -38,13 +47,13 @@ def at(text: str) -> Instant:
 
 UNTIL = at("2026-12-20T14:00")
 SIGNERS = (
-    Signed("Jonas Weber", at("2026-11-21T14:05"), is_reader=True),
-    Signed("Mira Okafor", at("2026-11-21T15:20")),
+    SignerProgress("Jonas Weber", at("2026-11-21T14:05"), is_reader=True),
+    SignerProgress("Mira Okafor", at("2026-11-21T15:20")),
 )
 
-INVITATION = Invitation(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 3, 7, 3, UNTIL, None, MESSAGE)
-REMINDER = Reminder(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 5, 7, at("2026-12-16T09:00"), UNTIL)
-COMPLETED = Completed(
+INVITATION = InvitationFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 3, 7, 3, UNTIL, None, MESSAGE)
+REMINDER = ReminderFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 5, 7, at("2026-12-16T09:00"), UNTIL)
+COMPLETED = CompletedFacts(
     HEAD,
     "Jonas Weber",
     TITLE,
@@ -56,21 +65,21 @@ COMPLETED = Completed(
     LINK,
     at("2026-12-21T15:20"),
 )
-DECLINED = Declined(
+DECLINED = DeclinedFacts(
     HEAD,
     "Mira Okafor",
-    Reader.SENDER,
+    DeclineReader.SENDER,
     None,
     TITLE,
     "Jonas Weber",
     at("2026-11-22T08:30"),
     "The price is not what we agreed on.",
 )
-CANCELLED = Cancelled(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
-EXPIRED = Expired(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], Signed("Jonas Weber", None)))
-RENEWAL = Renewal(HEAD, "Mira Okafor", TITLE, "Jonas Weber", "jonas.weber@example.com", UNTIL)
-CORRECTED = Corrected(HEAD, "Jonas Weber", "Mira Okafor", TITLE, "j•••r@example.com")
-CODE = Code(HEAD, "Jonas Weber", "Mira Okafor", "417302", 10, at("2026-11-21T14:12"))
+CANCELLED = CancelledFacts(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
+EXPIRED = ExpiredFacts(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], SignerProgress("Jonas Weber", None)))
+RENEWAL = RenewalFacts(HEAD, "Mira Okafor", TITLE, "Jonas Weber", "jonas.weber@example.com", UNTIL)
+CORRECTED = CorrectedFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, "j•••r@example.com")
+CODE = CodeFacts(HEAD, "Jonas Weber", "Mira Okafor", "417302", 10, at("2026-11-21T14:12"))
 NOTICED: dict[str, str | int] = {
     "webhook": "https://books.northlight.example/in/signed",
     "host": "books.northlight.example",
@@ -107,7 +116,7 @@ OWNER_NOTICES = ("owner_new", "admin_key")
 
 LONG = Letterhead("Gesellschaft-für-Brückenbau-und-" * 6 + "mbH", "#ffe08a", "en", "Asia/Kolkata", test=True)
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
-AWKWARD = Invitation(
+AWKWARD = InvitationFacts(
     LONG,
     NASTY + "محمد العربي 例え 😀",
     "Ñandú " + "W" * 120,
@@ -128,22 +137,27 @@ def letters(locale: str = "en") -> dict[str, Letter]:
     """The same facts in the language."""
     head = replace(HEAD, locale=locale)
     return {
-        "invitation": invitation(replace(INVITATION, head=head)),
-        "reminder": reminder(replace(REMINDER, head=head)),
-        "completed": completed(replace(COMPLETED, head=head)),
-        "declined": declined(replace(DECLINED, head=head)),
-        "expired": expired(replace(EXPIRED, head=head)),
-        "renewal": renewal(replace(RENEWAL, head=head)),
-        "corrected": corrected(replace(CORRECTED, head=head)),
-        "cancelled": cancelled(replace(CANCELLED, head=head)),
-        "awkward": invitation(replace(AWKWARD, head=replace(AWKWARD.head, locale=locale))),
-        "code": code(replace(CODE, head=head)),
-        "invitation_approve": invitation(replace(INVITATION, head=head, part=Part.APPROVE, fields=0)),
-        "invitation_read": invitation(replace(INVITATION, head=head, part=Part.READ, fields=0)),
-        "reminder_approve": reminder(replace(REMINDER, head=head, part=Part.APPROVE, filled=0)),
-        "completed_copy": completed(replace(COMPLETED, head=head, copied_by="Mira Okafor")),
-        **{name: notice(Notice(head, "Mira Okafor", name, NOTICED)) for name in NOTICES},
-        **{name: notice(Notice(head, "Mira Okafor", name, KEY_NOTED)) for name in KEY_NOTICES},
-        **{name: notice(Notice(head, "Mira Okafor", name, ACCOUNT_NOTED)) for name in ACCOUNT_NOTICES},
-        **{name: notice(Notice(head, "Mira Okafor", name, OWNER_NOTED)) for name in OWNER_NOTICES},
+        "invitation": write_invitation(replace(INVITATION, head=head)),
+        "reminder": write_reminder(replace(REMINDER, head=head)),
+        "completed": write_completed_letter(replace(COMPLETED, head=head)),
+        "declined": write_declined_letter(replace(DECLINED, head=head)),
+        "expired": write_expired_letter(replace(EXPIRED, head=head)),
+        "renewal": write_renewal_letter(replace(RENEWAL, head=head)),
+        "corrected": write_corrected_letter(replace(CORRECTED, head=head)),
+        "cancelled": write_cancelled_letter(replace(CANCELLED, head=head)),
+        "awkward": write_invitation(replace(AWKWARD, head=replace(AWKWARD.head, locale=locale))),
+        "code": write_code_letter(replace(CODE, head=head)),
+        "invitation_approve": write_invitation(
+            replace(INVITATION, head=head, part=LetterPart.APPROVE, fields=0)
+        ),
+        "invitation_read": write_invitation(replace(INVITATION, head=head, part=LetterPart.READ, fields=0)),
+        "reminder_approve": write_reminder(replace(REMINDER, head=head, part=LetterPart.APPROVE, filled=0)),
+        "completed_copy": write_completed_letter(replace(COMPLETED, head=head, copied_by="Mira Okafor")),
+        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, NOTICED)) for name in NOTICES},
+        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, KEY_NOTED)) for name in KEY_NOTICES},
+        **{
+            name: write_notice(NoticeFacts(head, "Mira Okafor", name, ACCOUNT_NOTED))
+            for name in ACCOUNT_NOTICES
+        },
+        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, OWNER_NOTED)) for name in OWNER_NOTICES},
     }

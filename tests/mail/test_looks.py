@@ -11,9 +11,9 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from esign.core.language import LANGUAGES
-from esign.mail.letters import invitation
-from esign.mail.sheet import Inline
-from esign.web.signing.handoff import data_url
+from esign.mail.letters import write_invitation
+from esign.mail.sheet import InlinePicture
+from esign.web.signing.handoff import build_data_url
 from tests.browser.conftest import ARGS, CHROMIUM
 from tests.logos import TEAL, file_of
 from tests.mail.samples import HEAD, INVITATION, letters
@@ -81,10 +81,10 @@ def test_a_letter_fits_in_every_language(browser: Browser, tag: str) -> None:
 def test_a_logo_lies_on_white_and_keeps_its_shape(
     browser: Browser, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
-    logo = Inline("logo@esign", file_of(Image.new("RGB", (width, height), TEAL)), width, height)
-    letter = invitation(replace(INVITATION, head=replace(HEAD, organisation="W" * 60, logo=logo)))
+    logo = InlinePicture("logo@esign", file_of(Image.new("RGB", (width, height), TEAL)), width, height)
+    letter = write_invitation(replace(INVITATION, head=replace(HEAD, organisation="W" * 60, logo=logo)))
     page = browser.new_page(viewport={"width": 360, "height": 640}, color_scheme=scheme)
-    page.set_content(letter.html.replace("cid:logo@esign", data_url("image/png", logo.png)))
+    page.set_content(letter.html.replace("cid:logo@esign", build_data_url("image/png", logo.png)))
     shown = page.locator("img")
     box = shown.bounding_box()
     assert box and box["width"] / box["height"] == pytest.approx(width / height, rel=0.1)

@@ -12,14 +12,21 @@ from hypothesis import strategies as st
 
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
-from esign.mail.letters import invitation
-from esign.mail.message import Attachment, Envelope, Mailbox, compose, deliverable, envelope
-from esign.mail.sheet import Inline
+from esign.mail.letters import write_invitation
+from esign.mail.message import (
+    Attachment,
+    Envelope,
+    NamedMailbox,
+    compose_message,
+    normalise_address,
+    read_envelope,
+)
+from esign.mail.sheet import InlinePicture
 from tests.mail.samples import HEAD, INVITATION, at, letters
 
 LETTER = letters()["invitation"]
-SENDER = Mailbox("sign@northlight.example", "Northlight Joinery")
-JONAS = Mailbox("jonas@weber.example", "Jonas Weber")
+SENDER = NamedMailbox("sign@northlight.example", "Northlight Joinery")
+JONAS = NamedMailbox("jonas@weber.example", "Jonas Weber")
 NOW = at("2026-11-21T14:05:09")
 
 SPECIAL = st.sampled_from(
@@ -38,7 +45,7 @@ def written(**changes: Any) -> EmailMessage:
         "message_id": "eml_01k@sign.northlight.example",
         "at": NOW,
     }
-    return compose(**(facts | changes))
+    return compose_message(**(facts | changes))
 
 
 def read(message: EmailMessage) -> EmailMessage:
@@ -56,7 +63,7 @@ def raw_header(octets: bytes, name: str) -> str:
 
 
 def test_a_message_has_the_headers_of_a_machine_that_can_be_answered() -> None:
-    parsed = read(written(reply_to=Mailbox("mira@northlight.example", "Mira Okafor")))
+    parsed = read(written(reply_to=NamedMailbox("mira@northlight.example", "Mira Okafor")))
 
     assert parsed.keys() == [
         "From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
@@ -97,7 +104,9 @@ def test_the_same_mail_written_twice_keeps_its_message_id() -> None:
 
 
 def test_every_line_is_short_ascii() -> None:
-    octets = written(letter=letters()["awkward"], to=Mailbox("jonas@weber.example", "例え" * 100)).as_bytes()
+    octets = written(
+        letter=letters()["awkward"], to=NamedMailbox("jonas@weber.example", "例え" * 100)
+    ).as_bytes()
 
     assert octets.isascii()
     assert max(map(len, octets.split(b"\r\n"))) <= 78
@@ -136,9 +145,9 @@ def test_any_name_reaches_the_reader_as_it_was_and_adds_no_recipient(name: str) 
     [
         lambda text: {"letter": replace(LETTER, subject=text)},
         lambda text: {"to": replace(JONAS, name=text)},
-        lambda text: {"to": Mailbox(text + "@weber.example")},
+        lambda text: {"to": NamedMailbox(text + "@weber.example")},
         lambda text: {"sender": replace(SENDER, name=text)},
-        lambda text: {"reply_to": Mailbox("mira@northlight.example", text)},
+        lambda text: {"reply_to": NamedMailbox("mira@northlight.example", text)},
         lambda text: {"message_id": text + "@sign.example"},
         lambda text: {"attachments": [Attachment(text, b"")]},
     ],
@@ -169,7 +178,7 @@ def test_a_control_character_in_a_header_is_refused(place: Any, character: str) 
 )
 def test_what_is_not_one_mailbox_is_refused(address: str) -> None:
     with pytest.raises(PermanentFailure):
-        written(to=Mailbox(address))
+        written(to=NamedMailbox(address))
 
 
 @pytest.mark.parametrize(
@@ -183,22 +192,22 @@ def test_what_is_not_one_mailbox_is_refused(address: str) -> None:
     ],
 )
 def test_a_domain_is_written_in_ascii(address: str, expected: str) -> None:
-    assert deliverable(address) == expected
+    assert normalise_address(address) == expected
 
 
 def test_an_international_mailbox_makes_an_international_message() -> None:
-    message = written(to=Mailbox("ü@例え.jp", "Ünal"))
+    message = written(to=NamedMailbox("ü@例え.jp", "Ünal"))
 
-    assert envelope(message) == Envelope("sign@northlight.example", "ü@xn--r8jz45g.jp", True)
+    assert read_envelope(message) == Envelope("sign@northlight.example", "ü@xn--r8jz45g.jp", True)
     assert "<ü@xn--r8jz45g.jp>".encode() in message.as_bytes()
 
 
 def test_an_ordinary_message_needs_nothing_special() -> None:
-    assert envelope(written()) == Envelope("sign@northlight.example", "jonas@weber.example", False)
+    assert read_envelope(written()) == Envelope("sign@northlight.example", "jonas@weber.example", False)
 
 
 def test_a_header_reads_as_the_text_it_carries() -> None:
-    assert header.text("Subject", "例え") == "例え"
+    assert header.write_text("Subject", "例え") == "例え"
     assert written()["To"] == "Jonas Weber <jonas@weber.example>"
 
 
@@ -206,8 +215,8 @@ def test_a_header_reads_as_the_text_it_carries() -> None:
 def test_a_logo_comes_beside_the_html_and_the_text_knows_nothing_of_it(
     attached: tuple[Attachment, ...],
 ) -> None:
-    logo = Inline("logo.1@esign", b"\x89PNG logo", 640, 160)
-    letter = invitation(replace(INVITATION, head=replace(HEAD, logo=logo)))
+    logo = InlinePicture("logo.1@esign", b"\x89PNG logo", 640, 160)
+    letter = write_invitation(replace(INVITATION, head=replace(HEAD, logo=logo)))
     parsed = read(written(letter=letter, attachments=attached))
     kinds = [part.get_content_type() for part in parsed.walk()]
     assert kinds[-5 - len(attached) :][:5] == [

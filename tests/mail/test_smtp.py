@@ -6,8 +6,8 @@ from email.message import EmailMessage
 import pytest
 
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, RelayFailure, TemporaryFailure
-from esign.mail.message import Attachment, Mailbox, compose
-from esign.mail.smtp import Mailer, Smtp
+from esign.mail.message import Attachment, NamedMailbox, compose_message
+from esign.mail.smtp import Mailer, SmtpServer
 from tests.certificates import Pair
 from tests.mail.samples import at, letters
 from tests.mail.server import PASSWORD, USER, authenticate, octets, serving
@@ -16,18 +16,18 @@ LETTER = letters()["completed"]
 
 
 def a_message(to: str = "jonas@weber.example", *, content: bytes = b"%PDF-1.7\n.\n..\r\n") -> EmailMessage:
-    return compose(
+    return compose_message(
         LETTER,
-        sender=Mailbox("sign@northlight.example", "Northlight Joinery"),
-        to=Mailbox(to, "Jonas Weber"),
+        sender=NamedMailbox("sign@northlight.example", "Northlight Joinery"),
+        to=NamedMailbox(to, "Jonas Weber"),
         message_id="eml_01k@sign.northlight.example",
         at=at("2026-11-21T14:05:09"),
         attachments=[Attachment("Agreement.pdf", content)],
     )
 
 
-def plain(port: int) -> Smtp:
-    return Smtp("127.0.0.1", port, "none", step=5)
+def plain(port: int) -> SmtpServer:
+    return SmtpServer("127.0.0.1", port, "none", step=5)
 
 
 async def test_the_server_gets_one_recipient_and_the_whole_letter() -> None:
@@ -49,10 +49,10 @@ async def test_the_server_gets_one_recipient_and_the_whole_letter() -> None:
 
 async def test_a_name_full_of_traps_adds_no_recipient_and_no_header() -> None:
     trap = 'Bob" <x@evil.test>, "Eve\\" <y@evil.test>; Bcc: z@evil.test =?utf-8?q?=0D=0ABcc:_z=40evil.test?='
-    message = compose(
+    message = compose_message(
         LETTER,
-        sender=Mailbox("sign@northlight.example", trap),
-        to=Mailbox("jonas@weber.example", trap),
+        sender=NamedMailbox("sign@northlight.example", trap),
+        to=NamedMailbox("jonas@weber.example", trap),
         message_id="eml_1@sign.example",
         at=0,
     )
@@ -67,14 +67,16 @@ async def test_a_name_full_of_traps_adds_no_recipient_and_no_header() -> None:
 
 async def test_starttls_is_used_before_password_and_letter(pair: Pair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
-        await Smtp("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client).send(a_message())
+        await SmtpServer("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client).send(
+            a_message()
+        )
 
     assert server.encrypted == [True]
 
 
 async def test_tls_from_the_first_byte(pair: Pair) -> None:
     async with serving(pair.server, smtps=True) as server:
-        await Smtp("localhost", server.port, "tls", trust=pair.client).send(a_message())
+        await SmtpServer("localhost", server.port, "tls", trust=pair.client).send(a_message())
 
     assert len(server.messages) == 1
 
@@ -82,7 +84,7 @@ async def test_tls_from_the_first_byte(pair: Pair) -> None:
 async def test_a_server_without_starttls_gets_nothing_where_it_is_required() -> None:
     async with serving() as server:
         with pytest.raises(TemporaryFailure, match="STARTTLS"):
-            await Smtp("127.0.0.1", server.port, "starttls").send(a_message())
+            await SmtpServer("127.0.0.1", server.port, "starttls").send(a_message())
 
     assert server.envelopes == []
 
@@ -91,7 +93,7 @@ async def test_a_server_without_starttls_gets_nothing_where_it_is_required() -> 
 async def test_a_certificate_that_cannot_be_trusted_stops_the_mail(pair: Pair, security: str) -> None:
     async with serving(pair.server, smtps=security == "tls") as server:
         with pytest.raises(TemporaryFailure):
-            await Smtp("localhost", server.port, security, USER, PASSWORD).send(a_message())  # type: ignore[arg-type]
+            await SmtpServer("localhost", server.port, security, USER, PASSWORD).send(a_message())  # type: ignore[arg-type]
 
     assert server.envelopes == []
 
@@ -99,7 +101,7 @@ async def test_a_certificate_that_cannot_be_trusted_stops_the_mail(pair: Pair, s
 async def test_a_certificate_for_another_host_stops_the_mail(pair: Pair) -> None:
     async with serving(pair.server) as server:
         with pytest.raises(TemporaryFailure):
-            await Smtp("127.0.0.1", server.port, "starttls", trust=pair.client).send(a_message())
+            await SmtpServer("127.0.0.1", server.port, "starttls", trust=pair.client).send(a_message())
 
     assert server.envelopes == []
 
@@ -107,7 +109,7 @@ async def test_a_certificate_for_another_host_stops_the_mail(pair: Pair) -> None
 async def test_a_wrong_password_is_an_authentication_failure(pair: Pair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
         with pytest.raises(AuthenticationFailure, match="535") as caught:
-            await Smtp("localhost", server.port, "starttls", USER, "wrong", trust=pair.client).send(
+            await SmtpServer("localhost", server.port, "starttls", USER, "wrong", trust=pair.client).send(
                 a_message()
             )
 
@@ -117,7 +119,7 @@ async def test_a_wrong_password_is_an_authentication_failure(pair: Pair) -> None
 async def test_a_server_that_wants_a_password_is_an_authentication_failure(pair: Pair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
         with pytest.raises(AuthenticationFailure, match="530"):
-            await Smtp("localhost", server.port, "starttls", trust=pair.client).send(a_message())
+            await SmtpServer("localhost", server.port, "starttls", trust=pair.client).send(a_message())
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ async def talking(greeting: bytes) -> AsyncIterator[int]:
 async def test_a_server_that_does_not_talk_smtp_is_temporary(greeting: bytes) -> None:
     async with talking(greeting) as port:
         with pytest.raises(TemporaryFailure) as caught:
-            await Smtp("127.0.0.1", port, "none", step=0.1).send(a_message())
+            await SmtpServer("127.0.0.1", port, "none", step=0.1).send(a_message())
 
     assert caught.value.reason
     assert "\n" not in caught.value.reason
@@ -188,7 +190,7 @@ async def test_a_server_that_does_not_talk_smtp_is_temporary(greeting: bytes) ->
 async def test_a_whole_conversation_has_an_end_too() -> None:
     async with talking(b"220 hello\r\n") as port:
         with pytest.raises(TemporaryFailure):
-            await Smtp("127.0.0.1", port, "none", all_of_it=0.1).send(a_message())
+            await SmtpServer("127.0.0.1", port, "none", all_of_it=0.1).send(a_message())
 
 
 async def test_an_international_mailbox_is_delivered_where_the_server_can() -> None:

@@ -18,22 +18,22 @@ from starlette.types import Scope as Asked
 
 from esign.actions.mail import embedded_outbox
 from esign.app import App, open_runtime
-from esign.config import Config, Limits, Server, Signing, Storage
+from esign.config import Config, LimitSettings, ServerSettings, SigningSettings, StorageSettings
 from esign.core.actor import Mode
 from esign.core.document import audit
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
 from esign.core.seal_credential import Credential
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.jobs import expire, remind, worker
-from esign.pdf.seal_order import Sealed, SealOrder
-from esign.pdf.worker.queue_turn import Turn
+from esign.pdf.seal_order import SealedFiles, SealOrder
+from esign.pdf.worker.queue_turn import QueueTurn
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
 from esign.store.document import signing_links
 from esign.store.engine.database import FILE
 from esign.store.queue import events
-from esign.web.http.server import running
+from esign.web.http.server import run_server
 from tests.api import described
 from tests.api.site import PLENTY, Answer, a_request
 from tests.fakes import FakeClock
@@ -50,7 +50,9 @@ class Press(Workers):
 
     broken = False
 
-    async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
+    async def seal(
+        self, order: SealOrder, credential: Credential, turn: QueueTurn | None = None
+    ) -> SealedFiles:
         if self.broken:
             raise WorkerFailed("the token with the seal key does not answer")
         return await super().seal(order, credential, turn)
@@ -102,10 +104,10 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder, self.press = folder, Press()
         self.config = Config(
-            server=Server(port=free_port()),
-            storage=Storage(data_dir=folder / "new"),
-            limits=Limits(requests_per_minute=PLENTY),
-            signing=Signing(reads_per_minute=0, writes_per_minute=0),
+            server=ServerSettings(port=find_free_port()),
+            storage=StorageSettings(data_dir=folder / "new"),
+            limits=LimitSettings(requests_per_minute=PLENTY),
+            signing=SigningSettings(reads_per_minute=0, writes_per_minute=0),
         )
         self.app: App
 
@@ -116,7 +118,7 @@ class Stage:
             self.key = await new_key(runtime, frozenset({Scope.ALL}), Mode.LIVE)
             front = App(runtime).front
         server = self.config.server
-        await self._stack.enter_async_context(running(self._serve, server.host, server.port, front))
+        await self._stack.enter_async_context(run_server(self._serve, server.host, server.port, front))
         self.session: aiohttp.ClientSession = await self._stack.enter_async_context(a_session())
 
     async def _serve(self, scope: Asked, receive: Receive, send: Send) -> None:
@@ -150,7 +152,7 @@ class World:
     async def open(self) -> None:
         """The program on its data; jobs and ticks run only when told."""
         self._stack = AsyncExitStack()
-        config = self.stage.config.model_copy(update={"storage": Storage(data_dir=self.data)})
+        config = self.stage.config.model_copy(update={"storage": StorageSettings(data_dir=self.data)})
         opened = await self._stack.enter_async_context(open_runtime(config, self.clock))
         self.runtime: Runtime = replace(opened, pdf=self.press)
         await worker.recover(self.runtime)
@@ -244,7 +246,7 @@ class World:
         for mail in await embedded_outbox.list_mails(self.runtime.db, 1000):
             if mail.id not in self._read:
                 self._read.add(mail.id)
-                message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, mail.id)
                 assert message is not None
                 if link := link_in(message):
                     token = link.rpartition("/")[2]
@@ -268,7 +270,7 @@ class World:
 
     async def check_trail(self, paper: Paper) -> None:
         """The audit chain verifies, erased or not (I-f)."""
-        assert audit.is_intact(await events.trail(self.runtime.db, paper.id))
+        assert audit.is_intact(await events.find_entries(self.runtime.db, paper.id))
 
     def check_file(self) -> None:
         """The database is whole and nothing dangles (I-g, I-i)."""

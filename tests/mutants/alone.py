@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Limits
-from esign.pdf.seal_order import Drawn, SealOrder
+from esign.pdf.inspection import UploadLimits
+from esign.pdf.seal_order import DrawnField, SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
 from tests.mutants.mutants import REFUSALS, Mutant, make
@@ -15,7 +15,7 @@ from tests.pdf.sealing import a_field, the_facts
 from tests.pki import NOW, a_seal, an_authority
 
 LONGEST = 30  # seconds that one answer may take
-SIGNATURE: Drawn = a_field("signature", kind="typed", text="Ada Lovelace", hand="a")
+SIGNATURE: DrawnField = a_field("signature", kind="typed", text="Ada Lovelace", hand="a")
 
 # Why a worker may give up on a file; anything else is a program that met what its authors did not think of.
 GIVES_UP = ("it took longer", "it used more processor time", "it needed more memory", "the system ended it")
@@ -36,8 +36,8 @@ class Outcome:
         return f"{self.mutant.name}: {self.answer} after {self.seconds:.1f} s: {self.fault or self.reason}"
 
 
-def limits() -> Limits:
-    return Limits(file_bytes=25 * 2**20, pages=500)
+def limits() -> UploadLimits:
+    return UploadLimits(file_bytes=25 * 2**20, pages=500)
 
 
 def judged(mutant: Mutant, problem: Problem) -> str | None:

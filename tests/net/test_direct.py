@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from esign.net import Direct, Failed
+from esign.net import DirectClient, RequestFailed
 
 
 async def test_both_tries_together_take_no_longer_than_was_given() -> None:
@@ -20,9 +20,9 @@ async def test_both_tries_together_take_no_longer_than_was_given() -> None:
         writer.close()
 
     server = await asyncio.start_server(lost_and_then_silent, "127.0.0.1", 0)
-    direct = Direct()
+    direct = DirectClient()
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    with pytest.raises(Failed, match="timeout"):
+    with pytest.raises(RequestFailed, match="timeout"):
         async with asyncio.timeout(1.7):  # with its whole time the second try would take longer
             await direct.post(address, b"asked", {}, most=10, timeout=1.0, connect_timeout=1.0)
     assert connections == 2

@@ -7,8 +7,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from esign.net import Failed, Outbound, Refused, Rules
-from esign.net.gate import Barred, Gate, Resolve, belongs_to_this_machine
+from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
+from esign.net.gate import AddressBarred, AddressGate, Resolve, belongs_to_this_machine
 from esign.net.zones import Zone
 from esign.system.clock import SystemClock
 from tests.certificates import Pair
@@ -17,7 +17,7 @@ from tests.net.receiver import OK, Receiver, answering, hanging_up, receiving, s
 HEADERS = {"Content-Type": "application/json", "User-Agent": "esign-webhooks/1", "webhook-id": "evt_1"}
 BODY = b'{"id":"evt_1"}'
 PUBLIC = "93.184.216.34"
-LOCAL = Rules(allow_private=True)
+LOCAL = TargetRules(allow_private=True)
 
 
 def resolving(*answers: Sequence[str]) -> Resolve:
@@ -32,9 +32,9 @@ def resolving(*answers: Sequence[str]) -> Resolve:
 
 @contextlib.asynccontextmanager
 async def outbound(
-    rules: Rules = LOCAL, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
-) -> AsyncIterator[Outbound]:
-    out = Outbound(rules, SystemClock(), resolve=resolve, tls=tls)
+    rules: TargetRules = LOCAL, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[OutboundClient]:
+    out = OutboundClient(rules, SystemClock(), resolve=resolve, tls=tls)
     try:
         yield out
     finally:
@@ -71,16 +71,20 @@ async def test_connections_are_reused() -> None:
     assert receiver.connections == 1
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(["hooks.example.test"]), Rules(loopback_allowed=True)])
+@pytest.mark.parametrize(
+    "rules", [TargetRules(), TargetRules(["hooks.example.test"]), TargetRules(loopback_allowed=True)]
+)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "rebound.example.test"])
-async def test_a_loopback_listener_is_reached_only_when_the_rules_say_so(rules: Rules, host: str) -> None:
+async def test_a_loopback_listener_is_reached_only_when_the_rules_say_so(
+    rules: TargetRules, host: str
+) -> None:
     allowed = rules.loopback_allowed and host in ("127.0.0.1", "localhost")
     async with receiving() as receiver, outbound(rules, resolving(["127.0.0.1"])) as out:
         url = f"http://{host}:{receiver.port}/"
         if allowed:
             assert (await out.post(url, BODY, HEADERS, plain_allowed=True)).status == 200
         else:
-            with pytest.raises(Refused, match=r"^address_refused: "):
+            with pytest.raises(TargetRefused, match=r"^address_refused: "):
                 await out.post(url, BODY, HEADERS, plain_allowed=True)
 
     assert receiver.connections == int(allowed)
@@ -89,8 +93,8 @@ async def test_a_loopback_listener_is_reached_only_when_the_rules_say_so(rules: 
 async def test_a_name_that_turns_private_after_its_registration_is_not_dialled() -> None:
     resolve = resolving([PUBLIC], ["127.0.0.1"])
     assert await resolve("hooks.example.test") == [PUBLIC]
-    async with receiving() as receiver, outbound(Rules(), resolve) as out:
-        with pytest.raises(Refused, match="address_refused"):
+    async with receiving() as receiver, outbound(TargetRules(), resolve) as out:
+        with pytest.raises(TargetRefused, match="address_refused"):
             await out.post(f"https://hooks.example.test:{receiver.port}/", BODY, HEADERS)
 
     assert receiver.connections == 0
@@ -106,7 +110,7 @@ async def test_each_attempt_looks_a_name_up_once() -> None:
     async with outbound(LOCAL, resolve) as out:
         for _ in range(2):
             async with receiving(hanging_up) as receiver:
-                with pytest.raises(Failed):
+                with pytest.raises(RequestFailed):
                     await out.post(f"http://hooks.example.test:{receiver.port}/", BODY, HEADERS)
 
     assert asked == ["hooks.example.test", "hooks.example.test"]
@@ -126,20 +130,20 @@ async def test_each_attempt_looks_a_name_up_once() -> None:
     ],
 )
 async def test_one_forbidden_address_refuses_the_whole_name(answer: Sequence[str]) -> None:
-    async with receiving() as receiver, outbound(Rules(), resolving(answer)) as out:
-        with pytest.raises(Refused, match="address_refused"):
+    async with receiving() as receiver, outbound(TargetRules(), resolving(answer)) as out:
+        with pytest.raises(TargetRefused, match="address_refused"):
             await out.post(f"https://hooks.example.test:{receiver.port}/", BODY, HEADERS)
 
     assert receiver.connections == 0
 
 
 @pytest.mark.parametrize("answer", [["169.254.169.254"], ["0.0.0.0"], ["::ffff:127.0.0.1"], ["100.64.0.1"]])
-@pytest.mark.parametrize("rules", [LOCAL, Rules(["hooks.example.test"])])
+@pytest.mark.parametrize("rules", [LOCAL, TargetRules(["hooks.example.test"])])
 async def test_what_is_neither_public_nor_private_stays_refused_for_every_name(
-    answer: Sequence[str], rules: Rules
+    answer: Sequence[str], rules: TargetRules
 ) -> None:
     async with receiving() as receiver, outbound(rules, resolving(answer)) as out:
-        with pytest.raises(Refused, match="address_refused"):
+        with pytest.raises(TargetRefused, match="address_refused"):
             await out.post(f"https://hooks.example.test:{receiver.port}/", BODY, HEADERS)
 
     assert receiver.connections == 0
@@ -147,15 +151,15 @@ async def test_what_is_neither_public_nor_private_stays_refused_for_every_name(
 
 async def test_plain_http_to_a_public_address_is_refused_where_only_private_ones_may_be_plain() -> None:
     async with outbound(LOCAL, resolving([PUBLIC])) as out:
-        with pytest.raises(Refused, match="address_refused"):
+        with pytest.raises(TargetRefused, match="address_refused"):
             await out.post("http://hooks.example.test/", BODY, HEADERS)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fe80::1%lo"])
 def test_the_socket_is_not_even_opened_for_an_address_out_of_reach(address: str) -> None:
-    gate = Gate(frozenset({Zone.PUBLIC}), resolving([]))
-    with pytest.raises(Barred):
-        gate.socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, 443)))
+    gate = AddressGate(frozenset({Zone.PUBLIC}), resolving([]))
+    with pytest.raises(AddressBarred):
+        gate.open_socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, 443)))
 
 
 def test_an_own_address_is_told_from_others() -> None:
@@ -177,7 +181,7 @@ async def test_a_redirect_is_an_answer_and_is_not_followed(status: int) -> None:
 
 async def test_a_silent_endpoint_times_out() -> None:
     async with receiving(silent) as receiver, outbound() as out:
-        with pytest.raises(Failed, match=r"^timeout: "):
+        with pytest.raises(RequestFailed, match=r"^timeout: "):
             await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=0.1)
 
 
@@ -186,7 +190,7 @@ async def test_a_body_that_never_ends_times_out_too() -> None:
         receiving(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")) as receiver,
         outbound() as out,
     ):
-        with pytest.raises(Failed, match=r"^timeout: "):
+        with pytest.raises(RequestFailed, match=r"^timeout: "):
             await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=0.1)
 
 
@@ -196,7 +200,7 @@ async def test_a_name_server_that_does_not_answer_counts_as_connecting() -> None
         return []
 
     async with outbound(LOCAL, resolve) as out:
-        with pytest.raises(Failed, match=r"^connect_timeout: "):
+        with pytest.raises(RequestFailed, match=r"^connect_timeout: "):
             await out.post("http://hooks.example.test/", BODY, HEADERS, connect_timeout=0.1)
 
 
@@ -245,13 +249,13 @@ async def test_a_proxy_of_the_environment_is_ignored(monkeypatch: pytest.MonkeyP
 )
 async def test_what_is_not_http_fails(answer: bytes, reason: str) -> None:
     async with receiving(answering(answer)) as receiver, outbound() as out:
-        with pytest.raises(Failed, match=f"^{reason}: "):
+        with pytest.raises(RequestFailed, match=f"^{reason}: "):
             await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=2)
 
 
 async def test_an_endpoint_that_hangs_up_fails() -> None:
     async with receiving(hanging_up) as receiver, outbound() as out:
-        with pytest.raises(Failed, match=r"^disconnected: "):
+        with pytest.raises(RequestFailed, match=r"^disconnected: "):
             await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS)
 
 
@@ -259,7 +263,7 @@ async def test_a_closed_port_fails() -> None:
     async with receiving() as receiver:
         pass
     async with outbound() as out:
-        with pytest.raises(Failed, match=r"^connection_failed: "):
+        with pytest.raises(RequestFailed, match=r"^connection_failed: "):
             await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS)
 
 
@@ -267,8 +271,8 @@ async def test_a_name_without_address_fails() -> None:
     async def resolve(host: str) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "no such name")
 
-    async with outbound(Rules(), resolve) as out:
-        with pytest.raises(Failed, match=r"^name_not_found: "):
+    async with outbound(TargetRules(), resolve) as out:
+        with pytest.raises(RequestFailed, match=r"^name_not_found: "):
             await out.post("https://hooks.example.test/", BODY, HEADERS)
 
 
@@ -286,7 +290,7 @@ async def test_https_asks_for_the_certificate_of_the_name(pair: Pair) -> None:
 
 
 async def test_https_to_a_host_with_another_certificate_fails_without_sending(pair: Pair) -> None:
-    with pytest.raises(Failed, match=r"^tls_failed: "):
+    with pytest.raises(RequestFailed, match=r"^tls_failed: "):
         await tls_attempt(pair, "other.example.test")
 
 
@@ -295,7 +299,7 @@ async def test_https_with_an_unknown_authority_fails(pair: Pair) -> None:
         receiving(tls=pair.server) as receiver,
         outbound(LOCAL, resolving(["127.0.0.1"])) as out,
     ):
-        with pytest.raises(Failed, match=r"^tls_failed: "):
+        with pytest.raises(RequestFailed, match=r"^tls_failed: "):
             await out.post(f"https://mail.example.test:{receiver.port}/", BODY, HEADERS)
 
     assert receiver.requests == []

@@ -14,11 +14,11 @@ from typing import Any, cast
 import pytest
 
 from esign.mail.failure import TemporaryFailure
-from esign.mail.message import Mailbox, compose
+from esign.mail.message import NamedMailbox, compose_message
 from esign.mail.sheet import Letter
-from esign.mail.smtp import Smtp
-from esign.net import Failed, Outbound, Refused, Rules
-from esign.net.resolver import Resolver, write_address
+from esign.mail.smtp import SmtpServer
+from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
+from esign.net.resolver import NameResolver, write_address
 from esign.system.clock import SystemClock
 from esign.system.resolve_names import THREADS, SystemLookup
 from tests.net.receiver import receiving
@@ -63,8 +63,8 @@ async def name_server(*addresses: str, code: int = 0) -> AsyncIterator[int]:
 
 
 @contextlib.asynccontextmanager
-async def outbound(resolver: Resolver, rules: Rules | None = None) -> AsyncIterator[Outbound]:
-    out = Outbound(rules or Rules(allow_private=True), SystemClock(), resolve=resolver)
+async def outbound(resolver: NameResolver, rules: TargetRules | None = None) -> AsyncIterator[OutboundClient]:
+    out = OutboundClient(rules or TargetRules(allow_private=True), SystemClock(), resolve=resolver)
     try:
         yield out
     finally:
@@ -73,7 +73,7 @@ async def outbound(resolver: Resolver, rules: Rules | None = None) -> AsyncItera
 
 
 async def test_names_that_get_no_answer_hold_up_no_other_delivery_and_no_thread(silent_server: int) -> None:
-    async with receiving() as receiver, outbound(Resolver([f"127.0.0.1:{silent_server}"])) as out:
+    async with receiving() as receiver, outbound(NameResolver([f"127.0.0.1:{silent_server}"])) as out:
         hanging = [
             asyncio.create_task(out.post(f"http://slow{n}.example.test:9999/", b"{}", HEADERS))
             for n in range(100)
@@ -92,18 +92,18 @@ async def test_names_that_get_no_answer_hold_up_no_other_delivery_and_no_thread(
 
 
 async def test_a_name_without_answer_is_a_failed_attempt_in_time(silent_server: int) -> None:
-    async with outbound(Resolver([f"127.0.0.1:{silent_server}"])) as out:
-        with pytest.raises(Failed, match=r"^connect_timeout: "):
+    async with outbound(NameResolver([f"127.0.0.1:{silent_server}"])) as out:
+        with pytest.raises(RequestFailed, match=r"^connect_timeout: "):
             await out.post("http://slow.example.test:9999/", b"{}", HEADERS, connect_timeout=0.2)
 
 
 async def test_what_a_name_server_says_is_judged_as_before() -> None:
     async with receiving() as receiver, name_server("127.0.0.1") as port:
-        async with outbound(Resolver([f"127.0.0.1:{port}"])) as out:
+        async with outbound(NameResolver([f"127.0.0.1:{port}"])) as out:
             url = f"http://hooks.example.test:{receiver.port}/"
             assert (await out.post(url, b"{}", HEADERS)).status == 200
-        async with outbound(Resolver([f"127.0.0.1:{port}"]), Rules()) as out:
-            with pytest.raises(Refused, match="address_refused"):
+        async with outbound(NameResolver([f"127.0.0.1:{port}"]), TargetRules()) as out:
+            with pytest.raises(TargetRefused, match="address_refused"):
                 await out.post(f"https://hooks.example.test:{receiver.port}/", b"{}", HEADERS)
         assert receiver.connections == 1
 
@@ -111,28 +111,28 @@ async def test_what_a_name_server_says_is_judged_as_before() -> None:
 async def test_one_forbidden_address_among_others_bars_the_name() -> None:
     async with (
         name_server("93.184.216.34", "169.254.169.254") as port,
-        outbound(Resolver([f"127.0.0.1:{port}"]), Rules()) as out,
+        outbound(NameResolver([f"127.0.0.1:{port}"]), TargetRules()) as out,
     ):
-        with pytest.raises(Refused, match="address_refused"):
+        with pytest.raises(TargetRefused, match="address_refused"):
             await out.post("https://hooks.example.test/", b"{}", HEADERS)
 
 
 @pytest.mark.parametrize("code", [2, 5])  # SERVFAIL, REFUSED
 async def test_a_name_server_that_cannot_say_is_not_taken_for_a_name_without_address(code: int) -> None:
-    async with name_server(code=code) as port, outbound(Resolver([f"127.0.0.1:{port}"])) as out:
-        with pytest.raises(Failed, match=r"^name_unanswered: "):
+    async with name_server(code=code) as port, outbound(NameResolver([f"127.0.0.1:{port}"])) as out:
+        with pytest.raises(RequestFailed, match=r"^name_unanswered: "):
             await out.post("http://hooks.example.test:9999/", b"{}", HEADERS)
 
 
 @pytest.mark.parametrize("code", [0, 3])  # NXDOMAIN
 async def test_a_name_that_does_not_exist_is_told(code: int) -> None:
-    async with name_server(code=code) as port, outbound(Resolver([f"127.0.0.1:{port}"])) as out:
-        with pytest.raises(Failed, match=r"^name_not_found: "):
+    async with name_server(code=code) as port, outbound(NameResolver([f"127.0.0.1:{port}"])) as out:
+        with pytest.raises(RequestFailed, match=r"^name_not_found: "):
             await out.post("http://nowhere.example.test:9999/", b"{}", HEADERS)
 
 
 async def test_the_hosts_file_counts() -> None:
-    resolver = Resolver()
+    resolver = NameResolver()
     try:
         assert set(await resolver("localhost")) & {"127.0.0.1", "::1"}
     finally:
@@ -187,17 +187,17 @@ async def test_a_hanging_system_resolver_holds_a_thread_of_its_own(hanging: Hang
 
 
 def a_message() -> EmailMessage:
-    return compose(
+    return compose_message(
         Letter("Please sign", "Please sign.", "<p>Please sign.</p>"),
-        sender=Mailbox("sign@example.test"),
-        to=Mailbox("ada@example.test"),
+        sender=NamedMailbox("sign@example.test"),
+        to=NamedMailbox("ada@example.test"),
         message_id="eml_1@example.test",
         at=0,
     )
 
 
 async def test_a_mail_whose_server_has_no_answer_from_its_name_server_waits(hanging: Hanging) -> None:
-    smtp = Smtp("slow.test", 25, "none", lookup=SystemLookup(hanging, patience=0.1))
+    smtp = SmtpServer("slow.test", 25, "none", lookup=SystemLookup(hanging, patience=0.1))
     with pytest.raises(TemporaryFailure, match=r"did not answer for slow\.test"):
         await smtp.send(a_message())
 

@@ -11,11 +11,11 @@ import pytest_asyncio
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from esign.cli.verify_file import Judge, judging, show
-from esign.config import load
+from esign.cli.verify_file import Judge, open_judge, write_report
+from esign.config import load_config
 from esign.core.instant import DAY
 from esign.pdf.report import Verification
-from esign.pdf.verify.revocation_sources import sources
+from esign.pdf.verify.revocation_sources import list_sources
 from esign.system.clock import SystemClock
 from tests.pdf.others import a_stamper, signed_in_loop
 from tests.pdf.others import signed as signed_elsewhere
@@ -97,7 +97,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def judge(folder: Path) -> AsyncIterator[Judge]:
     """As `esign verify --online` judges, which may go to private addresses too."""
-    async with judging(load(folder / "private.toml", {}), (folder / "root.pem",), online=True) as judge:
+    async with open_judge(
+        load_config(folder / "private.toml", {}), (folder / "root.pem",), online=True
+    ) as judge:
         yield judge
 
 
@@ -106,7 +108,7 @@ def reasons(found: Verification) -> list[str]:
 
 
 async def test_nobody_is_asked_unless_it_is_wanted(file: bytes, folder: Path, responder: Responder) -> None:
-    async with judging(load(folder / "private.toml", {}), (folder / "root.pem",)) as judge:
+    async with open_judge(load_config(folder / "private.toml", {}), (folder / "root.pem",)) as judge:
         assert (await judge(file))["result"] == "valid"
     assert responder.asked == []
 
@@ -118,7 +120,7 @@ async def test_a_good_answer_is_enough(
     found = await judge(file)
     assert (found["result"], found["signatures"][0]["revocation"]) == ("valid", "not_revoked")
     assert responder.asked == [("POST", "/ocsp")]
-    assert "revoked: no," in show(found, as_json=False)
+    assert "revoked: no," in write_report(found, as_json=False)
 
 
 async def test_the_list_is_fetched_where_nobody_answers(
@@ -138,7 +140,7 @@ async def test_a_revoked_certificate_is_told(
     responder.says["/ocsp"] = an_answer(ROOT, signed, TODAY, TODAY - DAY)
     found = await judge(file)
     assert found["result"] == "indeterminate"
-    assert "was revoked on" in show(found, as_json=False)
+    assert "was revoked on" in write_report(found, as_json=False)
 
 
 @pytest.mark.parametrize("said", [None, b"", b"<html>sorry</html>", b"\x30\x03\x0a\x01\x06", b"x" * 70_000])
@@ -158,7 +160,9 @@ async def test_private_addresses_are_not_asked(
     file: bytes, folder: Path, signed: Issued, responder: Responder
 ) -> None:
     responder.says["/ocsp"] = an_answer(ROOT, signed, TODAY)
-    async with judging(load(folder / "public.toml", {}), (folder / "root.pem",), online=True) as judge:
+    async with open_judge(
+        load_config(folder / "public.toml", {}), (folder / "root.pem",), online=True
+    ) as judge:
         assert (await judge(file))["result"] == "indeterminate"
     assert responder.asked == []
 
@@ -168,11 +172,11 @@ async def test_only_chains_to_a_trusted_certificate_are_asked_about(file: bytes)
     declared = a_seal(middle, extensions=declaring())
     below = await signed_elsewhere(a_pdf(), declared, "One", a_stamper())
     found = await asyncio.to_thread(
-        sources, below, (ROOT.der, an_authority("Test Time Stamps Root").der), NOW
+        list_sources, below, (ROOT.der, an_authority("Test Time Stamps Root").der), NOW
     )
     assert [source.url.rpartition("/")[2] for source in found] == ["ocsp", "list.crl"]
     for other, root in ((below, OTHER), (file, OTHER), (b"%PDF-1.7", ROOT)):
-        assert await asyncio.to_thread(sources, other, (root.der,), NOW) == []
+        assert await asyncio.to_thread(list_sources, other, (root.der,), NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -189,5 +193,5 @@ async def test_of_the_places_of_a_list_those_on_the_web_are_asked(
     names = [x509.UniformResourceIdentifier(place) for place in places]
     held = x509.CRLDistributionPoints([x509.DistributionPoint(names, None, None, None)])
     file = await signed_elsewhere(a_pdf(), a_seal(ROOT, extensions=(held,)), "One", None)
-    found = await asyncio.to_thread(sources, file, (ROOT.der,), NOW)
+    found = await asyncio.to_thread(list_sources, file, (ROOT.der,), NOW)
     assert [source.url for source in found] == asked

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from esign.pdf.inspection import Limits
+from esign.pdf.inspection import UploadLimits
 from esign.pdf.worker.workers import Workers
 
 
 @pytest.fixture(scope="session")
-def limits() -> Limits:
-    return Limits(file_bytes=25 * 1024 * 1024, pages=500)
+def limits() -> UploadLimits:
+    return UploadLimits(file_bytes=25 * 1024 * 1024, pages=500)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from pikepdf import Pdf
 from PIL import Image, ImageChops
 
-from esign.pdf.drawing.stamp_pages import stamp
+from esign.pdf.drawing.stamp_pages import stamp_overlays
 from tests.pdf.made import blank, written
 
 SCALE = 2
@@ -35,7 +35,7 @@ def mark(image: Image.Image) -> tuple[int, int, int, int] | None:
 
 def stamped(file: bytes, drawing: bytes, numbers: tuple[int, ...] = (1,)) -> bytes:
     with Pdf.open(io.BytesIO(file)) as pdf:
-        stamp(pdf, dict.fromkeys(numbers, (drawing, 0)))
+        stamp_overlays(pdf, dict.fromkeys(numbers, (drawing, 0)))
         return written(pdf)
 
 

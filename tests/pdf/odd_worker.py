@@ -153,4 +153,4 @@ if __name__ == "__main__":
     # Arguments such as `inspect=sleep_on` say what stands for a task.
     chosen = {task: f"__main__:{name}" for task, _, name in (given.partition("=") for given in sys.argv[1:])}
     fatal = dict.fromkeys(("inspect", "verify", "reencode"), "__main__:crash")
-    worker.main(fatal | chosen | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})
+    worker.run_worker(fatal | chosen | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from esign.core.actor import Actor, Origin
 from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
-from esign.pdf.seal_order import Drawn, SealOrder
+from esign.pdf.seal_order import DrawnField, SealOrder
 from tests.pki import NOW
 
 ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
@@ -63,12 +63,12 @@ def a_picture() -> dict[str, Any]:
     return {"type": "png", "width": 300, "height": 100, "base64": encoded}
 
 
-def a_field(type: str, value: str | bool | None = None, **changes: Any) -> Drawn:
+def a_field(type: str, value: str | bool | None = None, **changes: Any) -> DrawnField:
     known: dict[str, Any] = {"page": 1, "x": 10, "y": 10, "width": 40, "height": 5, "id": f"fld_{type}"}
-    return Drawn(type=type, value=value, **(known | changes))
+    return DrawnField(type=type, value=value, **(known | changes))
 
 
-def every_type(page: int = 1) -> tuple[Drawn, ...]:
+def every_type(page: int = 1) -> tuple[DrawnField, ...]:
     """One field of each type of the contract, filled in."""
     rows: list[tuple[str, str | bool | None, dict[str, Any]]] = [
         ("signature", None, {"kind": "drawn", "picture": a_picture(), "height": 6}),
@@ -147,23 +147,25 @@ def the_facts(*recipients: dict[str, Any], **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def an_order(prepared: bytes, *fields: Drawn, now: int = NOW, **facts: Any) -> SealOrder:
+def an_order(prepared: bytes, *fields: DrawnField, now: int = NOW, **facts: Any) -> SealOrder:
     return SealOrder(prepared, fields, the_facts(**facts), now)
 
 
-def a_trail(entries: int = 6) -> list[audit.Entry]:
-    lines: list[audit.Entry] = []
+def a_trail(entries: int = 6) -> list[audit.AuditEntry]:
+    lines: list[audit.AuditEntry] = []
     for seq in range(1, entries + 1):
         actor = Actor("recipient", f"rcp_{seq}", f"Zoë 山田 {seq}", "zoe@example.org")
         event = Event("recipient.viewed", NOW + seq, actor, actor.id, Origin("2001:db8::1", BROWSER))
-        lines.append(audit.entry(event, ID, seq, lines[-1].hash if lines else audit.START, os.urandom(16)))
+        lines.append(
+            audit.make_entry(event, ID, seq, lines[-1].hash if lines else audit.START, os.urandom(16))
+        )
     return lines
 
 
-def ordered(lines: list[audit.Entry], prepared: bytes | None = None) -> SealOrder:
+def ordered(lines: list[audit.AuditEntry], prepared: bytes | None = None) -> SealOrder:
     chain = {"entries": len(lines), "head": lines[-1].hash.hex()}
     order = an_order(prepared or a_pdf(), chain=chain)
-    return replace(order, trail=audit_file.write(ID, lines))
+    return replace(order, trail=audit_file.write_audit_file(ID, lines))
 
 
 def text_of(pdf: bytes, page: int | None = None) -> str:

@@ -12,7 +12,7 @@ from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign
+from esign.pdf.seal.seal import sign_file
 from tests.pdf.attacks import CHANGES, Files, dictionary, false_page, numbers, page_of, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, appended, parts, updated
 from tests.pdf.others import certificate, key, signed_in_loop, store
@@ -242,7 +242,7 @@ def hybrid(file: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 def around(file: bytes, other: bytes, issued: Issued) -> Files:
     """Cut, lengthened, and with the signature of somebody else or of another file in the gap."""
-    whole, strange = parts(file), cms.load(issued.credential)
+    whole, strange = parts(file), cms.load_key(issued.credential)
     digits, end = len(whole.gap) - 2, len(whole.cms.rstrip(b"\0")) - 9
 
     def filled(content: bytes) -> bytes:
@@ -262,9 +262,9 @@ def around(file: bytes, other: bytes, issued: Issued) -> Files:
         "a page in front": a_pdf() + file,
         "seal of another file": filled(parts(other).cms),
         "seal of the same text by a stranger": filled(
-            parts(sign(file[: file.index(b"%%EOF") + 6], strange, NOW, "x")).cms
+            parts(sign_file(file[: file.index(b"%%EOF") + 6], strange, NOW, "x")).cms
         ),
-        "seal of a stranger over nothing": filled(strange.cms(b"\0" * 32)),
+        "seal of a stranger over nothing": filled(strange.build_cms(b"\0" * 32)),
         "seal cut short": filled(whole.cms[:400]),
         "seal with one bit changed": filled(
             whole.cms[:end] + bytes([whole.cms[end] ^ 1]) + whole.cms[end + 1 :]

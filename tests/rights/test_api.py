@@ -16,7 +16,7 @@ from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members
 from esign.store.people import users as people
-from esign.system.entropy import new_id, new_key_secret
+from esign.system.entropy import make_id, make_key_secret
 from esign.web.api import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import Answer, Site, a_config, running
@@ -68,12 +68,12 @@ def actor_of(member: Member) -> Actor:
 
 
 async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Scopes) -> str:
-    now, text = site.clock.now(), api_key.compose(mode, new_key_secret())
-    hint = api_key.hint(text)
-    key = ApiKey(new_id("key", now), organisation, mode, "CRM", hint, scopes, now, created_by=by)
+    now, text = site.clock.now(), api_key.compose_key(mode, make_key_secret())
+    hint = api_key.make_hint(text)
+    key = ApiKey(make_id("key", now), organisation, mode, "CRM", hint, scopes, now, created_by=by)
 
     async def write(tx: Transaction) -> None:
-        await accounts.add_key(tx, key, api_key.digest(text))
+        await accounts.add_key(tx, key, api_key.hash_key(text))
 
     await site.runtime.db.write(write)
     return text
@@ -82,9 +82,9 @@ async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Sc
 async def a_maker(site: Site, organisation: str, name: str, role: MemberRole = ADMIN) -> Member:
     """Somebody who signs in, as a member of the organisation."""
     now = site.clock.now()
-    user = invitations.new_user(f"{name}@example.test", name.title(), now, "no hash")
+    user = invitations.make_user(f"{name}@example.test", name.title(), now, "no hash")
     member = Member(
-        new_id("mem", now), organisation, user.email, user.name, role, MemberStatus.ACTIVE, now, user.id
+        make_id("mem", now), organisation, user.email, user.name, role, MemberStatus.ACTIVE, now, user.id
     )
 
     async def write(tx: Transaction) -> None:
@@ -242,7 +242,7 @@ async def test_a_member_of_another_organisation_lends_a_key_nothing(site: Site, 
 async def test_a_key_shows_the_role_that_it_acts_with(site: Site, keys: Keys) -> None:
     for maker, role in MAKERS.items():
         text = await keys.get(maker, Mode.LIVE, Scope.ALL)
-        key = await accounts.key_by_hash(site.runtime.db, api_key.digest(text))
+        key = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
         assert key is not None
         shown = await site.ok("GET", f"/api-keys/{key.id}")
         expected_role = None if maker == OPERATOR or role is None else role.value

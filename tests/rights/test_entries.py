@@ -21,7 +21,7 @@ import pyotp
 import pytest
 
 from esign.actions.people import api_keys, invitations, second_factor, users
-from esign.actions.people.accounts import Wish
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.instant import DAY, SECOND
 from esign.core.people.admin_audit import ACTS
@@ -334,7 +334,7 @@ def by_link(errand: Errand, path: str, **form: str) -> Deed:
         if errand is Errand.INVITATION:
             subject = await ada.member()
         now = office.clock.now()
-        token = await office.runtime.db.write(lambda tx: invitations.issue(tx, errand, subject, now))
+        token = await office.runtime.db.write(lambda tx: invitations.issue_token(tx, errand, subject, now))
         ada.visitor = office.visitor()
         await ada.send(path.format(token=token), **form)
 
@@ -504,7 +504,7 @@ async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: s
         # What the program did with the keys before is entered with the first change of somebody.
         [entry] = [one for one in found if one["actor"]["kind"] != "system"]
         assert (entry["type"], entry["ip"]) == (OFFICE[path], "127.0.0.1")
-        [member] = await members.of_user(office.runtime.db, (await office.user_of(EMAIL)).id)
+        [member] = await members.find_by_user(office.runtime.db, (await office.user_of(EMAIL)).id)
         if path == "/forgot":
             assert entry["actor"]["kind"] == "anonymous"
         elif path == "/invitation/{token}":
@@ -514,7 +514,7 @@ async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: s
 
 
 async def test_the_first_owner_is_entered_with_how_they_called_the_organisation(office: Office) -> None:
-    token = await invitations.setup_token(office.runtime.db, office.clock.now())
+    token = await invitations.issue_setup_token(office.runtime.db, office.clock.now())
     form = {
         "organisation": "Alder & Finch",
         "timeZone": "Europe/London",
@@ -557,16 +557,16 @@ async def test_an_invitation_says_nothing_of_mail_but_whether_its_link_was_shown
     shown = (await newest(office))[0]["data"]
     assert "mailed" not in shown and shown["linkShown"] is False
     made = (office.runtime.db, office.runtime.vault, None, "cli@example.test", "Cli", MemberRole.VIEWER)
-    await users.create(*made, office.clock.now())
+    await users.create_invitation(*made, office.clock.now())
     assert (await newest(office))[0]["data"]["linkShown"] is True
 
 
 async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) -> None:
     ada, user = await office.signed_in("Ada"), await office.user("Bo", MemberRole.ADMIN)
-    [bo] = await members.of_user(office.runtime.db, user.id)
+    [bo] = await members.find_by_user(office.runtime.db, user.id)
     organisation = await accounts.get_organisation(office.runtime.db, bo.organisation_id)
     by = Caller(Actor("member", bo.id, bo.name, bo.email))
-    wishes = [Wish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
+    wishes = [KeyWish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
     made = {(await api_keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
     await ada.post(f"/members/{bo.id}/remove", revoke="yes")
     removed, *revoked = (await newest(office))[:3]

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from esign.store.people import members
-from esign.web.office.frame.dispatch import Line
+from esign.web.office.frame.dispatch import OfficeRoute
 from esign.web.office.routes import TABLE
 from tests.web.office.frame.test_dispatch import name
 from tests.web.office.visitor import Office, Visitor, an_office
@@ -39,7 +39,7 @@ async def ids(office: Office, ada: Visitor) -> dict[str, list[str]]:
     completed, sent, draft = await office.site.completed(), await api.sent(), await api.create()
     template = (await api.ok("POST", "/templates", {"fromDocumentId": draft}))["id"]
     hook = (await api.ok("POST", "/webhooks", {"url": "https://ok.test/", "events": ["*"]}))["id"]
-    [member] = await members.of_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
+    [member] = await members.find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
     return {
         "/documents": [draft, sent, completed],
         "/templates": [template],
@@ -65,7 +65,7 @@ async def rows(office: Office) -> dict[str, str]:
     return found
 
 
-async def addresses(office: Office, line: Line, ids: dict[str, list[str]]) -> list[str]:
+async def addresses(office: Office, line: OfficeRoute, ids: dict[str, list[str]]) -> list[str]:
     """The line with ids that there are."""
     own = next((found for start, found in ids.items() if line.path.startswith(f"{start}/{{id}}")), ["x"])
     others = {"did": "x", "variant": "original", "number": 1, "done": 0, "token": "t" * 43}
@@ -78,7 +78,7 @@ async def addresses(office: Office, line: Line, ids: dict[str, list[str]]) -> li
 
 @pytest.mark.parametrize("line", PAGES, ids=name)
 async def test_opening_a_page_of_the_office_changes_nothing(
-    office: Office, ada: Visitor, ids: dict[str, list[str]], line: Line
+    office: Office, ada: Visitor, ids: dict[str, list[str]], line: OfficeRoute
 ) -> None:
     for path in await addresses(office, line, ids):
         for method in ("HEAD", "GET"):

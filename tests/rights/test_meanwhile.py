@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from esign.actions.people import api_keys, users
 from esign.actions.people import members as acting
-from esign.actions.people.accounts import Wish
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Mode, Owner
 from esign.core.errors import Problem
 from esign.core.people.api_key import Scope
@@ -25,7 +25,7 @@ from esign.core.people.member import Member, MemberRole
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, sessions
 from esign.web.api import ENDPOINTS, V1
-from esign.web.office.frame.dispatch import Line
+from esign.web.office.frame.dispatch import OfficeRoute
 from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import body_of, named
@@ -135,7 +135,7 @@ SLOW = [
 ]
 
 
-def form_of(visitor: Visitor, line: Line) -> tuple[bytes, str]:
+def form_of(visitor: Visitor, line: OfficeRoute) -> tuple[bytes, str]:
     """The form of a line and its media type."""
     given = {"csrf": visitor.csrf, "once": "a-name-of-its-own"}
     if line.takes == "rows":
@@ -157,11 +157,11 @@ ENDS: Mapping[str, Change] = {
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("line", SLOW, ids=name)
 async def test_a_form_that_comes_after_its_sender_left_is_not_taken(
-    office: Office, line: Line, end: str
+    office: Office, line: OfficeRoute, end: str
 ) -> None:
     who = f"{name(line)} {end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "").lower()
     visitor = await office.signed_in(who)
-    [member] = await members.of_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
+    [member] = await members.find_by_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
     body, media = form_of(visitor, line)
     headers = {
         "Cookie": f"esign={visitor.token}",
@@ -187,11 +187,11 @@ async def go_to_test_mode(office: Office, member: Member) -> None:
 
 @pytest.mark.parametrize("line", SLOW, ids=name)
 async def test_a_form_that_comes_after_its_session_went_elsewhere_changes_nothing_there(
-    office: Office, line: Line
+    office: Office, line: OfficeRoute
 ) -> None:
     who = f"{name(line)} moved".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "").lower()
     visitor = await office.signed_in(who)
-    [member] = await members.of_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
+    [member] = await members.find_by_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
     body, media = form_of(visitor, line)
     headers = {"Cookie": f"esign={visitor.token}", "Origin": office.site.base, "Content-Type": media}
     change = go_to_test_mode(office, member)
@@ -217,7 +217,7 @@ async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
     change, code = REFUSED[end]
     who = f"{named(endpoint)}{end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "")
     user = await office.user(who)
-    [member] = await members.of_user(office.runtime.db, user.id)
+    [member] = await members.find_by_user(office.runtime.db, user.id)
     mode = Mode.TEST if endpoint.test_only else Mode.LIVE
     key = await a_key_of(office, member, mode)
     path = endpoint.path.format_map({"id": "x", "rid": "x", "did": "x"})
@@ -234,7 +234,7 @@ async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
 async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
     organisation = await accounts.get_organisation(office.runtime.db, member.organisation_id)
     by = Caller(Actor("member", member.id, member.name, member.email))
-    wish = Wish("CRM", mode, frozenset({Scope.ALL}), None)
+    wish = KeyWish("CRM", mode, frozenset({Scope.ALL}), None)
     _, text = await api_keys.create(office.runtime, organisation, wish, by)
     return text
 
@@ -266,11 +266,11 @@ async def test_members_are_changed_with_the_role_that_one_has_in_the_transaction
     office: Office, deed: str, role: MemberRole | None
 ) -> None:
     """Whoever asked was an owner when they did."""
-    first = await accounts.first_organisation(office.runtime.db)
+    first = await accounts.find_first_organisation(office.runtime.db)
     assert first is not None
     owner, told = Owner(first.id, Mode.LIVE), f"{deed}-{role}".replace(" ", "").lower()
     user = await office.user(f"by-{told}")
-    [asking] = await members.of_user(office.runtime.db, user.id)
+    [asking] = await members.find_by_user(office.runtime.db, user.id)
     caller = Caller(Actor("member", asking.id, asking.name, asking.email))
     other = await acting.invite(
         office.runtime, owner, f"of-{told}@example.test", "Of", MemberRole.MEMBER, caller=caller
@@ -294,7 +294,7 @@ async def test_of_three_owners_who_demote_each_other_at_once_none_acts_after_bei
         ids = []
         for each in names:
             user = await office.user_of(f"{each.lower()}@example.test")
-            ids.append((await members.of_user(office.runtime.db, user.id))[0].id)
+            ids.append((await members.find_by_user(office.runtime.db, user.id))[0].id)
         order = list(zip(circle, (ids[1], ids[2], ids[0]), strict=True))
         pages = await asyncio.gather(*(one.post(f"/members/{id}/role", role="viewer") for one, id in order))
         entries = (await office.site.api.ok("GET", "/audit?type=member.changed"))["data"]

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import api_keys, second_factor
-from esign.actions.people.accounts import Wish
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.instant import SECOND, Instant
 from esign.core.people.api_key import Scope
@@ -18,8 +18,8 @@ from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH, Session, Stage, User
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, sessions
-from esign.system.entropy import new_id, new_token
-from esign.web.office.frame.dispatch import CODE, PROOF, Line
+from esign.system.entropy import make_id, make_token
+from esign.web.office.frame.dispatch import CODE, PROOF, OfficeRoute
 from esign.web.office.routes import TABLE
 from tests.factories import an_organisation, store_organisation
 from tests.rights.table import OFFICE, OPENED_BY
@@ -56,7 +56,7 @@ SECRET = second_factor.new_secret()
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def people(office: Office) -> People:
-    first = await accounts.first_organisation(office.runtime.db)
+    first = await accounts.find_first_organisation(office.runtime.db)
     assert first
     later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
     other = await store_organisation(office.runtime.db, later)
@@ -96,9 +96,9 @@ async def at_browser(
 ) -> Visitor:
     """A session of their own; `signed_in` and `confirmed` are milliseconds ago, by code where they have one."""
     now, visitor = office.clock.now(), office.visitor()
-    token = visitor.token = new_token()
+    token = visitor.token = make_token()
     session = Session(
-        id=new_id("ses", now),
+        id=make_id("ses", now),
         user_id=user.id,
         organisation_id=organisation,
         stage=Stage.WHOLE,
@@ -117,7 +117,7 @@ async def at_browser(
     return visitor
 
 
-async def knock(visitor: Visitor, line: Line, **form: str) -> Page:
+async def knock(visitor: Visitor, line: OfficeRoute, **form: str) -> Page:
     if line.method == "GET":
         return await visitor.get(address(line))
     return await send(visitor, line, **form)
@@ -127,7 +127,9 @@ async def knock(visitor: Visitor, line: Line, **form: str) -> Page:
 
 
 @pytest.mark.parametrize("line", BEHIND, ids=name)
-async def test_a_line_opens_to_the_roles_of_the_table(office: Office, people: People, line: Line) -> None:
+async def test_a_line_opens_to_the_roles_of_the_table(
+    office: Office, people: People, line: OfficeRoute
+) -> None:
     allowed = OPENED_BY[OFFICE[name(line)].words[0]]
     for mode in Mode:
         for role, user in people.plain.items():
@@ -142,7 +144,7 @@ async def test_a_line_opens_to_the_roles_of_the_table(office: Office, people: Pe
 # ---------- what is asked once more ----------
 
 
-async def asked(visitor: Visitor, line: Line) -> frozenset[str]:
+async def asked(visitor: Visitor, line: OfficeRoute) -> frozenset[str]:
     """Which fields the person has to fill in before the line does anything."""
     page = await knock(visitor, line)
     if page.status == REDIRECT and page.to.startswith("/confirm?"):
@@ -158,7 +160,7 @@ NOW_AND_LONG_AGO = {"just signed in": 0, "signed in long ago": FRESH}
 
 @pytest.mark.parametrize("line", [one for one in BEHIND if one.path != "/confirm"], ids=name)
 async def test_what_is_asked_once_more_is_what_the_table_says(
-    office: Office, people: People, line: Line
+    office: Office, people: People, line: OfficeRoute
 ) -> None:
     words = OFFICE[name(line)].words[1:]
     owner = MemberRole.OWNER
@@ -179,7 +181,7 @@ CONFIRMED_BY_CODE = [line for line in BEHIND if {"code", "each"} & set(OFFICE[na
 
 @pytest.mark.parametrize("line", [one for one in CONFIRMED_BY_CODE if one.method == "POST"], ids=name)
 async def test_a_wrong_code_opens_nothing_and_a_right_one_opens_it(
-    office: Office, people: People, line: Line
+    office: Office, people: People, line: OfficeRoute
 ) -> None:
     visitor = await at_browser(office, people.guarded[MemberRole.OWNER], people.here)
     before = visitor.token
@@ -253,7 +255,7 @@ GONE, AGAIN = "gone", "again"
 
 async def a_member(office: Office, people: People, email: str, role: MemberRole, *, invited: bool) -> str:
     user = await office.user(email, role)
-    [member] = await members.of_user(office.runtime.db, user.id)
+    [member] = await members.find_by_user(office.runtime.db, user.id)
 
     async def uninvite(tx: Transaction) -> None:
         await tx.run("UPDATE member SET status = 'invited', user_id = NULL WHERE id = :id", id=member.id)
@@ -324,11 +326,11 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
     organisation = await accounts.get_organisation(office.runtime.db, people.here)
     for revoke in (True, False):
         user = await office.user(f"Maker{revoke}", MemberRole.ADMIN)
-        [member] = await members.of_user(office.runtime.db, user.id)
+        [member] = await members.find_by_user(office.runtime.db, user.id)
         by = Actor("member", member.id, member.name, member.email)
         made = []
         for mode in Mode:
-            wish = Wish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
+            wish = KeyWish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
             made.append((await api_keys.create(office.runtime, organisation, wish, Caller(by)))[0])
         page = await owner.get(f"/members/{member.id}/remove")
         assert "These 2 API tokens stop working at once" in page.said

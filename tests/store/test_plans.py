@@ -13,7 +13,7 @@ import pytest
 import esign.store
 from esign.core.actor import Mode
 from esign.core.document.document import Status
-from esign.core.document.document_filters import Listing, Sort, Span
+from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.document import (
     blobs,
@@ -24,9 +24,9 @@ from esign.store.document import (
     phone_handoffs,
     templates,
 )
-from esign.store.document.list_queries import Query, query_of
+from esign.store.document.list_queries import ListQuery, make_query
 from esign.store.engine.database import Database, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.people import (
     accounts,
     audit_log,
@@ -43,32 +43,32 @@ from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
-AFTER = Place(NOW, "doc_1")
+AFTER = PageStart(NOW, "doc_1")
 MEMBER = Member(
     "mem_1", ORGANISATION, "ada@example.test", "Ada", MemberRole.ADMIN, MemberStatus.ACTIVE, NOW, "usr_1"
 )
-MAIL = Place(NOW, "7")
+MAIL = PageStart(NOW, "7")
 SORT = re.compile(r"USE TEMP B-TREE FOR (ORDER|RIGHT PART OF ORDER|LAST .*OF ORDER) BY")
 
 # ---------- documents ----------
 
 SPAN = Span(NOW, NOW + 1)
-FILTERS: dict[str, Listing] = {
-    "nothing": Listing(),
-    "a status": Listing(statuses=frozenset({Status.SENT})),
-    "statuses": Listing(statuses=frozenset({Status.SENT, Status.COMPLETED, Status.DRAFT})),
-    "attention": Listing(attention=True),
-    "attention and a status": Listing(statuses=frozenset({Status.SENT}), attention=True),
-    "q": Listing(q="lease"),
-    "one letter": Listing(q="e"),
-    "two letters": Listing(q="le"),
-    "recipientEmail": Listing(recipient_email="ana@example.com"),
-    "externalId": Listing(external_id="order-1"),
-    "templateId": Listing(template_id="tpl_1"),
-    "created": Listing(created=SPAN),
-    "updated": Listing(updated=SPAN),
-    "completed": Listing(completed=SPAN),
-    "everything": Listing(
+FILTERS: dict[str, DocumentFilters] = {
+    "nothing": DocumentFilters(),
+    "a status": DocumentFilters(statuses=frozenset({Status.SENT})),
+    "statuses": DocumentFilters(statuses=frozenset({Status.SENT, Status.COMPLETED, Status.DRAFT})),
+    "attention": DocumentFilters(attention=True),
+    "attention and a status": DocumentFilters(statuses=frozenset({Status.SENT}), attention=True),
+    "q": DocumentFilters(q="lease"),
+    "one letter": DocumentFilters(q="e"),
+    "two letters": DocumentFilters(q="le"),
+    "recipientEmail": DocumentFilters(recipient_email="ana@example.com"),
+    "externalId": DocumentFilters(external_id="order-1"),
+    "templateId": DocumentFilters(template_id="tpl_1"),
+    "created": DocumentFilters(created=SPAN),
+    "updated": DocumentFilters(updated=SPAN),
+    "completed": DocumentFilters(completed=SPAN),
+    "everything": DocumentFilters(
         frozenset({Status.SENT}),
         "lease",
         "ana@example.com",
@@ -91,12 +91,12 @@ WEIGHED = {"everything"} | {
 }
 
 
-def query(name: str, sort: Sort, after: Place | None = AFTER) -> Query:
+def query(name: str, sort: Sort, after: PageStart | None = AFTER) -> ListQuery:
     asked = replace(FILTERS[name], sort=sort)
-    return query_of(ORGANISATION, Mode.LIVE, asked, after, regular=True)
+    return make_query(ORGANISATION, Mode.LIVE, asked, after, regular=True)
 
 
-async def plan_of(db: Database, query: Query, way: str) -> list[str]:
+async def plan_of(db: Database, query: ListQuery, way: str) -> list[str]:
     rows = await db.all(f"EXPLAIN QUERY PLAN {way}", **query.parameters, limit=25, most=1)
     return [row["detail"] for row in rows]
 
@@ -104,10 +104,10 @@ async def plan_of(db: Database, query: Query, way: str) -> list[str]:
 @pytest.mark.parametrize("after", [None, AFTER])
 @pytest.mark.parametrize(("name", "sort"), [*product(FILTERS, Sort)])
 async def test_one_filter_and_the_order_are_in_one_index(
-    db: Database, name: str, sort: Sort, after: Place | None
+    db: Database, name: str, sort: Sort, after: PageStart | None
 ) -> None:
     asked = query(name, sort, after)
-    way = listing.obvious(asked)
+    way = listing.find_single_walk(asked)
     assert (way is None) is bool(WEIGHED & {name, (name, sort)})
     if way is not None:
         plan = await plan_of(db, asked, way)
@@ -125,11 +125,11 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
         *(["words"] if asked.words else []),
     ]
     for filter in filters:
-        plan = await plan_of(db, asked, listing.whole(asked, filter))
+        plan = await plan_of(db, asked, listing.read_by_filter(asked, filter))
         assert not [step for step in plan if WALKED.match(step)], plan
-    plan = await plan_of(db, asked, listing.along(asked))
+    plan = await plan_of(db, asked, listing.walk_in_order(asked))
     assert not [step for step in plan if WALKED.match(step) or SORT.match(step)], plan
-    cut, first, *_ = await plan_of(db, asked, listing.along(asked, 1_000))
+    cut, first, *_ = await plan_of(db, asked, listing.walk_in_order(asked, 1_000))
     assert cut.startswith("CO-ROUTINE") and first.startswith(("SEARCH d USING", "SCAN i VIRTUAL")), first
 
     async def find(tx: Transaction) -> None:
@@ -146,10 +146,10 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 
 # ---------- every other list ----------
 
-WANTED = events.Wanted(ORGANISATION, Mode.LIVE)
-LOGGED, LOG_PLACE = audit_log.Wanted(ORGANISATION), Place(NOW, "7")
+WANTED = events.EventFilter(ORGANISATION, Mode.LIVE)
+LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "accounts.keys_of": lambda tx: accounts.keys_of(tx, ORGANISATION),
+    "accounts.keys_of": lambda tx: accounts.find_all_keys(tx, ORGANISATION),
     "accounts.find_keys": lambda tx: accounts.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
     "accounts.find_active_keys_of": lambda tx: accounts.find_active_keys_of(tx, MEMBER, NOW),
     "accounts.find_expiring_keys": lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + 1),
@@ -167,7 +167,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "audit_log.prune_failures": lambda tx: audit_log.prune_failures(tx, NOW, 500),
     "blobs.prune": lambda tx: blobs.prune(tx, NOW, 16),
     "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
-    "deliveries.attempts": lambda tx: deliveries.attempts(tx, 1),
+    "deliveries.attempts": lambda tx: deliveries.find_attempts(tx, 1),
     "deliveries.claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "boot"),
     "deliveries.find_page": lambda tx: deliveries.find_page(tx, "wh_1", 25, AFTER),
     "deliveries.find_page of a type": lambda tx: deliveries.find_page(
@@ -183,7 +183,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_documents.find_ended without a seal": lambda tx: due_documents.find_ended(
         tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
     ),
-    "erasings.newest": lambda tx: erasings.newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
+    "erasings.newest": lambda tx: erasings.find_newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
     "events.find_received": lambda tx: events.find_received(tx, WANTED, "wh_1", 25, AFTER),
     "events.find_page": lambda tx: events.find_page(tx, WANTED, 25, AFTER),
     "events.find_page of a type": lambda tx: events.find_page(
@@ -196,18 +196,18 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, replace(WANTED, hidden="audit.recorded"), 25, AFTER
     ),
     "events.find_times": lambda tx: events.find_times(tx, "doc_1", "recipient.unblocked", "rcp_1", NOW),
-    "events.trail": lambda tx: events.trail(tx, "doc_1", 5, 25),
+    "events.trail": lambda tx: events.find_entries(tx, "doc_1", 5, 25),
     "events.prune": lambda tx: events.prune(tx, NOW, 500),
     "phone_handoffs.prune": lambda tx: phone_handoffs.prune(tx, NOW, 500),
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
     "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),
-    "kept_mail.newest": lambda tx: kept_mail.newest(tx, 25),
-    "kept_mail.find_tests": lambda tx: kept_mail.find_tests(tx, ORGANISATION, 25, AFTER),
+    "kept_mail.newest": lambda tx: kept_mail.find_newest(tx, 25),
+    "kept_mail.find_tests": lambda tx: kept_mail.find_test_mails(tx, ORGANISATION, 25, AFTER),
     "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
-    "accounts.organisations_of": lambda tx: accounts.organisations_of(tx, "usr_1"),
-    "members.of_user": lambda tx: members.of_user(tx, "usr_1"),
+    "accounts.organisations_of": lambda tx: accounts.find_organisations_of_user(tx, "usr_1"),
+    "members.of_user": lambda tx: members.find_by_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
@@ -217,8 +217,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
-    "templates.naming": lambda tx: templates.naming(tx, ORGANISATION, "jo@example.com"),
-    "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
+    "templates.naming": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
+    "templates.titles": lambda tx: templates.find_titles(tx, ORGANISATION, Mode.LIVE, 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "page_views.prune": lambda tx: page_views.prune(tx, NOW, 16),

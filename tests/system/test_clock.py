@@ -3,7 +3,7 @@
 import pytest
 
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant
-from esign.system.clock import FAR, Clock, GuardedClock, Mark, SystemClock
+from esign.system.clock import FAR, Clock, ClockMark, GuardedClock, SystemClock
 from tests.factories import NOW
 
 YEAR = 365 * DAY
@@ -42,7 +42,7 @@ def machine() -> Machine:
 def test_an_even_clock_is_believed(machine: Machine) -> None:
     clock = GuardedClock(machine)
     machine.passes(clock, 3600)
-    assert clock.now() == clock.settled() == machine.now()
+    assert clock.now() == clock.read_settled_time() == machine.now()
     assert clock.doubt is None
 
 
@@ -70,10 +70,10 @@ def test_a_jump_is_not_followed_and_leaves_no_trace(machine: Machine, error: int
     machine.error = error
     machine.passes(clock, 30)
     assert clock.now() == machine.true
-    assert certain <= clock.settled() <= certain + 5 * SECOND, "nothing falls due meanwhile"
+    assert certain <= clock.read_settled_time() <= certain + 5 * SECOND, "nothing falls due meanwhile"
     assert clock.doubt is not None and clock.doubt.ahead == error and clock.mark() is None
     machine.error = 0
-    assert clock.now() == clock.settled() == machine.true and clock.doubt is None
+    assert clock.now() == clock.read_settled_time() == machine.true and clock.doubt is None
 
 
 @pytest.mark.parametrize("error", [HOUR, YEAR, -HOUR, -YEAR])
@@ -105,11 +105,11 @@ def test_an_operator_s_word_is_enough(machine: Machine) -> None:
 # ---------- over a restart ----------
 
 
-def restarted(machine: Machine, mark: Mark | None, boot_id: str = "this") -> GuardedClock:
+def restarted(machine: Machine, mark: ClockMark | None, boot_id: str = "this") -> GuardedClock:
     return GuardedClock(machine, mark, boot_id)
 
 
-def a_mark(machine: Machine) -> Mark:
+def a_mark(machine: Machine) -> ClockMark:
     mark = GuardedClock(machine, None, "this").mark()
     assert mark is not None
     return mark
@@ -130,7 +130,7 @@ def test_a_program_that_was_stopped_for_a_month_on_a_running_machine_knows_it(ma
     mark = a_mark(machine)
     machine.up += 40 * 24 * 3600
     clock = restarted(machine, mark)
-    assert clock.doubt is None and clock.settled() == machine.true
+    assert clock.doubt is None and clock.read_settled_time() == machine.true
 
 
 @pytest.mark.parametrize("off", [HOUR, 6 * DAY, FAR])
@@ -138,7 +138,7 @@ def test_a_machine_that_was_off_for_days_is_believed(machine: Machine, off: int)
     mark = a_mark(machine)
     machine.error = off
     clock = restarted(machine, mark, "another")
-    assert clock.doubt is None and clock.settled() == machine.now()
+    assert clock.doubt is None and clock.read_settled_time() == machine.now()
 
 
 def test_a_clock_that_starts_far_ahead_is_the_time_but_nothing_falls_due_for_ten_minutes(
@@ -148,9 +148,9 @@ def test_a_clock_that_starts_far_ahead_is_the_time_but_nothing_falls_due_for_ten
     machine.error = YEAR
     clock = restarted(machine, mark, "another")
     machine.passes(clock, 595)
-    assert clock.now() == machine.now() and clock.settled() == mark.at and clock.mark() is None
+    assert clock.now() == machine.now() and clock.read_settled_time() == mark.at and clock.mark() is None
     machine.passes(clock, 10)
-    assert clock.doubt is None and clock.settled() == machine.now()
+    assert clock.doubt is None and clock.read_settled_time() == machine.now()
 
 
 def test_a_clock_that_starts_far_ahead_and_is_set_right_does_no_harm(machine: Machine) -> None:
@@ -159,7 +159,7 @@ def test_a_clock_that_starts_far_ahead_and_is_set_right_does_no_harm(machine: Ma
     clock = restarted(machine, mark, "another")
     machine.passes(clock, 30)
     machine.error = HOUR
-    assert clock.now() == clock.settled() == machine.now() and clock.doubt is None
+    assert clock.now() == clock.read_settled_time() == machine.now() and clock.doubt is None
 
 
 def test_a_clock_that_starts_far_ahead_and_falls_far_behind_is_not_followed(machine: Machine) -> None:
@@ -183,4 +183,4 @@ def test_a_clock_that_starts_in_the_past_goes_on_from_what_was_certain(machine: 
 
 def test_the_machine_s_own_clocks_agree() -> None:
     clock = GuardedClock(SystemClock())
-    assert clock.doubt is None and clock.now() == clock.settled()
+    assert clock.doubt is None and clock.now() == clock.read_settled_time()

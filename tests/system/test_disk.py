@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.system.disk import Room, free_bytes
+from esign.system.disk import DiskRoom, count_free_bytes
 
 MIB = 2**20
 
@@ -26,11 +26,11 @@ def disk() -> Disk:
 
 
 @pytest.fixture
-def room(tmp_path: Path, disk: Disk) -> Room:
-    return Room(tmp_path, spare=16 * MIB, reserve=4 * MIB, free=disk)
+def room(tmp_path: Path, disk: Disk) -> DiskRoom:
+    return DiskRoom(tmp_path, spare=16 * MIB, reserve=4 * MIB, free=disk)
 
 
-def test_new_files_wait_as_soon_as_less_is_free_than_is_kept_for_signing(room: Room, disk: Disk) -> None:
+def test_new_files_wait_as_soon_as_less_is_free_than_is_kept_for_signing(room: DiskRoom, disk: Disk) -> None:
     assert not room.is_short()
     disk.free = 16 * MIB
     assert not room.is_short()
@@ -39,33 +39,33 @@ def test_new_files_wait_as_soon_as_less_is_free_than_is_kept_for_signing(room: R
 
 
 def test_the_reserve_takes_its_room_and_gives_it_when_hardly_any_is_left(
-    room: Room, disk: Disk, tmp_path: Path
+    room: DiskRoom, disk: Disk, tmp_path: Path
 ) -> None:
     reserve = tmp_path / "reserve"
-    room.look()
+    room.check_room()
     assert reserve.stat().st_size == 4 * MIB and reserve.stat().st_blocks * 512 >= 4 * MIB
     assert reserve.stat().st_mode & 0o777 == 0o600
     disk.free = 8 * MIB
-    room.look()
+    room.check_room()
     assert reserve.exists()
     disk.free = 4 * MIB - 1
-    room.look()
+    room.check_room()
     assert not reserve.exists()
     disk.free = 20 * MIB  # not at once: what it takes would make room short again
-    room.look()
+    room.check_room()
     assert not reserve.exists()
     disk.free = 24 * MIB
-    room.look()
+    room.check_room()
     assert reserve.stat().st_size == 4 * MIB
 
 
-def test_what_changes_is_logged_once(room: Room, disk: Disk, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_changes_is_logged_once(room: DiskRoom, disk: Disk, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     disk.free = 10 * MIB
-    room.look()
-    room.look()
+    room.check_room()
+    room.check_room()
     disk.free = 100 * MIB
-    room.look()
+    room.check_room()
     assert [record.message[:60] for record in caplog.records] == [
         "the disk of the data folder has 10 MiB left: nothing can be ",
         "the disk of the data folder has room again: uploads are take",
@@ -73,12 +73,12 @@ def test_what_changes_is_logged_once(room: Room, disk: Disk, caplog: pytest.LogC
 
 
 def test_a_disk_that_cannot_be_asked_has_no_room(tmp_path: Path) -> None:
-    room = Room(tmp_path / "gone", free=free_bytes)
+    room = DiskRoom(tmp_path / "gone", free=count_free_bytes)
     assert room.is_short()
-    room.look()
+    room.check_room()
 
 
 def test_without_room_to_keep_there_is_no_reserve(tmp_path: Path) -> None:
-    room = Room(tmp_path, spare=0, reserve=0)
-    room.look()
+    room = DiskRoom(tmp_path, spare=0, reserve=0)
+    room.check_room()
     assert not room.is_short() and list(tmp_path.iterdir()) == []

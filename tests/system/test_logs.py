@@ -15,7 +15,7 @@ def said() -> Iterator[StringIO]:
     """What is written after the program has set up its log; taken back at the end."""
     root, own, stream = logging.getLogger(), logging.getLogger("esign"), StringIO()
     handlers, level = list(root.handlers), own.level
-    logs.set_up(stream)
+    logs.set_up_logs(stream)
     yield stream
     root.handlers[:] = handlers
     own.setLevel(level)

@@ -9,10 +9,10 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.core.people import password as rules
-from esign.system.passwords import AT_ONCE, LANE, TOO_EASY, FairQueue, Passwords, lane_of_known
-from esign.system.passwords import lane_of_stranger as lane
+from esign.system.passwords import AT_ONCE, LANE, TOO_EASY, FairQueue, Passwords, build_known_lane
+from esign.system.passwords import build_stranger_lane as lane
 
-LANE_OF_ONE = lane_of_known("usr_1")
+LANE_OF_ONE = build_known_lane("usr_1")
 GOOD = "copper kettle under nine maples"
 
 
@@ -24,15 +24,15 @@ def passwords() -> Passwords:
 async def test_a_hash_fits_its_password_and_no_other(passwords: Passwords) -> None:
     stored = await passwords.hash(GOOD, LANE_OF_ONE)
     assert stored.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert await passwords.fits(stored, GOOD, LANE_OF_ONE)
+    assert await passwords.is_password(stored, GOOD, LANE_OF_ONE)
     for other in (GOOD + " ", GOOD.upper(), "", "x" * 1024):
-        assert not await passwords.fits(stored, other, LANE_OF_ONE)
+        assert not await passwords.is_password(stored, other, LANE_OF_ONE)
     assert stored != await passwords.hash(GOOD, LANE_OF_ONE), "each has a salt of its own"
 
 
 async def test_the_same_letters_from_another_keyboard_fit(passwords: Passwords) -> None:
     stored = await passwords.hash("cafe\u0301 mit \ufb01ligranem Griff", LANE_OF_ONE)
-    assert await passwords.fits(stored, "caf\u00e9 mit filigranem Griff", LANE_OF_ONE)
+    assert await passwords.is_password(stored, "caf\u00e9 mit filigranem Griff", LANE_OF_ONE)
 
 
 class Counted:
@@ -54,15 +54,15 @@ async def test_nobody_is_compared_with_as_much_work_as_somebody(passwords: Passw
     stored = await passwords.hash(GOOD, LANE_OF_ONE)
     counted = Counted(passwords._hasher)
     passwords._hasher = counted  # type: ignore[assignment]
-    assert not await passwords.fits(None, GOOD, LANE_OF_ONE)
-    assert not await passwords.fits(None, "the password of nobody", LANE_OF_ONE)
-    assert await passwords.fits(stored, GOOD, LANE_OF_ONE)
+    assert not await passwords.is_password(None, GOOD, LANE_OF_ONE)
+    assert not await passwords.is_password(None, "the password of nobody", LANE_OF_ONE)
+    assert await passwords.is_password(stored, GOOD, LANE_OF_ONE)
     assert len(counted.compared) == 3 and len(set(counted.compared)) == 1
 
 
 async def test_a_damaged_hash_fits_nothing(passwords: Passwords) -> None:
     for stored in ("", "$argon2id$", "plain"):
-        assert not await passwords.fits(stored or "x", GOOD, LANE_OF_ONE)
+        assert not await passwords.is_password(stored or "x", GOOD, LANE_OF_ONE)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_what_is_easy_to_guess_is_refused(
     passwords: Passwords, text: str, with_totp: bool, said: str
 ) -> None:
     about = ("ada@example.test", "Ada", "Alder & Finch")
-    complaint = await passwords.complaint(text, about, LANE_OF_ONE, with_totp=with_totp)
+    complaint = await passwords.find_complaint(text, about, LANE_OF_ONE, with_totp=with_totp)
     assert complaint is not None and said in complaint
 
 
@@ -91,14 +91,14 @@ async def test_what_is_easy_to_guess_is_refused(
     ("text", "with_totp"), [(GOOD, False), ("vq7!Rk2#w", True), ("日本語の長い合言葉です十二文字", False)]
 )
 async def test_what_is_long_and_not_common_is_taken(passwords: Passwords, text: str, with_totp: bool) -> None:
-    assert await passwords.complaint(text, (), LANE_OF_ONE, with_totp=with_totp) is None
+    assert await passwords.find_complaint(text, (), LANE_OF_ONE, with_totp=with_totp) is None
 
 
 def test_a_password_is_as_long_as_it_reads() -> None:
-    assert rules.complaint("x" * 12, with_totp=False) is None
-    assert rules.complaint("x" * 8, with_totp=True) is None
-    assert rules.complaint("x" * 1024, with_totp=False) is None
-    assert rules.complaint("x" * 1025, with_totp=False) is not None
+    assert rules.find_complaint("x" * 12, with_totp=False) is None
+    assert rules.find_complaint("x" * 8, with_totp=True) is None
+    assert rules.find_complaint("x" * 1024, with_totp=False) is None
+    assert rules.find_complaint("x" * 1025, with_totp=False) is not None
 
 
 async def test_whoever_comes_after_many_others_is_asked_to_come_back(passwords: Passwords) -> None:
@@ -106,12 +106,14 @@ async def test_whoever_comes_after_many_others_is_asked_to_come_back(passwords: 
     async with AsyncExitStack() as held, asyncio.TaskGroup() as group:
         for _ in range(AT_ONCE):
             await held.enter_async_context(passwords._queue.place(lane("192.0.2.1")))
-        waiting = [group.create_task(passwords.fits(stored, GOOD, lane("192.0.2.1"))) for _ in range(LANE)]
+        waiting = [
+            group.create_task(passwords.is_password(stored, GOOD, lane("192.0.2.1"))) for _ in range(LANE)
+        ]
         await until(lambda: held_up(passwords._queue) == LANE)
         with pytest.raises(Problem) as refused:
-            await passwords.fits(stored, GOOD, lane("192.0.2.1"))
+            await passwords.is_password(stored, GOOD, lane("192.0.2.1"))
         assert (refused.value.code, refused.value.retry_after) == ("rate_limited", 5)
-        other = group.create_task(passwords.fits(stored, GOOD, lane("192.0.2.2")))
+        other = group.create_task(passwords.is_password(stored, GOOD, lane("192.0.2.2")))
         await until(lambda: held_up(passwords._queue) == LANE + 1)
         await held.aclose()
     assert other.result() and all(task.result() for task in waiting)
@@ -131,7 +133,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def entered(queue: FairQueue, who: str, order: list[str], known: bool = False) -> None:
     try:
-        async with queue.place(lane_of_known(who) if known else lane(who)):
+        async with queue.place(build_known_lane(who) if known else lane(who)):
             order.append(who)
             await asyncio.sleep(0)
     except Problem:

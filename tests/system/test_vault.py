@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esign.system.vault import Damaged, UnusableKey, Vault, load_or_make, write_once
+from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, load_or_make_vault, write_once
 
 KEY = bytes(range(32))
 
@@ -40,7 +40,7 @@ def test_a_ciphertext_opens_only_with_its_key_purpose_and_place() -> None:
         (Vault(KEY), "mail", b"mail_2"),
         (Vault(KEY), "mail", b""),
     ):
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedCiphertext):
             vault.decrypt(purpose, sealed, bound)
 
 
@@ -49,16 +49,16 @@ def test_any_changed_cut_or_added_byte_is_noticed() -> None:
     sealed = vault.encrypt("mail", b"text")
     changed = [sealed[:n] + bytes([sealed[n] ^ 1]) + sealed[n + 1 :] for n in range(len(sealed))]
     for damaged in (*changed, *(sealed[:n] for n in range(len(sealed))), sealed + b"\x00"):
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedCiphertext):
             vault.decrypt("mail", damaged)
 
 
 def test_a_mac_is_hmac_under_a_sub_key_of_its_purpose() -> None:
     vault = Vault(KEY)
     expected = hmac.new(sub_key(b"cursor"), b"message", hashlib.sha256).digest()
-    assert vault.mac("cursor", b"message") == expected
-    assert vault.mac("download", b"message") != expected
-    assert vault.mac("cursor", b"message2") != expected
+    assert vault.compute_mac("cursor", b"message") == expected
+    assert vault.compute_mac("download", b"message") != expected
+    assert vault.compute_mac("cursor", b"message2") != expected
 
 
 @pytest.mark.parametrize("size", [0, 16, 31, 33, 64])
@@ -69,23 +69,23 @@ def test_the_application_key_has_32_bytes(size: int) -> None:
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "app.key"
-    sealed = load_or_make(path, tmp_path / "esign.db").encrypt("mail", b"text")
+    sealed = load_or_make_vault(path, tmp_path / "esign.db").encrypt("mail", b"text")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(path.read_bytes()) == 32
-    assert load_or_make(path, tmp_path / "esign.db").decrypt("mail", sealed) == b"text"
+    assert load_or_make_vault(path, tmp_path / "esign.db").decrypt("mail", sealed) == b"text"
     assert [file.name for file in tmp_path.iterdir()] == ["app.key"]
 
 
 def test_no_key_is_made_for_a_database_that_has_one(tmp_path: Path) -> None:
     (tmp_path / "esign.db").touch()
     with pytest.raises(UnusableKey, match=r"app\.key is missing.* put it back from a backup"):
-        load_or_make(tmp_path / "app.key", tmp_path / "esign.db")
+        load_or_make_vault(tmp_path / "app.key", tmp_path / "esign.db")
     assert [file.name for file in tmp_path.iterdir()] == ["esign.db"]
 
 
 def test_two_folders_get_different_keys(tmp_path: Path) -> None:
-    load_or_make(tmp_path / "one", tmp_path / "one.db")
-    load_or_make(tmp_path / "two", tmp_path / "two.db")
+    load_or_make_vault(tmp_path / "one", tmp_path / "one.db")
+    load_or_make_vault(tmp_path / "two", tmp_path / "two.db")
     assert (tmp_path / "one").read_bytes() != (tmp_path / "two").read_bytes()
 
 

@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 
 from esign.config import Config
-from esign.store.engine.database import opened
+from esign.store.engine.database import open_for_command
 from tests.steady import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories  # a hook
 from tests.web.world import World
 
@@ -12,7 +12,7 @@ from tests.web.world import World
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """A running server over a real database, with a table of endpoints made for these tests."""
-    async with opened(tmp_path_factory.mktemp("web") / "esign.db") as db:
+    async with open_for_command(tmp_path_factory.mktemp("web") / "esign.db") as db:
         world = await World.prepare(db)
         async with world.serve():
             yield world

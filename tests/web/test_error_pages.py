@@ -9,16 +9,16 @@ from starlette.routing import Route
 from esign.core.errors import CATALOGUE, Problem
 from esign.core.language import LANGUAGES
 from esign.system.clock import SystemClock
-from esign.web.error_pages import Faults
+from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
 from esign.web.http.guard import Guard
-from esign.web.http.server import running
+from esign.web.http.server import run_server
 from esign.web.pages import Pages
-from esign.web.signing.words import Library
+from esign.web.signing.words import WordLibrary
 from tests.web.wire import ask
 
 BROWSER = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-FAULTS = Faults(Pages.load(), Library.load())
+FAULTS = ErrorPages(Pages.load(), WordLibrary.load())
 
 
 async def breaks(request: Request) -> Response:
@@ -31,7 +31,7 @@ async def refuses(request: Request) -> Response:
 
 PAGES = Starlette(
     routes=[Route("/breaks", breaks), Route("/refuses/{code}", refuses)],
-    exception_handlers=errors.handlers(FAULTS),
+    exception_handlers=errors.make_exception_handlers(FAULTS),
 )
 PAGES.router.redirect_slashes = False
 
@@ -49,7 +49,9 @@ PAGES.router.redirect_slashes = False
     ],
 )
 async def test_a_browser_gets_a_page_with_the_status_of_the_error(path: str, status: int, title: str) -> None:
-    async with running(Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0) as server:
+    async with run_server(
+        Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0
+    ) as server:
         page = await ask(server.port, "GET", path, None, BROWSER)
         plain = await ask(server.port, "GET", path)
     assert (page.status, plain.status) == (status, status)
@@ -63,7 +65,9 @@ async def test_a_browser_gets_a_page_with_the_status_of_the_error(path: str, sta
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/v1/nothing"])
 async def test_programs_get_json_whatever_they_accept(path: str) -> None:
-    async with running(Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0) as server:
+    async with run_server(
+        Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0
+    ) as server:
         seen = await ask(server.port, "GET", path, None, BROWSER)
     assert (seen.status, seen.headers["content-type"], seen.code) == (404, "application/json", "not_found")
 

@@ -5,7 +5,7 @@ import gzip
 
 from starlette.types import Message, Scope
 
-from esign.web.pages import Page
+from esign.web.pages import CompressedPage
 
 SCOPE: Scope = {"type": "http", "method": "GET", "headers": [(b"accept-encoding", b"gzip")]}
 
@@ -20,7 +20,7 @@ async def test_the_server_goes_on_while_a_large_page_is_packed() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    packing = asyncio.create_task(Page(text)(SCOPE, receive, send))
+    packing = asyncio.create_task(CompressedPage(text)(SCOPE, receive, send))
     await asyncio.sleep(0)
     assert not packing.done()
     await packing

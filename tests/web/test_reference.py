@@ -13,9 +13,9 @@ from esign.config import Config
 from esign.core.errors import CATALOGUE
 from esign.web.api import describe
 from esign.web.pages import Pages
-from esign.web.reference import VERIFICATION, render, view
-from esign.web.reference.members import bounds
-from esign.web.reference.operations import variable
+from esign.web.reference import VERIFICATION, build_context, render_reference
+from esign.web.reference.members import describe_bounds
+from esign.web.reference.operations import name_variable
 
 OPERATIONS = [
     (method, path, operation)
@@ -26,12 +26,12 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render(Pages.load(), Config()).decode()
+    return render_reference(Pages.load(), Config()).decode()
 
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
-    return view(Config())
+    return build_context(Config())
 
 
 def test_every_operation_stands_on_the_page_once(page: str) -> None:
@@ -97,7 +97,7 @@ def test_every_object_that_a_table_leads_to_is_shown(shown: dict[str, Any]) -> N
     ],
 )
 def test_bounds_are_told_in_words(schema: dict[str, Any], said: str) -> None:
-    assert ", ".join(bounds(schema)) == said
+    assert ", ".join(describe_bounds(schema)) == said
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_bounds_are_told_in_words(schema: dict[str, Any], said: str) -> None:
     ],
 )
 def test_ids_in_a_call_have_names(path: str, name: str, expected: str) -> None:
-    assert variable(path, name) == expected
+    assert name_variable(path, name) == expected
 
 
 def test_the_way_to_check_a_signature_takes_the_known_answer_and_nothing_else() -> None:

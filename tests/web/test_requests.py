@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from esign.config import Limits
+from esign.config import LimitSettings
 from esign.core.errors import Problem
 from esign.web.api.document_requests import (
     MOST_FIELDS,
     MOST_RECIPIENTS,
     CreateDocument,
     RecipientInput,
-    twice,
+    find_duplicates,
 )
 from esign.web.api.edit_requests import EditDocument
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
@@ -23,7 +23,7 @@ ADA = {"email": "ada@example.test", "name": "Ada"}
 
 
 def test_the_settings_allow_no_more_than_a_request_may_hold() -> None:
-    allowed = Limits.model_json_schema()["properties"]
+    allowed = LimitSettings.model_json_schema()["properties"]
     assert allowed["recipients"]["maximum"] == MOST_RECIPIENTS
     assert allowed["fields"]["maximum"] == MOST_FIELDS
 
@@ -80,6 +80,6 @@ class Counted(str):
 
 def test_names_that_stand_twice_are_found_without_holding_each_against_each() -> None:
     names = [Counted(n) for n in range(1_000)]
-    found = [detail.path for detail in twice([None, *names, None, Counted(7)], "/recipients", "id")]
+    found = [detail.path for detail in find_duplicates([None, *names, None, Counted(7)], "/recipients", "id")]
     assert found == ["/recipients/1002/id"]
     assert Counted.compared < 1_000

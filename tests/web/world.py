@@ -18,17 +18,17 @@ from esign.core.instant import Instant
 from esign.core.people import api_key
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import ApiKey, Scope
-from esign.core.people.usage import Tally
+from esign.core.people.usage import RequestTally
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.web.http.guard import Guard
-from esign.web.http.server import Front, running
-from esign.web.rest.endpoint import Call, Endpoint
+from esign.web.http.server import Front, run_server
+from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.pipeline import Api
-from esign.web.rest.schema import Email, Limit, Line, Moment, Query, Reply, Schema
+from esign.web.rest.schema import BoundedText, Email, Limit, Moment, QueryParameters, Reply, Schema
 from tests.web.wire import Seen, ask
 
 START: Instant = 1_795_219_200_000
@@ -55,7 +55,7 @@ class Tools:
         self.clock = StoppedClock()
         self.db = db
         self.vault = Vault(b"k" * 32)
-        self.requests = Tally()
+        self.requests = RequestTally()
         self.made: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
@@ -68,7 +68,7 @@ class Part(Schema):
 
 
 class CreateThing(Schema):
-    title: Annotated[str, Line(1, 20)]
+    title: Annotated[str, BoundedText(1, 20)]
     owner: Email | None = None
     parts: Annotated[tuple[Part, ...], Field(max_length=50)] = ()
     kind: Literal["round", "square"] = "round"
@@ -78,7 +78,7 @@ class CreateFile(Schema):
     file: str
 
 
-class ThingQuery(Query):
+class ThingQuery(QueryParameters):
     limit: Limit = 25
     cursor: str | None = None
 
@@ -94,11 +94,16 @@ class FileReply(Reply):
     size: int
 
 
-async def create(call: Call, body: CreateThing) -> dict[str, Any]:
+async def create(call: ApiCall, body: CreateThing) -> dict[str, Any]:
     tools = cast(Tools, call.runtime)
     tools.waiting.set()
     await tools.gate.wait()
-    thing: dict[str, Any] = {"id": new_id("thg", START), "title": body.title, "revision": 1, "made_at": START}
+    thing: dict[str, Any] = {
+        "id": make_id("thg", START),
+        "title": body.title,
+        "revision": 1,
+        "made_at": START,
+    }
 
     async def write(tx: Transaction) -> None:
         await call.keep(tx, thing)
@@ -108,25 +113,25 @@ async def create(call: Call, body: CreateThing) -> dict[str, Any]:
     return thing
 
 
-async def forgetful(call: Call, body: CreateThing) -> dict[str, Any]:
+async def forgetful(call: ApiCall, body: CreateThing) -> dict[str, Any]:
     return {"id": "thg_1", "title": body.title, "revision": 1, "made_at": START}
 
 
-async def upload(call: Call, body: CreateFile) -> int:
+async def upload(call: ApiCall, body: CreateFile) -> int:
     return len(body.file)
 
 
-async def read(call: Call) -> dict[str, Any]:
+async def read(call: ApiCall) -> dict[str, Any]:
     if call.path["id"] != "thg_1":
         raise Problem("not_found")
     return {"id": "thg_1", "title": f"of {call.actor.name}", "revision": 3, "made_at": START}
 
 
-async def listed(call: Call, query: ThingQuery) -> dict[str, Any]:
+async def listed(call: ApiCall, query: ThingQuery) -> dict[str, Any]:
     return {"id": "thg_1", "title": f"{query.limit} {query.cursor}", "revision": 1, "made_at": START}
 
 
-async def send(call: Call) -> dict[str, Any]:
+async def send(call: ApiCall) -> dict[str, Any]:
     if call.if_match not in (None, 3):
         raise Problem("revision_mismatch")
     thing = {"id": call.path["id"], "title": "sent", "revision": 4, "made_at": START}
@@ -138,15 +143,15 @@ async def send(call: Call) -> dict[str, Any]:
     return thing
 
 
-async def content(call: Call) -> Response:
+async def content(call: ApiCall) -> Response:
     return Response(b"%PDF-", media_type="application/pdf", headers={"Content-Security-Policy": "sandbox"})
 
 
-async def broken(call: Call) -> None:
+async def broken(call: ApiCall) -> None:
     raise RuntimeError("nobody foresaw this")
 
 
-async def public(call: Call) -> Response:
+async def public(call: ApiCall) -> Response:
     return Response(b"{}", media_type="application/json")
 
 
@@ -191,7 +196,7 @@ class World:
 
     def __init__(self, db: Database, config: Config) -> None:
         self.tools = Tools(db, config)
-        self.organisation = new_id("org", START)
+        self.organisation = make_id("org", START)
         self.port = 0
         self.key = ""
         self.endpoints = ENDPOINTS
@@ -227,14 +232,20 @@ class World:
         self, *, mode: Mode = Mode.LIVE, scopes: tuple[Scope, ...] = (Scope.ALL,), **given: Any
     ) -> str:
         """A new API key; `given` overrides members of ApiKey."""
-        text = api_key.compose(mode, new_id("x", START)[2:] + "Zz9a")
+        text = api_key.compose_key(mode, make_id("x", START)[2:] + "Zz9a")
         key = ApiKey(
-            new_id("key", START), self.organisation, mode, "ci", api_key.hint(text), frozenset(scopes), START
+            make_id("key", START),
+            self.organisation,
+            mode,
+            "ci",
+            api_key.make_hint(text),
+            frozenset(scopes),
+            START,
         )
         key = replace(key, **given)
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_key(tx, key, api_key.digest(text))
+            await accounts.add_key(tx, key, api_key.hash_key(text))
             if key.revoked_at is not None:
                 await accounts.revoke_key(tx, key.id, key.revoked_at)
 
@@ -246,7 +257,7 @@ class World:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.app(scope, receive, send)
 
-        async with running(app, "127.0.0.1", 0, front) as server:
+        async with run_server(app, "127.0.0.1", 0, front) as server:
             self.port = server.port
             yield server.port
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.actor import Actor, Origin
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant, rfc3339
 from esign.core.people.admin_audit import is_entered
@@ -20,16 +20,16 @@ from esign.core.people.user import User
 from esign.runtime import Runtime
 from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.people import accounts, audit_log, members
-from esign.store.people.audit_log import Wanted
+from esign.store.people.audit_log import AuditLogFilter
 from esign.system.vault import Vault
 
 ANONYMOUS = "anonymous"  # the kind of an actor who has not signed in
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class AdminAct:
     """What happened. `data` stays for ever; `detail` is personal data and can be erased."""
 
     type: str
@@ -38,16 +38,18 @@ class Act:
 
 
 async def log(
-    tx: Transaction, vault: Vault, organisation_id: str, caller: Caller, now: Instant, act: Act
+    tx: Transaction, vault: Vault, organisation_id: str, caller: Caller, now: Instant, act: AdminAct
 ) -> None:
     """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
     fact = Event(act.type, now, caller.actor, None, caller.origin, act.data, act.detail)
     await outcomes.log(tx, organisation_id, fact, vault)
 
 
-async def log_of_installation(tx: Transaction, vault: Vault, caller: Caller, now: Instant, act: Act) -> None:
+async def log_of_installation(
+    tx: Transaction, vault: Vault, caller: Caller, now: Instant, act: AdminAct
+) -> None:
     """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
-    first = await accounts.first_organisation(tx)
+    first = await accounts.find_first_organisation(tx)
     if first is not None:
         await log(tx, vault, first.id, caller, now, act)
 
@@ -58,18 +60,20 @@ async def log_of_user(
     user: User,
     origin: Origin,
     now: Instant,
-    act: Act,
+    act: AdminAct,
     by: Actor | None = None,
 ) -> None:
     """Enter an act on an account in the log of each organisation of its user.
 
     The user acted on their own account unless `by` names another actor.
     """
-    for member in await members.of_user(tx, user.id):
+    for member in await members.find_by_user(tx, user.id):
         actor = by or Actor("member", member.id, user.name, user.email)
         about = {"memberId": member.id, **act.data}
         detail = {"email": user.email, **(act.detail or {})} if by else act.detail
-        await log(tx, vault, member.organisation_id, Caller(actor, origin), now, Act(act.type, about, detail))
+        await log(
+            tx, vault, member.organisation_id, Caller(actor, origin), now, AdminAct(act.type, about, detail)
+        )
 
 
 async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Origin) -> None:
@@ -81,8 +85,8 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
     now, by = runtime.clock.now(), Caller(Actor(ANONYMOUS), origin)
 
     async def write(tx: Transaction) -> None:
-        own = await members.of_user(tx, user.id) if user else []
-        first = None if own else await accounts.first_organisation(tx)
+        own = await members.find_by_user(tx, user.id) if user else []
+        first = None if own else await accounts.find_first_organisation(tx)
         places: list[tuple[str, str | None]] = [(member.organisation_id, member.id) for member in own]
         for organisation_id, member_id in places or ([(first.id, None)] if first else []):
             subject = f"{member_id or ''}:{step}"
@@ -90,13 +94,13 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
             if is_entered(tries):
                 data = {"memberId": member_id, "step": step, "tries": tries, "since": rfc3339(since)}
                 detail = {"email": user.email} if user and member_id else None
-                act = Act("member.sign_in_failed", data, detail)
+                act = AdminAct("member.sign_in_failed", data, detail)
                 await log(tx, runtime.vault, organisation_id, by, now, act)
 
     await runtime.db.write(write)
 
 
-def about_key(key: ApiKey) -> dict[str, Any]:
+def describe_key(key: ApiKey) -> dict[str, Any]:
     """Return the data that describe an API key in log entries."""
     return {
         "keyId": key.id,
@@ -107,9 +111,9 @@ def about_key(key: ApiKey) -> dict[str, Any]:
 
 
 async def find_page(
-    runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
-) -> tuple[list[Entry], Place | None]:
+    runtime: Runtime, wanted: AuditLogFilter, limit: int, after: PageStart | None
+) -> tuple[list[AuditEntry], PageStart | None]:
     """Return a page of entries, newest first, and the place where the next page begins, or None."""
     found = await audit_log.find_page(runtime.db, wanted, limit + 1, after)
     page = found[:limit]
-    return page, audit_log.place_of(page[-1]) if len(found) > limit else None
+    return page, audit_log.find_place(page[-1]) if len(found) > limit else None

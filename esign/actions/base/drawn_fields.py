@@ -5,28 +5,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from esign.core.document.document import Document, Field, Ink, Recipient
-from esign.pdf.seal_order import Drawn
+from esign.pdf.seal_order import DrawnField
 
 
-def inks_of(recipient: Recipient) -> list[Ink]:
+def list_inks(recipient: Recipient) -> list[Ink]:
     """Return the signatures and initials of a recipient, those in fields first."""
     inks = [field.value for field in recipient.fields if isinstance(field.value, Ink)]
     return [*inks, recipient.ink] if recipient.ink else inks
 
 
-def drawn_fields(document: Document, pictures: Mapping[str, bytes]) -> list[Drawn]:
+def make_drawn_fields(document: Document, pictures: Mapping[str, bytes]) -> list[DrawnField]:
     """Return all fields of a document for drawing. `pictures` maps SHA-256 hashes to PNG files."""
     return [
-        drawn_field(field, recipient, pictures)
+        make_drawn_field(field, recipient, pictures)
         for recipient in document.recipients
         for field in recipient.fields
     ]
 
 
-def drawn_field(field: Field, recipient: Recipient, pictures: Mapping[str, bytes]) -> Drawn:
+def make_drawn_field(field: Field, recipient: Recipient, pictures: Mapping[str, bytes]) -> DrawnField:
     """Return one field for drawing, in the language of its recipient."""
     value = field.value
-    return Drawn(
+    return DrawnField(
         id=field.id,
         type=field.type.value,
         page=field.page,
@@ -39,11 +39,11 @@ def drawn_field(field: Field, recipient: Recipient, pictures: Mapping[str, bytes
         align=field.align,
         lang=recipient.locale,
         options=field.options,
-        **(ink_of(value, pictures) if isinstance(value, Ink) else {}),
+        **(encode_ink(value, pictures) if isinstance(value, Ink) else {}),
     )
 
 
-def ink_of(ink: Ink, pictures: Mapping[str, bytes]) -> dict[str, Any]:
+def encode_ink(ink: Ink, pictures: Mapping[str, bytes]) -> dict[str, Any]:
     """Return a signature as the templates read it: a typed text, or a picture in base64."""
     if ink.kind == "typed":
         return {"kind": "typed", "text": ink.text, "hand": ink.hand}

@@ -4,27 +4,27 @@ import base64
 from typing import Any
 
 from esign.core.people.account import Organisation
-from esign.mail.sheet import Inline
+from esign.mail.sheet import InlinePicture
 from esign.store.engine.database import Reader
 from esign.store.people import logos
 
 
-async def png(reader: Reader, organisation: Organisation) -> bytes | None:
+async def find_png(reader: Reader, organisation: Organisation) -> bytes | None:
     """Return the logo as PNG, or None if the organisation has none or has replaced it meanwhile."""
     return await logos.get(reader, organisation.logo.sha256) if organisation.logo else None
 
 
-async def mailed(reader: Reader, organisation: Organisation) -> Inline | None:
+async def make_inline_logo(reader: Reader, organisation: Organisation) -> InlinePicture | None:
     """Return the logo as an inline picture of an e-mail, or None."""
-    content, logo = await png(reader, organisation), organisation.logo
+    content, logo = await find_png(reader, organisation), organisation.logo
     if logo is None or content is None:
         return None
-    return Inline(f"logo.{logo.sha256[:32]}@esign", content, logo.width, logo.height)
+    return InlinePicture(f"logo.{logo.sha256[:32]}@esign", content, logo.width, logo.height)
 
 
-async def printed(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
+async def make_page_logo(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
     """Return the logo as the template of the certificate page reads it, or None."""
-    content, logo = await png(reader, organisation), organisation.logo
+    content, logo = await find_png(reader, organisation), organisation.logo
     if logo is None or content is None:
         return None
     encoded = base64.b64encode(content).decode()

@@ -9,7 +9,7 @@ from esign.pdf.worker.workers import WorkerFailed
 T = TypeVar("T")
 
 
-async def made(making: Awaitable[T]) -> T:
+async def wait_for_worker(making: Awaitable[T]) -> T:
     """Return the result of a worker. Raises `unavailable` if the worker fails."""
     try:
         return await making

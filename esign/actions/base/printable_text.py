@@ -6,30 +6,34 @@ No file is sealed with a box in place of a character, or with a text that is cut
 from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
 
-from esign.actions.base.drawn_fields import drawn_field
-from esign.actions.base.pdf_work import made
+from esign.actions.base.drawn_fields import make_drawn_field
+from esign.actions.base.pdf_work import wait_for_worker
 from esign.core.document import printable
 from esign.core.document.document import Document, FieldType, Recipient
 from esign.core.errors import Detail, Problem
 from esign.pdf.drawing import glyphs
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.people import accounts
 
 WRITTEN = (FieldType.TEXT, FieldType.NUMBER)
 
 
-async def problems(runtime: Runtime, document: Document) -> list[Detail]:
+async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
     """Return what in a draft cannot be printed: characters without a font, and texts too long for their fields."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
-    found = [*printable.texts(document), ("", organisation.name)]
-    missing = await unprintable(runtime, [text for _, text in found], document.organisation_id)
-    long = {id for recipient in document.recipients for id in await too_long(runtime, document, recipient)}
+    found = [*printable.list_texts(document), ("", organisation.name)]
+    missing = await find_unprintable(runtime, [text for _, text in found], document.organisation_id)
+    long = {
+        id for recipient in document.recipients for id in await find_too_long(runtime, document, recipient)
+    }
     return [
         *(
-            Detail(path, f"No font at hand can print {shown} ({scripts(shown)}) of “{text[:80]}”.", "format")
+            Detail(
+                path, f"No font at hand can print {shown} ({name_scripts(shown)}) of “{text[:80]}”.", "format"
+            )
             for path, text in found
-            if (shown := undrawn(text, missing))
+            if (shown := find_undrawn(text, missing))
         ),
         *(
             Detail(f"/recipients/{n}/fields/{m}/value", "The text does not fit into its field.", "length")
@@ -40,81 +44,83 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
     ]
 
 
-async def check(runtime: Runtime, texts: Mapping[str, str], organisation_id: str = "") -> None:
+async def check_texts(runtime: Runtime, texts: Mapping[str, str], organisation_id: str = "") -> None:
     """Raise `invalid_request` for texts that the certificate page could not show.
 
     `texts` maps JSON Pointers to texts.
     """
-    missing = await unprintable(runtime, list(texts.values()), organisation_id)
+    missing = await find_unprintable(runtime, list(texts.values()), organisation_id)
     if details := [
-        Detail(path, f"No font at hand can print {shown} ({scripts(shown)}).", "format")
+        Detail(path, f"No font at hand can print {shown} ({name_scripts(shown)}).", "format")
         for path, text in texts.items()
-        if (shown := undrawn(text, missing))
+        if (shown := find_undrawn(text, missing))
     ]:
         raise Problem("invalid_request", details=details)
 
 
 async def check_answers(runtime: Runtime, document: Document, recipient: Recipient) -> None:
     """Raise `invalid_request` naming the fields whose text no font can draw, or does not fit."""
-    texts = list(written_by(recipient))
-    missing = await unprintable(runtime, [text for _, text in texts], document.organisation_id)
+    texts = list(list_written_texts(recipient))
+    missing = await find_unprintable(runtime, [text for _, text in texts], document.organisation_id)
     details = [
         Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
         for key, text in texts
-        if (shown := undrawn(text, missing))
+        if (shown := find_undrawn(text, missing))
     ]
     if not details:
         details = [
             Detail(f"/answers/{key}", "This text is too long for its place; please shorten it.", "length")
-            for key in await too_long(runtime, document, recipient)
+            for key in await find_too_long(runtime, document, recipient)
         ]
     if details:
         raise Problem("invalid_request", "Some answers need a correction.", details=details)
 
 
-def written_by(recipient: Recipient) -> Iterator[tuple[str, str]]:
+def list_written_texts(recipient: Recipient) -> Iterator[tuple[str, str]]:
     """Yield (field id, text) of what the recipient wrote. The id is `signature` for a signature outside the fields."""
     for field in recipient.fields:
         if not field.read_only:
-            for text in printable.of_value(field):
+            for text in printable.list_value_texts(field):
                 yield field.id, text
     if recipient.ink and recipient.ink.text:
         yield "signature", recipient.ink.text
 
 
-def undrawn(text: str, missing: set[str]) -> str:
+def find_undrawn(text: str, missing: set[str]) -> str:
     """Return the characters of `text` (in NFC) that are in `missing`, separated by spaces."""
     return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
 
 
-def scripts(shown: str) -> str:
-    """Return the names of the scripts of characters that are separated by spaces, as `undrawn` returns them."""
-    return ", ".join(dict.fromkeys(glyphs.script(character) for character in shown.split()))
+def name_scripts(shown: str) -> str:
+    """Return the names of the scripts of characters that are separated by spaces, as `find_undrawn` returns them."""
+    return ", ".join(dict.fromkeys(glyphs.find_script(character) for character in shown.split()))
 
 
-async def unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
+async def find_unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
     """Return the characters that no font can draw.
 
     Only the worker knows the fonts of the system. It is asked only if the bundled fonts lack a character.
     """
-    if not glyphs.missing(texts):
+    if not glyphs.find_missing(texts):
         return set()
-    turn = Turn(Kind.ACT, organisation_id)
-    return set(await made(runtime.pdf.missing(texts, font_paths(runtime), turn)))
+    turn = QueueTurn(PdfJobKind.ACT, organisation_id)
+    return set(
+        await wait_for_worker(runtime.pdf.find_missing_characters(texts, list_font_paths(runtime), turn))
+    )
 
 
-async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
+async def find_too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
     """Return the ids of the recipient's fields whose text would be cut off."""
     written = [field for field in recipient.fields if field.type in WRITTEN and field.value]
     if not written:
         return set()
     sizes = [(page.width, page.height) for page in document.file.pages]
-    drawn = [drawn_field(field, recipient, {}) for field in written]
-    turn = Turn(Kind.ACT, document.organisation_id)
-    now, fonts = runtime.clock.now(), font_paths(runtime)
-    return set(await made(runtime.pdf.unfit(drawn, sizes, now, fonts, turn)))
+    drawn = [make_drawn_field(field, recipient, {}) for field in written]
+    turn = QueueTurn(PdfJobKind.ACT, document.organisation_id)
+    now, fonts = runtime.clock.now(), list_font_paths(runtime)
+    return set(await wait_for_worker(runtime.pdf.find_unfit_texts(drawn, sizes, now, fonts, turn)))
 
 
-def font_paths(runtime: Runtime) -> tuple[str, ...]:
+def list_font_paths(runtime: Runtime) -> tuple[str, ...]:
     """Return the paths of the fonts that the configuration adds."""
     return tuple(str(path) for path in runtime.config.seal.font_paths)

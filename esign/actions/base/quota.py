@@ -5,19 +5,21 @@ from math import ceil
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, rfc3339
-from esign.core.people.usage import month_of
+from esign.core.people.usage import find_month
 from esign.runtime import Runtime
 from esign.store.people import usage
 
 
-async def check_mails(runtime: Runtime, reader: usage.Reader, organisation_id: str) -> None:
+async def check_mails(runtime: Runtime, reader: usage.UsageReader, organisation_id: str) -> None:
     """Raise `quota_exceeded` if the organisation has sent all e-mails of today. Both modes count together."""
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
-    if await usage.emails(reader, organisation_id, now // DAY) >= quota:
-        raise used_up(f"The organisation has sent its {quota} emails of today", now - now % DAY + DAY, now)
+    if await usage.count_emails(reader, organisation_id, now // DAY) >= quota:
+        raise make_quota_error(
+            f"The organisation has sent its {quota} emails of today", now - now % DAY + DAY, now
+        )
 
 
-async def check(runtime: Runtime, reader: usage.Reader, organisation_id: str, mode: Mode) -> None:
+async def check_quota(runtime: Runtime, reader: usage.UsageReader, organisation_id: str, mode: Mode) -> None:
     """Raise `quota_exceeded` if nothing more may be created or sent today, or this month.
 
     Only live documents are counted.
@@ -27,12 +29,14 @@ async def check(runtime: Runtime, reader: usage.Reader, organisation_id: str, mo
     if mode is Mode.TEST or not quota:
         return
     now = runtime.clock.now()
-    month = month_of(now)
-    if await usage.documents_sent(reader, organisation_id, month.first_day) >= quota:
-        raise used_up(f"The organisation has sent its {quota} documents of this month", month.ends_at, now)
+    month = find_month(now)
+    if await usage.count_documents_sent(reader, organisation_id, month.first_day) >= quota:
+        raise make_quota_error(
+            f"The organisation has sent its {quota} documents of this month", month.ends_at, now
+        )
 
 
-def used_up(what: str, until: Instant, now: Instant) -> Problem:
+def make_quota_error(what: str, until: Instant, now: Instant) -> Problem:
     """Return the error, which says when the organisation may send again."""
     return Problem(
         "quota_exceeded",

@@ -19,7 +19,7 @@ Decide = Callable[[Document], Outcome]
 Save = Callable[[Transaction, Outcome, Document, Vault, Instant], Awaitable[Any]]
 
 
-async def transition(
+async def perform_transition(
     runtime: Runtime,
     find: Find,
     decide: Decide,
@@ -34,7 +34,7 @@ async def transition(
 
     async def write(tx: Transaction) -> Any:
         before = await find(tx)
-        late = lifecycle.is_past_expiry(before, runtime.clock.settled())
+        late = lifecycle.is_past_expiry(before, runtime.clock.read_settled_time())
         if late:
             before = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
         try:

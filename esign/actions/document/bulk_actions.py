@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from esign.actions.document import cancel_delete, documents, reminders
-from esign.actions.document.edit_document import Asking
+from esign.actions.document.edit_document import ChangeRequest
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.document import Document
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 
 
-class Deed(StrEnum):
+class BulkAction(StrEnum):
     """The actions that can be performed on several documents."""
 
     REMIND = "remind"
@@ -22,10 +22,10 @@ class Deed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class BulkRequest:
     """An action and who requests it. `words` is the message of a reminder, or the reason of a cancellation."""
 
-    deed: Deed
+    deed: BulkAction
     owner: Owner
     actor: Actor
     origin: Origin
@@ -34,7 +34,7 @@ class Doing:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class BulkResult:
     """What became of one document.
 
     `document` is the document as it was before, or None if it does not exist. `problem` says why the action was
@@ -46,25 +46,25 @@ class Result:
     problem: Problem | None
 
 
-async def find(runtime: Runtime, owner: Owner, id: str) -> Result:
+async def find(runtime: Runtime, owner: Owner, id: str) -> BulkResult:
     """Return the document of this id, or the `not_found` problem. Nothing is changed."""
     try:
-        return Result(id, await documents.get(runtime, owner, id), None)
+        return BulkResult(id, await documents.get(runtime, owner, id), None)
     except Problem as problem:
         if problem.code != "not_found":
             raise
-        return Result(id, None, problem)
+        return BulkResult(id, None, problem)
 
 
-async def do(runtime: Runtime, doing: Doing, ids: Sequence[str]) -> list[Result]:
+async def perform_all(runtime: Runtime, doing: BulkRequest, ids: Sequence[str]) -> list[BulkResult]:
     """Perform the action on each document, and return the results in the order of `ids`.
 
     The refusal of one document does not keep the others from being worked.
     """
-    return [await do_one(runtime, doing, id) for id in ids]
+    return [await perform_one(runtime, doing, id) for id in ids]
 
 
-async def do_one(runtime: Runtime, doing: Doing, id: str) -> Result:
+async def perform_one(runtime: Runtime, doing: BulkRequest, id: str) -> BulkResult:
     """Perform the action on one document, and return its result."""
     found = await find(runtime, doing.owner, id)
     if found.document is None:
@@ -72,15 +72,15 @@ async def do_one(runtime: Runtime, doing: Doing, id: str) -> Result:
     owner, actor, origin = doing.owner, doing.actor, doing.origin
     try:
         match doing.deed:
-            case Deed.REMIND:
-                asking = Asking(owner, id, actor, origin)
+            case BulkAction.REMIND:
+                asking = ChangeRequest(owner, id, actor, origin)
                 await reminders.remind_by_hand(runtime, asking, None, doing.words)
-            case Deed.CANCEL:
+            case BulkAction.CANCEL:
                 await cancel_delete.cancel(runtime, owner, id, doing.words, doing.notify, actor, origin)
-            case Deed.DELETE:
+            case BulkAction.DELETE:
                 await cancel_delete.delete(runtime, owner, id, actor, origin)
-            case Deed.SEAL:
+            case BulkAction.SEAL:
                 await cancel_delete.retry_seal(runtime, owner, id, actor, origin)
     except Problem as problem:
-        return Result(id, found.document, problem)
+        return BulkResult(id, found.document, problem)
     return found

@@ -1,7 +1,7 @@
 """Cancels documents, deletes them, and retries failed seals."""
 
-from esign.actions.base.transition import Keep, check_revision, transition
-from esign.actions.document.documents import find_own
+from esign.actions.base.transition import Keep, check_revision, perform_transition
+from esign.actions.document.documents import make_finder
 from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin, Owner
 from esign.core.document import retention
 from esign.core.document.document import Document
@@ -31,7 +31,7 @@ async def cancel(
     def decide(document: Document) -> Outcome:
         return cancel_delete.cancel(document, reason, notify, actor, origin, now)
 
-    cancelled: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    cancelled: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep)
     return cancelled
 
 
@@ -53,14 +53,14 @@ async def delete(
 
     def decide(document: Document) -> Outcome:
         check_revision(document, revision)
-        retention.require_unlocked(document, organisation, runtime.clock.settled())
+        retention.require_unlocked(document, organisation, runtime.clock.read_settled_time())
         return cancel_delete.delete(document, actor, origin, now)
 
-    gone: Document = await transition(runtime, find_own(owner, document_id), decide, keep, erase)
+    gone: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep, erase)
     return gone
 
 
-async def delete_over(runtime: Runtime, document_id: str) -> bool:
+async def delete_due(runtime: Runtime, document_id: str) -> bool:
     """Erase a document whose retention is over (contract 3.5, 8).
 
     Return False if the document is gone already, or is not due any more.
@@ -73,8 +73,8 @@ async def delete_over(runtime: Runtime, document_id: str) -> bool:
         except Problem:
             return False
         organisation = await accounts.get_organisation(tx, before.organisation_id)
-        due_at = retention.goes_at(before, organisation, test_days)
-        if due_at is None or runtime.clock.settled() < due_at:
+        due_at = retention.find_removal_time(before, organisation, test_days)
+        if due_at is None or runtime.clock.read_settled_time() < due_at:
             return False
         await erase(tx, cancel_delete.delete(before, SYSTEM, NOWHERE, now), before, runtime.vault, now)
         return True
@@ -92,5 +92,5 @@ async def retry_seal(
     def decide(document: Document) -> Outcome:
         return cancel_delete.retry_seal(document, actor, origin, now)
 
-    sealing: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    sealing: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep)
     return sealing

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from esign.actions.base.pdf_work import made
+from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.document.documents import get
-from esign.actions.document.page_views import kept
+from esign.actions.document.page_views import find_or_make
 from esign.core.actor import Owner
 from esign.core.document.document import ACTING, Document, File, Status
 from esign.core.document.state import lifecycle
 from esign.core.document.template import Template
-from esign.pdf.inspection import Blank, Blanks, Unused
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs
 
@@ -21,42 +21,42 @@ NOBODY = "It is for {} {}, and there is none."
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedField:
     """A field that could be placed. `holder_id` is None for a form field, which does not say who fills it in."""
 
     holder_id: str | None
-    blank: Blank
+    blank: DetectedField
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FieldOffer:
     """The fields that could be placed on a draft or template, and those that could not, with the reason."""
 
-    fields: tuple[Offered, ...]
-    unused: tuple[Unused, ...]
+    fields: tuple[OfferedField, ...]
+    unused: tuple[UnusableField, ...]
 
 
-async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> Offer:
+async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> FieldOffer:
     """Return the fields that could be placed on a draft. Nothing is placed: the caller chooses which of them to save.
 
     Raises what `lifecycle.require` raises for a document that is no draft.
     """
     document = await get(runtime, owner, document_id)
     lifecycle.require(document, Status.DRAFT)
-    return offer([one.id for one in document.holders()], await blanks(runtime, document))
+    return assign_fields([one.id for one in document.list_holders()], await find_blanks(runtime, document))
 
 
-async def find_template_fields(runtime: Runtime, template: Template) -> Offer:
+async def find_template_fields(runtime: Runtime, template: Template) -> FieldOffer:
     """Return the fields that could be placed on a template, for its roles.
 
     The file is read again on each call, since templates are seldom edited.
     """
     holders = [role.id for role in template.roles if role.role in ACTING]
-    found = await made(read(runtime, template.file, template.organisation_id))
-    return offer(holders, parsed(found), "role")
+    found = await wait_for_worker(read_blanks(runtime, template.file, template.organisation_id))
+    return assign_fields(holders, parse_blanks(found), "role")
 
 
-def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Offer:
+def assign_fields(holders: Sequence[str], found: DetectedFields, noun: str = "recipient") -> FieldOffer:
     """Assign the detected fields to their holders.
 
     The number of a mark, from 1, counts those who may hold fields. A mark for a number that does not exist is
@@ -64,40 +64,43 @@ def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Off
     """
     people = dict(enumerate(holders, 1))
     lost = tuple(
-        Unused(one.page, f"{{{{{one.type}:{one.person}}}}}", NOBODY.format(noun, one.person))
+        UnusableField(one.page, f"{{{{{one.type}:{one.person}}}}}", NOBODY.format(noun, one.person))
         for one in found.fields
         if one.person is not None and one.person not in people
     )
     placed = tuple(
-        Offered(people.get(one.person or 0), one)
+        OfferedField(people.get(one.person or 0), one)
         for one in found.fields
         if one.person is None or one.person in people
     )
-    return Offer(placed, found.unused + lost)
+    return FieldOffer(placed, found.unused + lost)
 
 
-async def blanks(runtime: Runtime, document: Document) -> Blanks:
+async def find_blanks(runtime: Runtime, document: Document) -> DetectedFields:
     """Return the fields detected in the file of a document. The file is read once, and the result is cached."""
     name = f"{document.file.uploaded[:16]}.blanks"
-    return parsed(
-        await kept(runtime, document, name, lambda: read(runtime, document.file, document.organisation_id))
+    return parse_blanks(
+        await find_or_make(
+            runtime, document, name, lambda: read_blanks(runtime, document.file, document.organisation_id)
+        )
     )
 
 
-async def read(runtime: Runtime, file: File, organisation_id: str) -> bytes:
+async def read_blanks(runtime: Runtime, file: File, organisation_id: str) -> bytes:
     """Return the fields detected in a file, as JSON that can be stored."""
 
     async def given() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.uploaded), await blobs.get(runtime.db, file.prepared)
 
-    turn, name = Turn(Kind.PREVIEW, organisation_id), f"blanks {file.uploaded}"
-    found = await runtime.pdf.ask_for("blanks", Blanks, given, turn=turn, name=name)
+    turn, name = QueueTurn(PdfJobKind.PREVIEW, organisation_id), f"blanks {file.uploaded}"
+    found = await runtime.pdf.run_task_when_free("blanks", DetectedFields, given, turn=turn, name=name)
     return json.dumps(asdict(found), ensure_ascii=False).encode()
 
 
-def parsed(content: bytes) -> Blanks:
+def parse_blanks(content: bytes) -> DetectedFields:
     """Return the detected fields from their JSON."""
     stored: Mapping[str, Any] = json.loads(content)
-    return Blanks(
-        tuple(Blank(**one) for one in stored["fields"]), tuple(Unused(**one) for one in stored["unused"])
+    return DetectedFields(
+        tuple(DetectedField(**one) for one in stored["fields"]),
+        tuple(UnusableField(**one) for one in stored["unused"]),
     )

@@ -3,41 +3,43 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from esign.actions.document.documents import up_to_date
+from esign.actions.document.documents import expire_if_due
 from esign.core.actor import Owner
 from esign.core.document.document import Document
-from esign.core.document.document_filters import Listing
+from esign.core.document.document_filters import DocumentFilters
 from esign.runtime import Runtime
 from esign.store.document import listing, status_counts
-from esign.store.document.status_counts import Counts
+from esign.store.document.status_counts import StatusCounts
 from esign.store.engine.damage import has_more
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PageTurn:
     """Which page to read: the page behind a place, or with `back` the page that ends before it."""
 
-    place: Place
+    place: PageStart
     back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DocumentListPage:
     """A page of documents.
 
     `previous` and `next` lead to the neighbouring pages, and are None at the ends of the list.
     """
 
     documents: tuple[Document, ...]
-    previous: Turn | None
-    next: Turn | None
+    previous: PageTurn | None
+    next: PageTurn | None
 
 
-async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | None, asked: Listing) -> Page:
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, turn: PageTurn | None, asked: DocumentFilters
+) -> DocumentListPage:
     """Return one page of the list. Paging back beyond the beginning returns the whole first page."""
     back = turn is not None and turn.back
-    order = replace(asked, sort=asked.sort.turned) if back else asked
+    order = replace(asked, sort=asked.sort.opposite) if back else asked
     place = turn.place if turn else None
     found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, place, order)
     if back and not has_more(found, limit):
@@ -45,19 +47,21 @@ async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | Non
     shown = found[:limit][::-1] if back else found[:limit]
     before = back or turn is not None  # the document of the place itself stands before this page
     after = back or has_more(found, limit)
-    return Page(
-        await current(runtime, shown, asked),
-        Turn(listing.place_of(shown[0], asked), back=True) if before and shown else None,
-        Turn(listing.place_of(shown[-1], asked)) if after and shown else None,
+    return DocumentListPage(
+        await refresh_documents(runtime, shown, asked),
+        PageTurn(listing.find_place(shown[0], asked), back=True) if before and shown else None,
+        PageTurn(listing.find_place(shown[-1], asked)) if after and shown else None,
     )
 
 
-async def current(runtime: Runtime, found: Sequence[Document], asked: Listing) -> tuple[Document, ...]:
+async def refresh_documents(
+    runtime: Runtime, found: Sequence[Document], asked: DocumentFilters
+) -> tuple[Document, ...]:
     """Return the documents as they are now, without those that have just expired and no longer match the filters."""
-    now = [await up_to_date(runtime, document) for document in found]
+    now = [await expire_if_due(runtime, document) for document in found]
     return tuple(document for document in now if asked.still_has(document))
 
 
-async def count(runtime: Runtime, owner: Owner) -> Counts:
+async def count_by_status(runtime: Runtime, owner: Owner) -> StatusCounts:
     """Return the number of documents of each status."""
     return await status_counts.find(runtime.db, owner.organisation_id, owner.mode)

@@ -4,14 +4,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from esign.actions.base import printable_text, quota
-from esign.actions.base.transition import Find, Keep, check_revision, transition
+from esign.actions.base.transition import Find, Keep, check_revision, perform_transition
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Origin, Owner
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, File, Recipient, Status
-from esign.core.document.document_filters import Listing
-from esign.core.document.placement import misplaced
+from esign.core.document.document_filters import DocumentFilters
+from esign.core.document.placement import find_misplaced
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Detail, Problem
@@ -21,13 +21,13 @@ from esign.runtime import Runtime
 from esign.store.document import documents, listing, outcomes
 from esign.store.engine.damage import has_more
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.queue import events
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class DocumentOrder:
     """What the caller wants created. Recipients and fields have their ids already."""
 
     file_name: str
@@ -46,17 +46,22 @@ class Order:
 
 
 async def create(
-    runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    actor: Actor,
+    origin: Origin,
+    order: DocumentOrder,
+    keep: Keep | None = None,
 ) -> Document:
     """Create a draft (D1) and return it. With `order.send` it is sent at once (D4).
 
-    The file is inspected and normalised, and a trial shows that it can be sealed. Raises what `quota.check`,
+    The file is inspected and normalised, and a trial shows that it can be sealed. Raises what `quota.check_quota`,
     `upload.inspect`, `check_placement` and `check_ready` raise.
     """
-    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
-    document = new_draft(owner, actor, order, uploaded.file, now)
+    document = make_draft(owner, actor, order, uploaded.file, now)
     check_placement(document)
 
     if order.send:
@@ -66,7 +71,7 @@ async def create(
         await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if order.send:
-            await quota.check(runtime, tx, owner.organisation_id, owner.mode)
+            await quota.check_quota(runtime, tx, owner.organisation_id, owner.mode)
             sent = lifecycle.send(created, actor, origin, now)
             created = await outcomes.save(tx, sent, created, runtime.vault, now)
         if keep is not None:
@@ -77,10 +82,10 @@ async def create(
     return created
 
 
-def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+def make_draft(owner: Owner, actor: Actor, order: DocumentOrder, file: File, now: Instant) -> Document:
     """Return a new draft as the caller ordered it."""
     return Document(
-        id=new_id("doc", now),
+        id=make_id("doc", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
@@ -103,7 +108,7 @@ def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant
 def check_placement(document: Document) -> None:
     """Raise `field_out_of_bounds` naming every field that lies outside its page."""
     holders = [recipient.fields for recipient in document.recipients]
-    if problems := misplaced(holders, document.file.pages, "/recipients"):
+    if problems := find_misplaced(holders, document.file.pages, "/recipients"):
         raise Problem("field_out_of_bounds", details=problems[:100])
 
 
@@ -119,43 +124,45 @@ async def send(
     """Send the draft to its recipients (D4), and return the document.
 
     Raises `revision_mismatch` if it has another revision than `revision`, `document_not_ready` if something is
-    missing or cannot be printed, and what `quota.check` raises.
+    missing or cannot be printed, and what `quota.check_quota` raises.
     """
     found = await get(runtime, owner, document_id)
     check_revision(found, revision)
     lifecycle.require(found, Status.DRAFT)
     await check_ready(runtime, found)
-    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
 
     async def find(tx: Transaction) -> Document:
-        await quota.check(runtime, tx, owner.organisation_id, owner.mode)  # others may have sent meanwhile
-        return await find_own(owner, document_id)(tx)
+        await quota.check_quota(
+            runtime, tx, owner.organisation_id, owner.mode
+        )  # others may have sent meanwhile
+        return await make_finder(owner, document_id)(tx)
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
         check_revision(document, found.revision)  # only what was checked above is sent
         return lifecycle.send(document, actor, origin, now)
 
-    sent: Document = await transition(runtime, find, decide, keep)
+    sent: Document = await perform_transition(runtime, find, decide, keep)
     return sent
 
 
-async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
+async def list_obstacles(runtime: Runtime, draft: Document) -> list[Detail]:
     """List the problems that prevent sending. If the printable-text check is unavailable, `send` repeats it."""
-    details = lifecycle.not_ready(draft)
+    details = lifecycle.find_missing(draft)
     with suppress(Problem):
-        details += await printable_text.problems(runtime, draft)
+        details += await printable_text.find_problems(runtime, draft)
     return details[:100]
 
 
 async def check_ready(runtime: Runtime, draft: Document) -> None:
     """Raise `document_not_ready` naming what the draft lacks and which texts cannot be printed."""
-    if details := [*lifecycle.not_ready(draft), *await printable_text.problems(runtime, draft)]:
+    if details := [*lifecycle.find_missing(draft), *await printable_text.find_problems(runtime, draft)]:
         raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
 
 
-def find_own(owner: Owner, document_id: str) -> Find:
+def make_finder(owner: Owner, document_id: str) -> Find:
     """Return a function that reads the owner's document in the transaction that changes it."""
 
     async def find(tx: Transaction) -> Document:
@@ -167,12 +174,12 @@ def find_own(owner: Owner, document_id: str) -> Find:
 async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
     """Return the document as it is now. A document that is past its expiry expires first (D10)."""
     document = await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
-    return await up_to_date(runtime, document)
+    return await expire_if_due(runtime, document)
 
 
-async def up_to_date(runtime: Runtime, document: Document) -> Document:
+async def expire_if_due(runtime: Runtime, document: Document) -> Document:
     """Return the document, expired if its time is over."""
-    if not lifecycle.is_past_expiry(document, runtime.clock.settled()):
+    if not lifecycle.is_past_expiry(document, runtime.clock.read_settled_time()):
         return document
     return await expire(runtime, document.id)
 
@@ -183,7 +190,7 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
     async def write(tx: Transaction) -> Document:
         before = await documents.get(tx, document_id)
-        if not lifecycle.is_past_expiry(before, runtime.clock.settled()):
+        if not lifecycle.is_past_expiry(before, runtime.clock.read_settled_time()):
             return before
         return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
 
@@ -192,23 +199,23 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None, asked: Listing
-) -> tuple[list[Document], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, asked: DocumentFilters
+) -> tuple[list[Document], PageStart | None]:
     """Return a page of a list and the place where the next page begins, or None.
 
     The page is shorter if documents of it have just expired and no longer match the filters.
     """
     found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
     page = found[:limit]
-    more = listing.place_of(page[-1], asked) if page and has_more(found, limit) else None
-    current = [await up_to_date(runtime, document) for document in page]
+    more = listing.find_place(page[-1], asked) if page and has_more(found, limit) else None
+    current = [await expire_if_due(runtime, document) for document in page]
     return [document for document in current if asked.still_has(document)], more
 
 
-async def trail(
+async def read_trail(
     runtime: Runtime, owner: Owner, document_id: str, after: int, limit: int
-) -> tuple[list[Entry], bool]:
+) -> tuple[list[AuditEntry], bool]:
     """Return the entries of the audit trail after number `after`, and whether more follow."""
     await get(runtime, owner, document_id)
-    found = await events.trail(runtime.db, document_id, after, limit + 1)
+    found = await events.find_entries(runtime.db, document_id, after, limit + 1)
     return found[:limit], len(found) > limit

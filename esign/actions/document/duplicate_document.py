@@ -3,7 +3,7 @@
 from esign.actions.base import quota
 from esign.actions.base.disk_room import require_room
 from esign.actions.base.transition import Keep
-from esign.actions.document.documents import find_own, get
+from esign.actions.document.documents import get, make_finder
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.document import Document
 from esign.core.document.state import duplicate as duplicating
@@ -11,7 +11,7 @@ from esign.core.document.state import lifecycle
 from esign.runtime import Runtime
 from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 
 
 async def duplicate(
@@ -26,11 +26,11 @@ async def duplicate(
     """Create a draft with the same file, recipients and fields. The original does not change."""
     await get(runtime, owner, document_id)  # expires the document first if its time is over
     require_room(runtime)
-    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
-    now, find = runtime.clock.now(), find_own(owner, document_id)
+    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
+    now, find = runtime.clock.now(), make_finder(owner, document_id)
 
     async def write(tx: Transaction) -> Document:
-        copy = duplicating.duplicate(await find(tx), title, actor, new_id, now)
+        copy = duplicating.duplicate(await find(tx), title, actor, make_id, now)
         created = await outcomes.add(tx, lifecycle.create(copy, origin, now), runtime.vault, now)
         if keep is not None:
             await keep(tx, created)

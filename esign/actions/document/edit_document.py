@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions.base import printable_text
-from esign.actions.base.transition import Keep, Save, check_revision, transition
+from esign.actions.base.transition import Keep, Save, check_revision, perform_transition
 from esign.actions.document import upload
-from esign.actions.document.documents import check_placement, find_own, get
+from esign.actions.document.documents import check_placement, get, make_finder
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Origin, Owner
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import edit as editing
 from esign.core.document.state.correct import CORRECTED, correct, is_redirected
@@ -32,7 +32,7 @@ Check = Callable[[Document, Recipient], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ChangeRequest:
     """Who asks for a change of which document, and at which revision, if any.
 
     `steady` marks one of many changes while a member works on a draft. The audit trail then records only one in
@@ -48,7 +48,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class DocumentChanges:
     """The members to replace, by their names in `core`. A `title` of None means the title that follows from the
     file name.
 
@@ -67,7 +67,9 @@ class Changes:
         return {*self.members, *(name for name, given in named.items() if given is not None)}
 
 
-async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | None = None) -> Document:
+async def edit(
+    runtime: Runtime, asking: ChangeRequest, changes: DocumentChanges, keep: Keep | None = None
+) -> Document:
     """Change the document (D2), and return it. A new file is inspected first, and every field must lie on its pages."""
     current = await get(runtime, asking.owner, asking.document_id)
     check_revision(current, asking.revision)
@@ -86,7 +88,7 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
         if changes.file_name is not None:
             members["file"] = new.file if new else replace(document.file, name=changes.file_name)
         if members.get("title", "") is None:
-            members["title"] = editing.title_from(changes.file_name or document.file.name)
+            members["title"] = editing.make_title(changes.file_name or document.file.name)
         if changes.recipients is not None:
             members["recipients"] = changes.recipients(document)
         outcome = editing.edit(document, members, asking.actor, asking.origin, now)
@@ -100,27 +102,29 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
             await new.store(tx, now)
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
-            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=new.size))
+            await usage.add(tx, outcomes.make_meter(before, now), Usage(storage_bytes=new.size))
         if asking.steady:
-            outcome = await told_before(tx, outcome)
+            outcome = await drop_repeated_events(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)
 
-    found = find_own(asking.owner, asking.document_id)
-    edited: Document = await transition(runtime, found, decide, keep, save)
+    found = make_finder(asking.owner, asking.document_id)
+    edited: Document = await perform_transition(runtime, found, decide, keep, save)
     return edited
 
 
-async def told_before(tx: Transaction, outcome: Outcome) -> Outcome:
+async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:
     """Return the outcome without its event if the newest entry of the trail says the same.
 
     That is the same change by the same actor, a short while ago.
     """
-    seq, _ = await events.head(tx, outcome.document.id)
-    newest = await events.trail(tx, outcome.document.id, after=seq - 1)
-    return replace(outcome, events=tuple(e for e in outcome.events if not any(same(e, n) for n in newest)))
+    seq, _ = await events.get_head(tx, outcome.document.id)
+    newest = await events.find_entries(tx, outcome.document.id, after=seq - 1)
+    return replace(
+        outcome, events=tuple(e for e in outcome.events if not any(is_repetition(e, n) for n in newest))
+    )
 
 
-def same(event: Event, entry: Entry) -> bool:
+def is_repetition(event: Event, entry: AuditEntry) -> bool:
     """Return whether the event repeats a recent entry of the same actor. The change of a file is never a repetition."""
     who = (event.actor.kind, event.actor.id)
     return (
@@ -134,7 +138,7 @@ def same(event: Event, entry: Entry) -> bool:
 
 
 async def add_recipient(
-    runtime: Runtime, asking: Asking, recipient: Recipient, check: Check, keep: Keep | None = None
+    runtime: Runtime, asking: ChangeRequest, recipient: Recipient, check: Check, keep: Keep | None = None
 ) -> Recipient:
     """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
@@ -145,12 +149,12 @@ async def add_recipient(
         check(document, recipient)
         return (*document.recipients, recipient)
 
-    added: Recipient = await change(runtime, asking, everybody, keep, saving(recipient.id))
+    added: Recipient = await change_recipients(runtime, asking, everybody, keep, make_save(recipient.id))
     return added
 
 
 async def remove_recipient(
-    runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None
+    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep | None = None
 ) -> str:
     """Remove a recipient from a draft, with their fields, and return the id."""
     (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
@@ -163,13 +167,13 @@ async def remove_recipient(
         await outcomes.save(tx, outcome, before, vault, now)
         return recipient_id
 
-    removed: str = await change(runtime, asking, others, keep, save)
+    removed: str = await change_recipients(runtime, asking, others, keep, save)
     return removed
 
 
 async def change_recipient(
     runtime: Runtime,
-    asking: Asking,
+    asking: ChangeRequest,
     recipient_id: str,
     members: Mapping[str, Any],
     check: Check,
@@ -205,14 +209,14 @@ async def change_recipient(
     decide(current)  # a refusal by the state comes before one by the printable-text check
     if current.status is Status.SENT:
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
-        await printable_text.check(runtime, texts, current.organisation_id)
-    found = find_own(asking.owner, asking.document_id)
-    result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
+        await printable_text.check_texts(runtime, texts, current.organisation_id)
+    found = make_finder(asking.owner, asking.document_id)
+    result: Recipient = await perform_transition(runtime, found, decide, keep, make_save(recipient_id))
     return result
 
 
-async def change(
-    runtime: Runtime, asking: Asking, recipients: Recipients, keep: Keep | None, save: Save
+async def change_recipients(
+    runtime: Runtime, asking: ChangeRequest, recipients: Recipients, keep: Keep | None, save: Save
 ) -> Any:
     """Replace the recipients of a draft, and return what `save` returns."""
     now = runtime.clock.now()
@@ -222,10 +226,12 @@ async def change(
         editing.check_may_change(document, ("recipients",))
         return editing.edit(document, {"recipients": recipients(document)}, asking.actor, asking.origin, now)
 
-    return await transition(runtime, find_own(asking.owner, asking.document_id), decide, keep, save)
+    return await perform_transition(
+        runtime, make_finder(asking.owner, asking.document_id), decide, keep, save
+    )
 
 
-def saving(recipient_id: str) -> Save:
+def make_save(recipient_id: str) -> Save:
     """Return a function that saves an outcome and returns the recipient as it is then."""
 
     async def save(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from esign.actions.document.documents import get
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.document import Document, Status
-from esign.core.document.filename import name_of
+from esign.core.document.filename import name_file
 from esign.core.document.state.outcome import Event
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
@@ -22,7 +22,7 @@ VARIANTS = ("original", "sealed", "certificate")
 
 
 @dataclass(frozen=True, slots=True)
-class FileOf:
+class DocumentFile:
     """One variant of a document's file: `size` in bytes, `sha256` in hex."""
 
     document: Document
@@ -32,7 +32,7 @@ class FileOf:
     sha256: str
 
 
-async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: str) -> FileOf:
+async def describe_file(runtime: Runtime, owner: Owner, document_id: str, variant: str) -> DocumentFile:
     """Return a variant of the document's file.
 
     Raises `not_found` for an unknown variant, and `document_not_completed` before there is a seal.
@@ -40,35 +40,35 @@ async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: st
     document = await get(runtime, owner, document_id)
     if variant not in VARIANTS:
         raise Problem("not_found")
-    return await file_of(runtime, document, variant)
+    return await describe_variant(runtime, document, variant)
 
 
-async def file_of(runtime: Runtime, document: Document, variant: str) -> FileOf:
+async def describe_variant(runtime: Runtime, document: Document, variant: str) -> DocumentFile:
     """Return a variant of the file of a document that is already read."""
-    sha256 = hash_of(document, variant)
-    size = await blobs.size(runtime.db, sha256)
-    return FileOf(document, variant, name_of(document, variant), size, sha256)
+    sha256 = find_hash(document, variant)
+    size = await blobs.get_size(runtime.db, sha256)
+    return DocumentFile(document, variant, name_file(document, variant), size, sha256)
 
 
-async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> bytes:
+async def read(runtime: Runtime, file: DocumentFile, actor: Actor, origin: Origin) -> bytes:
     """Return the content of the file, and record the download in the audit trail."""
     content = await blobs.get(runtime.db, file.sha256)
-    await note(runtime, file, actor, origin)
+    await note_download(runtime, file, actor, origin)
     return content
 
 
-async def note(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> None:
+async def note_download(runtime: Runtime, file: DocumentFile, actor: Actor, origin: Origin) -> None:
     """Record a download in the audit trail. Raises `not_found` if the document is gone."""
     now = runtime.clock.now()
     fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
 
     async def write(tx: Transaction) -> None:
-        await outcomes.enter(tx, file.document.id, fact, runtime.vault)
+        await outcomes.record_fact(tx, file.document.id, fact, runtime.vault)
 
     await runtime.db.write(write)
 
 
-def hash_of(document: Document, variant: str) -> str:
+def find_hash(document: Document, variant: str) -> str:
     """Return the SHA-256 of a variant in hex. Raises `document_not_completed` before there is a seal."""
     if variant == "original":
         return document.file.uploaded
@@ -80,17 +80,17 @@ def hash_of(document: Document, variant: str) -> str:
 # ---------- short-lived addresses ----------
 
 
-def ticket(runtime: Runtime, file: FileOf) -> tuple[str, Instant]:
+def make_ticket(runtime: Runtime, file: DocumentFile) -> tuple[str, Instant]:
     """Return a token that gives access to this file only, and when the token ends.
 
     The token holds its end, the variant and the id of the document, and a MAC over them. Nothing is stored.
     """
     expires_at = runtime.clock.now() + runtime.config.limits.download_seconds * SECOND
     body = struct.pack(">QB", expires_at, VARIANTS.index(file.variant)) + file.document.id.encode()
-    return base64.urlsafe_b64encode(mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
+    return base64.urlsafe_b64encode(make_mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
 
 
-async def redeem(runtime: Runtime, token: str) -> FileOf:
+async def redeem(runtime: Runtime, token: str) -> DocumentFile:
     """Return the file of a token that has not ended. Raises `not_found` for any other text."""
     try:
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
@@ -99,11 +99,14 @@ async def redeem(runtime: Runtime, token: str) -> FileOf:
         document_id = body[9:].decode()
     except (binascii.Error, ValueError, struct.error):
         raise Problem("not_found") from None
-    if not hmac.compare_digest(packed[:16], mac(runtime.vault, body)) or runtime.clock.now() >= expires_at:
+    if (
+        not hmac.compare_digest(packed[:16], make_mac(runtime.vault, body))
+        or runtime.clock.now() >= expires_at
+    ):
         raise Problem("not_found")
-    return await file_of(runtime, await documents.get(runtime.db, document_id), VARIANTS[number])
+    return await describe_variant(runtime, await documents.get(runtime.db, document_id), VARIANTS[number])
 
 
-def mac(vault: Vault, body: bytes) -> bytes:
+def make_mac(vault: Vault, body: bytes) -> bytes:
     """Return the first 16 bytes of the MAC of a token's body."""
-    return vault.mac("download", body)[:16]
+    return vault.compute_mac("download", body)[:16]

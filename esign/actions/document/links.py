@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from esign.actions.base.transition import Keep, transition
-from esign.actions.document.documents import find_own
-from esign.actions.document.edit_document import Asking
+from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.document.documents import make_finder
+from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
@@ -12,12 +12,12 @@ from esign.core.instant import HOUR, Instant, rfc3339
 from esign.runtime import Runtime
 from esign.store.document import outcomes, signing_links
 from esign.store.engine.database import Transaction
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedLink:
     """A link for a recipient, and when it ends."""
 
     recipient_id: str
@@ -25,14 +25,14 @@ class Issued:
     expires_at: Instant
 
 
-async def issue(
-    runtime: Runtime, asking: Asking, recipient_id: str, hours: int, keep: Keep | None = None
-) -> Issued:
+async def issue_link(
+    runtime: Runtime, asking: ChangeRequest, recipient_id: str, hours: int, keep: Keep | None = None
+) -> IssuedLink:
     """Issue one more link. Earlier links stay valid. It ends with the document at the latest.
 
     Raises what `lifecycle.require_open` and `lifecycle.require_active` raise.
     """
-    now, token = runtime.clock.now(), new_token()
+    now, token = runtime.clock.now(), make_token()
 
     def decide(document: Document) -> Outcome:
         recipient = document.recipient(recipient_id)
@@ -46,13 +46,15 @@ async def issue(
         assert document.expires_at is not None
         return min(now + hours * HOUR, document.expires_at)
 
-    async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Issued:
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> IssuedLink:
         """Save the link and the event. The document itself does not change, so its revision stays."""
         await outcomes.record(tx, before.id, outcome.events, vault)
-        link = signing_links.Link(recipient_id, before.id, "sender")
+        link = signing_links.SigningLink(recipient_id, before.id, "sender")
         await signing_links.add(tx, token, link, now, ends_at(before))
-        return Issued(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
+        return IssuedLink(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
 
-    found = find_own(asking.owner, asking.document_id)
-    issued: Issued = await transition(runtime, found, decide, keep, save)
+    found = make_finder(asking.owner, asking.document_id)
+    issued: IssuedLink = await perform_transition(runtime, found, decide, keep, save)
     return issued

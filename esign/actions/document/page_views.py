@@ -7,93 +7,96 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
-from esign.actions.base.drawn_fields import drawn_field, inks_of
-from esign.actions.base.pdf_work import made
-from esign.actions.base.printable_text import font_paths
+from esign.actions.base.drawn_fields import list_inks, make_drawn_field
+from esign.actions.base.pdf_work import wait_for_worker
+from esign.actions.base.printable_text import list_font_paths
 from esign.core.document.document import Document, File, Recipient, Status
 from esign.core.document.template import Template
-from esign.core.language import choose
+from esign.core.language import choose_language
 from esign.core.people.account import Organisation
 from esign.pdf.inspection import Paragraph
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs, page_views
 from esign.store.engine.database import Transaction
 
 
-async def picture_of(
-    runtime: Runtime, document: Document, number: int, size: int, turn: Turn | None = None
+async def read_picture(
+    runtime: Runtime, document: Document, number: int, size: int, turn: QueueTurn | None = None
 ) -> bytes:
     """Return the picture of a page (WebP). The document must have the page. The caller checks who may see it."""
     if size == 1:
         return await blobs.get(runtime.db, document.file.images[number - 1])
-    looking = turn or Turn(Kind.PREVIEW, document.organisation_id)
-    return await kept(
+    looking = turn or QueueTurn(PdfJobKind.PREVIEW, document.organisation_id)
+    return await find_or_make(
         runtime,
         document,
-        of_file(document, f"{number}.{size}"),
-        lambda: sharper(runtime, document.file, number, size, looking),
+        name_view(document, f"{number}.{size}"),
+        lambda: render_sharper(runtime, document.file, number, size, looking),
     )
 
 
-async def template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
+async def read_template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
     """Return the picture of a page of a template. A sharper one is not stored, since few members look at it."""
     if size == 1:
         return await blobs.get(runtime.db, template.file.images[number - 1])
-    turn = Turn(Kind.PREVIEW, template.organisation_id)
-    return await made(sharper(runtime, template.file, number, size, turn))
+    turn = QueueTurn(PdfJobKind.PREVIEW, template.organisation_id)
+    return await wait_for_worker(render_sharper(runtime, template.file, number, size, turn))
 
 
-async def sharper(runtime: Runtime, file: File, number: int, size: int, turn: Turn) -> bytes:
+async def render_sharper(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
     """Render a page at a larger `size`."""
 
     async def given() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
 
     name = f"sharper {file.prepared} {number} {size}"
-    return bytes(await runtime.pdf.ask_for("sharper", bytes, given, turn=turn, name=name))
+    return bytes(await runtime.pdf.run_task_when_free("sharper", bytes, given, turn=turn, name=name))
 
 
-def of_file(document: Document, name: str) -> str:
+def name_view(document: Document, name: str) -> str:
     """Return the name of a view. Of a draft it names the file too, since views of a replaced file are of no use."""
     return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
-async def filled_picture_of(
+async def read_filled_picture(
     runtime: Runtime,
     document: Document,
     organisation: Organisation,
     number: int,
     done: int,
     size: int,
-    turn: Turn | None = None,
+    turn: QueueTurn | None = None,
 ) -> bytes | None:
     """Return a picture of the values on a page that the first `done` recipients have filled in.
 
     Return None if fewer have finished, or if they have nothing on the page.
     """
-    people = document.finished()
+    people = document.list_finished()
     if not 1 <= done <= len(people):
         return None
     here = [(field, who) for who in people[:done] for field in who.fields if field.page == number]
     if not here:
         return None
 
-    looking = turn or Turn(Kind.PREVIEW, document.organisation_id)
+    looking = turn or QueueTurn(PdfJobKind.PREVIEW, document.organisation_id)
 
     async def given() -> tuple[object, ...]:
-        inks = await pictures(runtime, people)
-        fields = [drawn_field(field, who, inks) for field, who in here]
-        page, lang = document.file.pages[number - 1], choose(document.locale, organisation.locale).tag
-        return fields, page, size, lang, runtime.clock.now(), font_paths(runtime)
+        inks = await load_ink_pictures(runtime, people)
+        fields = [make_drawn_field(field, who, inks) for field, who in here]
+        page, lang = (
+            document.file.pages[number - 1],
+            choose_language(document.locale, organisation.locale).tag,
+        )
+        return fields, page, size, lang, runtime.clock.now(), list_font_paths(runtime)
 
     async def make() -> bytes:
-        return bytes(await runtime.pdf.ask_for("filled", bytes, given, turn=looking))
+        return bytes(await runtime.pdf.run_task_when_free("filled", bytes, given, turn=looking))
 
-    return await kept(runtime, document, f"{number}.{size}.{done}", make)
+    return await find_or_make(runtime, document, f"{number}.{size}.{done}", make)
 
 
-async def text_of(runtime: Runtime, document: Document, number: int, turn: Turn) -> bytes:
+async def read_text(runtime: Runtime, document: Document, number: int, turn: QueueTurn) -> bytes:
     """Return the paragraphs of a page as JSON."""
 
     async def given() -> tuple[object, ...]:
@@ -101,19 +104,19 @@ async def text_of(runtime: Runtime, document: Document, number: int, turn: Turn)
 
     async def make() -> bytes:
         name = f"read {document.file.prepared} {number}"
-        found = await runtime.pdf.ask_for("read", list[Paragraph], given, turn=turn, name=name)
+        found = await runtime.pdf.run_task_when_free("read", list[Paragraph], given, turn=turn, name=name)
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
-    return await kept(runtime, document, f"{number}.text", make)
+    return await find_or_make(runtime, document, f"{number}.text", make)
 
 
-async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
+async def load_ink_pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
     """Return the pictures of the recipients' signatures by their SHA-256."""
-    names = {ink.picture for who in people for ink in inks_of(who) if ink.picture}
+    names = {ink.picture for who in people for ink in list_inks(who) if ink.picture}
     return {name: await blobs.get(runtime.db, name) for name in names}
 
 
-async def kept(
+async def find_or_make(
     runtime: Runtime, document: Document, name: str, make: Callable[[], Awaitable[bytes]]
 ) -> bytes:
     """Return the stored view of this name, or make and store it. Raises `unavailable` if it cannot be made."""
@@ -124,7 +127,7 @@ async def kept(
         found = await page_views.find(runtime.db, document.id, name)  # another request may have made it
         if found is not None:
             return found
-        content = await made(make())
+        content = await wait_for_worker(make())
 
         async def write(tx: Transaction) -> None:
             await page_views.keep(tx, document.id, name, content, runtime.clock.now())

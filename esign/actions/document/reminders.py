@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 
 from esign.actions.base import quota
-from esign.actions.base.transition import Keep, transition
-from esign.actions.document.documents import find_own, get
-from esign.actions.document.edit_document import Asking
+from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.document.documents import get, make_finder
+from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
-from esign.core.document.state.remind_now import Nudge, nudge
+from esign.core.document.state.remind_now import RemindersSent, remind_recipients
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
@@ -25,7 +25,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
     If the day's e-mails are used up, the reminder is due again in an hour. Does nothing while the clock is in
     doubt.
     """
-    now, most = runtime.clock.settled(), runtime.config.limits.emails_per_day
+    now, most = runtime.clock.read_settled_time(), runtime.config.limits.emails_per_day
     if runtime.clock.doubt:
         return
 
@@ -37,7 +37,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         recipient = before.recipient(recipient_id)
         if recipient.next_reminder_at is None or recipient.next_reminder_at > now:
             return
-        if await usage.emails(tx, before.organisation_id, now // DAY) >= most:
+        if await usage.count_emails(tx, before.organisation_id, now // DAY) >= most:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
         elif before.status == "sent" and recipient.invited:
@@ -50,7 +50,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reminded:
+class ReminderResult:
     """The document, the ids of the reminded recipients, and (id, reason) of those who were not reminded."""
 
     document: Document
@@ -60,17 +60,17 @@ class Reminded:
 
 async def remind_by_hand(
     runtime: Runtime,
-    asking: Asking,
+    asking: ChangeRequest,
     wanted: tuple[str, ...] | None,
     message: str | None,
     keep: Keep | None = None,
-) -> Reminded:
+) -> ReminderResult:
     """Remind the `wanted` recipients, or all who may be reminded, with a message of the sender.
 
     Raises `invalid_request` for an unknown recipient, and what `quota.check_mails` raises.
     """
     now = runtime.clock.now()
-    done: list[Nudge] = []  # one for each call of `decide`; the last belongs to the transaction
+    done: list[RemindersSent] = []  # one for each call of `decide`; the last belongs to the transaction
 
     def decide(document: Document) -> Outcome:
         known = {recipient.id for recipient in document.recipients}
@@ -80,17 +80,17 @@ async def remind_by_hand(
             if id not in known
         ]:
             raise Problem("invalid_request", details=unknown[:100])
-        done.append(nudge(document, wanted, message, asking.actor, asking.origin, now))
+        done.append(remind_recipients(document, wanted, message, asking.actor, asking.origin, now))
         return done[-1].outcome
 
     async def save(
         tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
-    ) -> Reminded:
+    ) -> ReminderResult:
         document = await outcomes.save(tx, outcome, before, vault, now)
-        return Reminded(document, done[-1].reminded, done[-1].skipped)
+        return ReminderResult(document, done[-1].reminded, done[-1].skipped)
 
     decide(await get(runtime, asking.owner, asking.document_id))
     await quota.check_mails(runtime, runtime.db, asking.owner.organisation_id)
-    found = find_own(asking.owner, asking.document_id)
-    reminded: Reminded = await transition(runtime, found, decide, keep, save)
+    found = make_finder(asking.owner, asking.document_id)
+    reminded: ReminderResult = await perform_transition(runtime, found, decide, keep, save)
     return reminded

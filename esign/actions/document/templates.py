@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from esign.actions.base import audit_log, quota
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.disk_room import require_room
 from esign.actions.base.transition import Keep
 from esign.actions.document import documents as acting
@@ -13,9 +13,9 @@ from esign.actions.document import upload
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.document import Document, Recipient
-from esign.core.document.placement import misplaced
+from esign.core.document.placement import find_misplaced
 from esign.core.document.state import lifecycle
-from esign.core.document.template import Template, TemplateRole, roles_of
+from esign.core.document.template import Template, TemplateRole, make_roles
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import Reminders
@@ -25,16 +25,16 @@ from esign.core.webhook import webhook
 from esign.runtime import Runtime
 from esign.store.document import documents, outcomes, templates
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import usage
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 
 Change = Callable[[Template], Template]
 Fill = Callable[[Template], tuple[Recipient, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TemplateOrder:
     """What the caller wants created from a file. Roles and fields have their ids already."""
 
     file_name: str
@@ -48,7 +48,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TemplateUse:
     """What a use changes of the template. None keeps the value; an empty subject or message removes it."""
 
     recipients: Fill
@@ -63,7 +63,7 @@ class Use:
     metadata: dict[str, str] | None = None
 
 
-async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None = None) -> Template:
+async def create(runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Keep | None = None) -> Template:
     """Create a template from a file, which is inspected and normalised as that of a document.
 
     Raises `limit_reached`, and what `upload.inspect` and `check_placement` raise.
@@ -72,7 +72,7 @@ async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     template = Template(
-        id=new_id("tpl", now),
+        id=make_id("tpl", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
@@ -93,7 +93,7 @@ async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None
         await usage.add(tx, meter, Usage(storage_bytes=uploaded.size))
         return await add(tx, runtime, template, keep)
 
-    return await announced(runtime, write)
+    return await write_and_wake(runtime, write)
 
 
 async def create_from_document(
@@ -110,7 +110,7 @@ async def create_from_document(
     async def write(tx: Transaction) -> Template:
         document = await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
         template = Template(
-            id=new_id("tpl", now),
+            id=make_id("tpl", now),
             organisation_id=owner.organisation_id,
             mode=owner.mode,
             title=title or document.title,
@@ -121,18 +121,18 @@ async def create_from_document(
             message=document.message,
             expires_in_days=document.expires_in_days,
             reminders=document.reminders,
-            roles=roles_of(document, lambda prefix: new_id(prefix, now)),
+            roles=make_roles(document, lambda prefix: make_id(prefix, now)),
         )
         return await add(tx, runtime, template, keep)
 
-    return await announced(runtime, write)
+    return await write_and_wake(runtime, write)
 
 
 async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep | None) -> Template:
     """Add the template and announce it to webhooks. Raises `limit_reached`."""
     check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
     await templates.add(tx, template)
-    await tell(tx, "template.created", template, template.created_at)
+    await announce_event(tx, "template.created", template, template.created_at)
     if keep is not None:
         await keep(tx, template)
     return template
@@ -147,7 +147,7 @@ def check_limit(runtime: Runtime, there: int) -> None:
 
 def check_placement(template: Template) -> None:
     """Raise `field_out_of_bounds` naming every field that lies outside its page."""
-    if problems := misplaced([role.fields for role in template.roles], template.file.pages, "/roles"):
+    if problems := find_misplaced([role.fields for role in template.roles], template.file.pages, "/roles"):
         raise Problem("field_out_of_bounds", details=problems[:100])
 
 
@@ -157,11 +157,11 @@ async def get(runtime: Runtime, owner: Owner, template_id: str) -> Template:
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None, q: str | None
-) -> tuple[list[Template], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, q: str | None
+) -> tuple[list[Template], PageStart | None]:
     """Return a page of templates, newest first, and the place where the next page begins, or None."""
     found = await templates.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, q)
-    return page_of(found, limit)
+    return cut_page(found, limit)
 
 
 async def change(
@@ -179,18 +179,18 @@ async def change(
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
-        before = await get_at(tx, owner, template_id, revision)
+        before = await get_at_revision(tx, owner, template_id, revision)
         template = decide(before)
         check_placement(template)
         if template != before:
             template = replace(template, revision=before.revision + 1, updated_at=now)
             await templates.save(tx, template, before)
-            await tell(tx, "template.updated", template, now)
+            await announce_event(tx, "template.updated", template, now)
         if keep is not None:
             await keep(tx, template)
         return template
 
-    return await announced(runtime, write)
+    return await write_and_wake(runtime, write)
 
 
 async def delete(
@@ -209,16 +209,16 @@ async def delete(
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
-        template = await get_at(tx, owner, template_id, revision)
+        template = await get_at_revision(tx, owner, template_id, revision)
         await templates.delete(tx, template.id)
-        await tell(tx, "template.deleted", template, now)
-        act = Act("template.deleted", {"templateId": template.id, "mode": template.mode.value})
+        await announce_event(tx, "template.deleted", template, now)
+        act = AdminAct("template.deleted", {"templateId": template.id, "mode": template.mode.value})
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
         if keep is not None:
             await keep(tx, template)
         return template
 
-    return await announced(runtime, write)
+    return await write_and_wake(runtime, write)
 
 
 async def use(
@@ -227,18 +227,18 @@ async def use(
     template_id: str,
     actor: Actor,
     origin: Origin,
-    wanted: Use,
+    wanted: TemplateUse,
     keep: Keep | None = None,
 ) -> Document:
     """Create a draft from the template (D1). Its file was inspected when the template was created."""
     await get(runtime, owner, template_id)
     require_room(runtime)
-    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Document:
         template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
-        document = drafted(template, wanted, actor, now)
+        document = make_draft(template, wanted, actor, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
@@ -248,10 +248,10 @@ async def use(
     return created
 
 
-def drafted(template: Template, wanted: Use, actor: Actor, now: Instant) -> Document:
+def make_draft(template: Template, wanted: TemplateUse, actor: Actor, now: Instant) -> Document:
     """Return a draft made from the template, with what `wanted` changes."""
     return Document(
-        id=new_id("doc", now),
+        id=make_id("doc", now),
         organisation_id=template.organisation_id,
         mode=template.mode,
         title=wanted.title or template.title,
@@ -272,7 +272,7 @@ def drafted(template: Template, wanted: Use, actor: Actor, now: Instant) -> Docu
     )
 
 
-async def get_at(tx: Transaction, owner: Owner, template_id: str, revision: int | None) -> Template:
+async def get_at_revision(tx: Transaction, owner: Owner, template_id: str, revision: int | None) -> Template:
     """Return the template.
 
     Raises `revision_mismatch` if it has another revision than `revision`, unless that is None.
@@ -283,13 +283,13 @@ async def get_at(tx: Transaction, owner: Owner, template_id: str, revision: int 
     return template
 
 
-async def tell(tx: Transaction, event_type: str, template: Template, now: Instant) -> None:
+async def announce_event(tx: Transaction, event_type: str, template: Template, now: Instant) -> None:
     """Announce an event of the template to the organisation's webhooks."""
-    body = webhook.template_payload(event_type, now, new_id("evt", now), template)
+    body = webhook.make_template_payload(event_type, now, make_id("evt", now), template)
     await outcomes.announce(tx, body, template.organisation_id, template.mode, now)
 
 
-async def announced(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
+async def write_and_wake(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
     """Run the write function, wake the workers, and return the template."""
     template = await runtime.db.write(write)
     return template

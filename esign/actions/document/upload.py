@@ -8,8 +8,8 @@ from esign.actions.base.disk_room import require_room
 from esign.core.document.document import FOREIGN, File
 from esign.core.instant import Instant
 from esign.core.polyglot import is_pure
-from esign.pdf.inspection import Limits
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.inspection import UploadLimits
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction
@@ -45,13 +45,15 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     """
     require_room(runtime)
     limits, content = runtime.config.limits, await source()
-    turn = Turn(Kind.UPLOAD, organisation_id)
-    inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages), turn=turn)
+    turn = QueueTurn(PdfJobKind.UPLOAD, organisation_id)
+    inspection = await runtime.pdf.inspect(
+        content, UploadLimits(limits.file_mib * 2**20, limits.pages), turn=turn
+    )
     pure = await asyncio.to_thread(is_pure, content)
     removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
     # A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
     contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
-    hashes = await asyncio.to_thread(blobs.sha256_of, contents)
+    hashes = await asyncio.to_thread(blobs.hash_contents, contents)
     file = File(
         name=name,
         uploaded=hashes[0],

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Sequence
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.document import documents, files
-from esign.actions.document.files import FileOf
+from esign.actions.document.files import DocumentFile
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.document import Status
-from esign.core.document.filename import distinct, portable
-from esign.core.document.zip_archive import Entry, directory
+from esign.core.document.filename import make_distinct, make_portable
+from esign.core.document.zip_archive import ZipEntry, write_directory
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.core.people.caller import Caller
@@ -30,7 +30,7 @@ NOTE = "Not included.txt"
 LOST = "These files were deleted or damaged while the archive was made:"
 
 
-async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[FileOf]:
+async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[DocumentFile]:
     """Return the sealed file of each document, or the uploaded one while there is no seal.
 
     Missing documents are left out.
@@ -40,17 +40,17 @@ async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[F
         try:
             document = await documents.get(runtime, owner, id)
             variant = "sealed" if document.status is Status.COMPLETED else "original"
-            found.append(await files.file_of(runtime, document, variant))
+            found.append(await files.describe_variant(runtime, document, variant))
         except Problem as problem:
             if problem.code != "not_found":
                 raise
     return found
 
 
-async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], caller: Caller) -> None:
+async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[DocumentFile], caller: Caller) -> None:
     """Enter in the administrative audit log that these files are about to leave as one ZIP."""
     ids = [file.document.id for file in wanted]
-    act = Act("documents.exported", {"documents": ids, "mode": owner.mode.value})
+    act = AdminAct("documents.exported", {"documents": ids, "mode": owner.mode.value})
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()
@@ -60,43 +60,43 @@ async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], c
 
 
 async def pack(
-    runtime: Runtime, wanted: Sequence[FileOf], zone: str, actor: Actor, origin: Origin
+    runtime: Runtime, wanted: Sequence[DocumentFile], zone: str, actor: Actor, origin: Origin
 ) -> AsyncIterator[bytes]:
     """Yield the ZIP piece by piece. PDFs are compressed already, so they are stored without compression.
 
     Files that were deleted or damaged meanwhile are named in a text file at the end, since the rest has been
     sent by then.
     """
-    entries, missing, sent = list[Entry](), list[str](), 0
-    names = distinct([NOTE, *(portable(file.name) for file in wanted)])[1:]
+    entries, missing, sent = list[ZipEntry](), list[str](), 0
+    names = make_distinct([NOTE, *(make_portable(file.name) for file in wanted)])[1:]
     for file, name in zip(wanted, names, strict=True):
         try:
-            size, crc = await measured(runtime.db, file.sha256)
-            await files.note(runtime, file, actor, origin)
-        except (Problem, blobs.Missing):
+            size, crc = await measure_content(runtime.db, file.sha256)
+            await files.note_download(runtime, file, actor, origin)
+        except (Problem, blobs.MissingBlob):
             missing.append(f"{name}: {file.document.title}\r\n")
             continue
         at = to_datetime(file.document.updated_at).astimezone(ZoneInfo(zone))
-        entries.append(entry := Entry(name, at, size, crc, sent))
+        entries.append(entry := ZipEntry(name, at, size, crc, sent))
         yield entry.head()
         sent += len(entry.head()) + size
-        async for piece in blobs.pieces(runtime.db, file.sha256):
+        async for piece in blobs.read_pieces(runtime.db, file.sha256):
             yield piece
     if missing:
         text = f"{LOST}\r\n\r\n{''.join(missing)}".encode()
-        entries.append(Entry(NOTE, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent))
+        entries.append(ZipEntry(NOTE, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent))
         yield entries[-1].head() + text
         sent += len(entries[-1].head()) + len(text)
-    yield directory(entries, sent)
+    yield write_directory(entries, sent)
 
 
-async def measured(reader: Reader, sha256: str) -> tuple[int, int]:
+async def measure_content(reader: Reader, sha256: str) -> tuple[int, int]:
     """Return size and CRC-32 of a content after checking its hash. Raises Missing."""
     size, crc, found = 0, 0, hashlib.sha256()
-    async for piece in blobs.pieces(reader, sha256):
+    async for piece in blobs.read_pieces(reader, sha256):
         size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)
         await asyncio.to_thread(found.update, piece)
     if found.hexdigest() != sha256:
         reader.damage.note("blob", sha256, blobs.MISSING)
-        raise blobs.Missing(f"stored content {sha256} is missing or was changed")
+        raise blobs.MissingBlob(f"stored content {sha256} is missing or was changed")
     return size, crc

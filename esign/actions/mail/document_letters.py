@@ -7,17 +7,29 @@ from esign.core.actor import Mode
 from esign.core.document import estimate, signing_link
 from esign.core.document.challenge import LIVES
 from esign.core.document.document import Document, Recipient, RecipientStatus, Role
-from esign.core.document.filename import name_of
+from esign.core.document.filename import name_file
 from esign.core.instant import MINUTE, Instant
 from esign.core.people.account import Organisation
 from esign.core.people.masking import mask_email
 from esign.mail import codes, endings, letters
-from esign.mail.endings import Cancelled, Corrected, Declined, Expired, Reader, Renewal
-from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed
-from esign.mail.message import Mailbox
-from esign.mail.sheet import Inline, Letter, Letterhead
+from esign.mail.endings import (
+    CancelledFacts,
+    CorrectedFacts,
+    DeclinedFacts,
+    DeclineReader,
+    ExpiredFacts,
+    RenewalFacts,
+)
+from esign.mail.letters import CompletedFacts, InvitationFacts, LetterPart, ReminderFacts, SignerProgress
+from esign.mail.message import NamedMailbox
+from esign.mail.sheet import InlinePicture, Letter, Letterhead
 
-PARTS = {Role.SIGNER: Part.SIGN, Role.APPROVER: Part.APPROVE, Role.VIEWER: Part.READ, Role.CC: Part.READ}
+PARTS = {
+    Role.SIGNER: LetterPart.SIGN,
+    Role.APPROVER: LetterPart.APPROVE,
+    Role.VIEWER: LetterPart.READ,
+    Role.CC: LetterPart.READ,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +49,13 @@ class Post:
     code: str | None = None
     until: Instant | None = None
     about: Recipient | None = None
-    to: Mailbox | None = None
+    to: NamedMailbox | None = None
     filled: int = 0
-    logo: Inline | None = None
+    logo: InlinePicture | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LetterFacts:
     """What every letter needs beside the post itself."""
 
     base_url: str
@@ -86,16 +98,16 @@ class Desk:
 
 def write_letter(base_url: str, post: Post, now: Instant, attached: bool, link_days: int) -> Letter:
     """Write the letter with the facts as they are `now`. `attached` says whether the sealed file comes with it."""
-    return LETTERS[post.letter](Desk(base_url, post, now, attached, link_days))
+    return LETTERS[post.letter](LetterFacts(base_url, post, now, attached, link_days))
 
 
-def invitation(desk: Desk) -> Letter:
+def write_invitation(desk: LetterFacts) -> Letter:
     """Write the invitation to sign, approve or read."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None and desk.link is not None
-    asked = estimate.asked(to)
-    return letters.invitation(
-        Invitation(
+    asked = estimate.count_answers(to)
+    return letters.write_invitation(
+        InvitationFacts(
             head=desk.head,
             to=to.name,
             sender=desk.sender,
@@ -103,7 +115,7 @@ def invitation(desk: Desk) -> Letter:
             link=desk.link,
             pages=document.page_count,
             fields=asked,
-            minutes=estimate.minutes(document.page_count, asked),
+            minutes=estimate.estimate_minutes(document.page_count, asked),
             until=document.expires_at,
             subject=document.subject,
             message=document.message,
@@ -112,19 +124,19 @@ def invitation(desk: Desk) -> Letter:
     )
 
 
-def reminder(desk: Desk) -> Letter:
+def write_reminder(desk: LetterFacts) -> Letter:
     """Write the reminder to a recipient who has not finished."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None and desk.link is not None
-    return letters.reminder(
-        Reminder(
+    return letters.write_reminder(
+        ReminderFacts(
             head=desk.head,
             to=to.name,
             sender=desk.sender,
             title=document.title,
             link=desk.link,
             filled=desk.post.filled,
-            fields=estimate.asked(to),
+            fields=estimate.count_answers(to),
             now=desk.now,
             until=document.expires_at,
             message=desk.post.message,
@@ -133,34 +145,40 @@ def reminder(desk: Desk) -> Letter:
     )
 
 
-def completed(desk: Desk) -> Letter:
+def write_completed(desk: LetterFacts) -> Letter:
     """Write the letter that says that all have acted and the document is sealed."""
     document, seal, to = desk.post.document, desk.post.document.seal, desk.post.recipient
     assert seal is not None
-    return letters.completed(
-        Completed(
+    return letters.write_completed_letter(
+        CompletedFacts(
             head=desk.head,
             to=desk.reader,
             title=document.title,
-            signers=signers(desk.post),
+            signers=list_signers(desk.post),
             sealed_at=seal.sealed_at,
-            file_name=name_of(document, "sealed"),
+            file_name=name_file(document, "sealed"),
             size=seal.size,
             attached=desk.attached,
             link=desk.link,
-            until=signing_link.ends_at(document, desk.link_days) if desk.link else None,
+            until=signing_link.find_end(document, desk.link_days) if desk.link else None,
             copied_by=None if to is None or to.acting else desk.sender or desk.head.organisation,
         )
     )
 
 
-def declined(desk: Desk) -> Letter:
+def write_declined(desk: LetterFacts) -> Letter:
     """Write the letter that says that a recipient has declined."""
     document, to = desk.post.document, desk.post.recipient
     who = next(r for r in document.recipients if r.status is RecipientStatus.DECLINED)
-    reader = Reader.SENDER if to is None else Reader.SELF if to.id == who.id else Reader.RECIPIENT
-    return endings.declined(
-        Declined(
+    reader = (
+        DeclineReader.SENDER
+        if to is None
+        else DeclineReader.SELF
+        if to.id == who.id
+        else DeclineReader.RECIPIENT
+    )
+    return endings.write_declined_letter(
+        DeclinedFacts(
             head=desk.head,
             to=desk.reader,
             reader=reader,
@@ -174,26 +192,26 @@ def declined(desk: Desk) -> Letter:
     )
 
 
-def expired(desk: Desk) -> Letter:
+def write_expired(desk: LetterFacts) -> Letter:
     """Write the letter that says that the document has expired."""
     document = desk.post.document
-    return endings.expired(
-        Expired(
+    return endings.write_expired_letter(
+        ExpiredFacts(
             head=desk.head,
             to=desk.reader,
             title=document.title,
             at=document.closed_at or desk.now,
-            signers=signers(desk.post),
+            signers=list_signers(desk.post),
         )
     )
 
 
-def renewal(desk: Desk) -> Letter:
+def write_renewal(desk: LetterFacts) -> Letter:
     """Write the letter to the sender that a recipient asks for a new link."""
     document, who = desk.post.document, desk.post.about
     assert who is not None
-    return endings.renewal(
-        Renewal(
+    return endings.write_renewal_letter(
+        RenewalFacts(
             head=desk.head,
             to=desk.reader,
             title=document.title,
@@ -204,12 +222,12 @@ def renewal(desk: Desk) -> Letter:
     )
 
 
-def cancelled(desk: Desk) -> Letter:
+def write_cancelled(desk: LetterFacts) -> Letter:
     """Write the letter that says that the sender has cancelled the document."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None
-    return endings.cancelled(
-        Cancelled(
+    return endings.write_cancelled_letter(
+        CancelledFacts(
             head=desk.head,
             to=to.name,
             sender=desk.sender,
@@ -220,20 +238,22 @@ def cancelled(desk: Desk) -> Letter:
     )
 
 
-def corrected(desk: Desk) -> Letter:
+def write_corrected(desk: LetterFacts) -> Letter:
     """Write the letter to a former address that the document goes to another address now."""
     document, to, about = desk.post.document, desk.post.to, desk.post.about
     assert to is not None and about is not None
     now_at = mask_email(about.email)
-    return endings.corrected(Corrected(desk.head, to.name, desk.sender, document.title, now_at))
+    return endings.write_corrected_letter(
+        CorrectedFacts(desk.head, to.name, desk.sender, document.title, now_at)
+    )
 
 
-def code(desk: Desk) -> Letter:
+def write_code(desk: LetterFacts) -> Letter:
     """Write the letter with a code that opens a signing link."""
     to, post = desk.post.recipient, desk.post
     assert to is not None and post.code is not None and post.until is not None
-    return codes.code(
-        codes.Code(
+    return codes.write_code_letter(
+        codes.CodeFacts(
             head=desk.head,
             to=to.name,
             sender=desk.sender,
@@ -244,10 +264,10 @@ def code(desk: Desk) -> Letter:
     )
 
 
-def signers(post: Post) -> tuple[Signed, ...]:
+def list_signers(post: Post) -> tuple[SignerProgress, ...]:
     """Return all recipients who were to act, and when they did."""
     return tuple(
-        Signed(
+        SignerProgress(
             r.name, r.completed_at, post.recipient is not None and r.id == post.recipient.id, PARTS[r.role]
         )
         for r in post.document.recipients
@@ -255,14 +275,14 @@ def signers(post: Post) -> tuple[Signed, ...]:
     )
 
 
-LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
-    "invitation": invitation,
-    "reminder": reminder,
-    "completed": completed,
-    "declined": declined,
-    "expired": expired,
-    "renewal": renewal,
-    "cancelled": cancelled,
-    "corrected": corrected,
-    "code": code,
+LETTERS: Mapping[str, Callable[[LetterFacts], Letter]] = {
+    "invitation": write_invitation,
+    "reminder": write_reminder,
+    "completed": write_completed,
+    "declined": write_declined,
+    "expired": write_expired,
+    "renewal": write_renewal,
+    "cancelled": write_cancelled,
+    "corrected": write_corrected,
+    "code": write_code,
 }

@@ -7,12 +7,12 @@ import logging
 from email.message import EmailMessage
 
 from esign.core.instant import Instant
-from esign.mail.smtp import Accepted
+from esign.mail.smtp import AcceptedMail
 from esign.store.engine.database import Database, Transaction
 from esign.store.queue import kept_mail
 from esign.store.queue.kept_mail import KeptMail
 from esign.system.clock import Clock
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
 log = logging.getLogger("esign.mail")
@@ -28,25 +28,25 @@ class EmbeddedOutbox:
         self._vault = vault
         self._clock = clock
 
-    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         """Store the message, and return a reply that says so."""
         now = self._clock.now()
-        kept = await asyncio.to_thread(wrapped, self._vault, message, now)
+        kept = await asyncio.to_thread(encrypt_mail, self._vault, message, now)
 
         async def write(tx: Transaction) -> str:
             return await kept_mail.keep(tx, kept)
 
         mail_id = await self._db.write(write)
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
-        return Accepted(KEPT)
+        return AcceptedMail(KEPT)
 
     async def close(self) -> None:
         """Do nothing: there is no connection to close."""
 
 
-def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
+def encrypt_mail(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
     """Encrypt a message for storage."""
-    mail_id = new_id("mail", now)
+    mail_id = make_id("mail", now)
     return KeptMail(
         id=mail_id,
         message_id=message["Message-ID"],
@@ -59,10 +59,10 @@ def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
 
 async def list_mails(db: Database, limit: int) -> list[KeptMail]:
     """Return the newest `limit` stored e-mails, newest last."""
-    return await kept_mail.newest(db, limit)
+    return await kept_mail.find_newest(db, limit)
 
 
-async def read(db: Database, vault: Vault, mail_id: str) -> EmailMessage | None:
+async def read_mail(db: Database, vault: Vault, mail_id: str) -> EmailMessage | None:
     """Return one stored e-mail, or None for an unknown id."""
     kept = await kept_mail.get(db, mail_id)
     if kept is None:

@@ -18,7 +18,7 @@ HIDDEN = "\N{BULLET}" * 8
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class MailCopy:
     """The copy of an e-mail. `letter` names its kind. Subject and text are empty if it was never written."""
 
     letter: str
@@ -27,7 +27,7 @@ class Copy:
     text: str = ""
 
 
-def filled_in(copy: Copy, message: EmailMessage, secrets: Iterable[str]) -> Copy:
+def fill_copy(copy: MailCopy, message: EmailMessage, secrets: Iterable[str]) -> MailCopy:
     """Return the copy with subject and text of the message. Secrets in them are replaced by bullets."""
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
@@ -37,17 +37,17 @@ def filled_in(copy: Copy, message: EmailMessage, secrets: Iterable[str]) -> Copy
     return replace(copy, subject=subject, text=text)
 
 
-def spelt(code: str) -> tuple[str, ...]:
+def list_spellings(code: str) -> tuple[str, ...]:
     """Return a code in every spelling in which an e-mail may contain it."""
     half = len(code) // 2
     return (code, *(f"{code[:half]}{space}{code[half:]}" for space in ("\N{NO-BREAK SPACE}", " ")))
 
 
-def seal(vault: Vault, key: str, copy: Copy) -> bytes:
+def seal_copy(vault: Vault, key: str, copy: MailCopy) -> bytes:
     """Encrypt the copy for storage. It is bound to the key of its job."""
     return vault.encrypt(PURPOSE, zlib.compress(json.dumps(asdict(copy)).encode()), key.encode())
 
 
-def unseal(vault: Vault, key: str, sealed: bytes) -> Copy:
+def unseal_copy(vault: Vault, key: str, sealed: bytes) -> MailCopy:
     """Return the copy from its stored form."""
-    return Copy(**json.loads(zlib.decompress(vault.decrypt(PURPOSE, sealed, key.encode()))))
+    return MailCopy(**json.loads(zlib.decompress(vault.decrypt(PURPOSE, sealed, key.encode()))))

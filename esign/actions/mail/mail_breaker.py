@@ -15,7 +15,7 @@ from esign.mail.failure import AuthenticationFailure, RelayFailure, TemporaryFai
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.queue import mail_breaker, outbox
-from esign.store.queue.mail_breaker import Stop
+from esign.store.queue.mail_breaker import MailStop
 from esign.store.queue.outbox import Job
 
 log = logging.getLogger("esign.mail")
@@ -34,7 +34,7 @@ SAID = {
 }
 
 
-async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Stop | None:
+async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> MailStop | None:
     """Return since when and why no e-mail leaves, of any organisation or of the given one.
 
     Return None while e-mails leave, and without a mail server.
@@ -44,7 +44,7 @@ async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Sto
     return await mail_breaker.find_stop(runtime.db, organisation_id)
 
 
-async def find_silence(runtime: Runtime) -> Stop | None:
+async def find_silence(runtime: Runtime) -> MailStop | None:
     """Return since when and why no e-mail of any organisation leaves.
 
     The cause may be the breaker of one organisation, if no e-mail of any other has left since it opened. Return
@@ -77,7 +77,7 @@ async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None 
     return Outage(f"{SAID[stop.cause]}, so mails wait here.", stop.stopped_at) if stop else None
 
 
-def name_cause(stop: Stop) -> str:
+def name_cause(stop: MailStop) -> str:
     """Return the cause in words, with the mail server's own reason."""
     return f"{SAID[stop.cause]}: {stop.reason.rstrip('.')}."
 
@@ -92,7 +92,7 @@ async def note_refusal(tx: Transaction, job: Job, failure: RelayFailure, now: In
     """Open the breaker, or keep it open, and put the e-mail back without charging it an attempt."""
     cause = LOGIN if isinstance(failure, AuthenticationFailure) else REFUSED
     await outbox.give_back(tx, job, now, failure.reason, words)
-    await _open(tx, cause, failure.reason, now)
+    await _open_breaker(tx, cause, failure.reason, now)
 
 
 async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, now: Instant) -> None:
@@ -101,7 +101,7 @@ async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, no
     If the server has answered for a recipient, the breaker of all e-mails closes.
     """
     if failure.heard:
-        await _close(tx, now)
+        await _close_breaker(tx, now)
     probe_at = now + PROBED[DEFERRED]
     opened = await mail_breaker.count_deferral(
         tx,
@@ -120,9 +120,9 @@ async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, no
         )
 
 
-async def _open(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
+async def _open_breaker(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
     probe_at = now + PROBED[cause]
-    if await mail_breaker.stop(tx, cause, reason, now, probe_at):
+    if await mail_breaker.open_breaker(tx, cause, reason, now, probe_at):
         remedy = "; check [mail] username and password" if cause == LOGIN else ""
         log.error(
             "no mail leaves: %s: %s%s; one is tried again at %s",
@@ -135,15 +135,15 @@ async def _open(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
 
 async def note_success(tx: Transaction, job: Job, now: Instant) -> None:
     """Close the breakers, since the server took an e-mail of this organisation. The e-mails that waited are due now."""
-    await _close(tx, now)
+    await _close_breaker(tx, now)
     owner = job.organisation_id or outbox.NOBODY
     if await mail_breaker.clear_deferral(tx, owner) is not None:
         count = await outbox.hasten_mails(tx, owner, now)
         log.warning("mails of %s leave again; %s that were put off are due now", owner, count)
 
 
-async def _close(tx: Transaction, now: Instant) -> None:
-    before = await mail_breaker.clear(tx)
+async def _close_breaker(tx: Transaction, now: Instant) -> None:
+    before = await mail_breaker.close_breaker(tx)
     if before is not None:
         count = await outbox.hasten(tx, "mail", now)
         log.warning("mails leave again, after they stood still since %s", rfc3339(before.stopped_at))
@@ -157,7 +157,7 @@ async def resume(runtime: Runtime) -> None:
 
     async def write(tx: Transaction) -> None:
         if runtime.config.mail.host is None:
-            await mail_breaker.clear(tx)
+            await mail_breaker.close_breaker(tx)
         else:
             await mail_breaker.hasten_probe(tx, now)
 

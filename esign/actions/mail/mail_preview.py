@@ -13,7 +13,7 @@ from esign.store.people import accounts
 NO_LINK = "…"  # the link does not exist before the document is sent
 
 
-async def invitation(runtime: Runtime, draft: Document, recipient: Recipient) -> Letter:
+async def preview_invitation(runtime: Runtime, draft: Document, recipient: Recipient) -> Letter:
     """Return the invitation as it would be if the draft were sent now."""
     now = runtime.clock.now()
     organisation = await accounts.get_organisation(runtime.db, draft.organisation_id)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from esign.actions.base import logo_pictures
-from esign.actions.base.browser_name import parts
+from esign.actions.base.browser_name import parse_user_agent
 from esign.core.actor import Mode, Origin
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import Organisation
@@ -14,33 +14,33 @@ from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.usage import Meter, Usage
 from esign.core.people.user import User
-from esign.core.urgency import urgency_of
+from esign.core.urgency import find_urgency
 from esign.mail import notices as letters
-from esign.mail.message import Mailbox
-from esign.mail.sheet import Inline, Letter, Letterhead
+from esign.mail.message import NamedMailbox
+from esign.mail.sheet import InlinePicture, Letter, Letterhead
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
 from esign.store.people import accounts, members, usage
 from esign.store.queue import outbox
 from esign.store.queue.outbox import Job
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class QueuedNotice:
     """One notice to one reader. Its phrases use the `facts`, and its button leads to the `link`."""
 
     organisation: Organisation
     mode: Mode
-    to: Mailbox
+    to: NamedMailbox
     letter: str
     facts: Mapping[str, str | int]
     link: str | None = None
-    logo: Inline | None = None
+    logo: InlinePicture | None = None
 
 
-async def queue(
+async def queue_for_administrators(
     runtime: Runtime,
     tx: Transaction,
     organisation_id: str,
@@ -51,26 +51,26 @@ async def queue(
 ) -> None:
     """Queue a notice to each administrator. A second notice of the same letter and `key` is not queued."""
     organisation = await accounts.get_organisation(tx, organisation_id)
-    for reader_id, to in await administrators(tx, organisation):
-        notice = Notice(organisation, mode, to, letter, facts)
-        await queue_one(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
+    for reader_id, to in await list_administrators(tx, organisation):
+        notice = QueuedNotice(organisation, mode, to, letter, facts)
+        await queue_notice(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
 
 
-async def queue_one(
-    runtime: Runtime, tx: Transaction, notice: Notice, name: str, *, metered: bool = True
+async def queue_notice(
+    runtime: Runtime, tx: Transaction, notice: QueuedNotice, name: str, *, metered: bool = True
 ) -> None:
     """Queue a notice to one reader, once under this name.
 
     A notice that a stranger can cause is not `metered`, so that it does not use up the quota of the
     organisation.
     """
-    await enqueue(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
+    await add_notice(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
 
 
-async def enqueue(
-    tx: Transaction, vault: Vault, notice: Notice, name: str, now: Instant, *, metered: bool = True
+async def add_notice(
+    tx: Transaction, vault: Vault, notice: QueuedNotice, name: str, now: Instant, *, metered: bool = True
 ) -> None:
-    """Queue a notice without a runtime, as the command line does. Otherwise like `queue_one`."""
+    """Queue a notice without a runtime, as the command line does. Otherwise like `queue_notice`."""
     body = {
         "organisation": notice.organisation.id,
         "mode": notice.mode.value,
@@ -81,7 +81,7 @@ async def enqueue(
     }
     sealed = vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
     owner = (notice.organisation.id, notice.mode)
-    urgency = urgency_of(notice.letter)
+    urgency = find_urgency(notice.letter)
     count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner, urgency=urgency)
     if metered:
         await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
@@ -98,28 +98,28 @@ async def tell_user(
     facts: dict[str, str | int] = {
         "account": user.email,
         "organisation": organisation.name,
-        **told_of(origin),
+        **describe_origin(origin),
         "done_at": now,
     }
-    notice = Notice(organisation, Mode.LIVE, Mailbox(user.email, user.name), letter, facts)
-    await enqueue(tx, vault, notice, f"account:{letter}:{new_id('ntc', now)}", now)
+    notice = QueuedNotice(organisation, Mode.LIVE, NamedMailbox(user.email, user.name), letter, facts)
+    await add_notice(tx, vault, notice, f"account:{letter}:{make_id('ntc', now)}", now)
 
 
-def told_of(origin: Origin) -> dict[str, str | int]:
+def describe_origin(origin: Origin) -> dict[str, str | int]:
     """Return the browser and the address of a request, as far as they are known, in words that need no translation."""
-    known = [part for part in parts(origin.user_agent) if part] if origin.user_agent else []
+    known = [part for part in parse_user_agent(origin.user_agent) if part] if origin.user_agent else []
     named = {"browser": ", ".join(known), "address": origin.ip}
     return {name: text for name, text in named.items() if text}
 
 
-async def tell_user_at_home(
+async def tell_user_by_first_organisation(
     tx: Transaction, vault: Vault, user: User, letter: str, origin: Origin, now: Instant
 ) -> None:
     """Notify a user in the name of the organisation that they joined first.
 
     A user without an organisation gets no notice.
     """
-    own = await members.of_user(tx, user.id)
+    own = await members.find_by_user(tx, user.id)
     if own:
         await tell_user(tx, vault, user, own[0].organisation_id, letter, origin, now)
 
@@ -160,36 +160,40 @@ async def tell_owners(
         "organisation": organisation.name,
         "actor": actor,
         **facts,
-        **told_of(caller.origin),
+        **describe_origin(caller.origin),
         "done_at": now,
     }
-    for owner in await members.administrators(tx, organisation_id):
+    for owner in await members.find_administrators(tx, organisation_id):
         if owner.role is MemberRole.OWNER and owner.status is MemberStatus.ACTIVE:
-            notice = Notice(organisation, Mode.LIVE, Mailbox(owner.email, owner.name), letter, whole)
-            await enqueue(tx, vault, notice, f"owners:{letter}:{about}:{owner.id}:{new_id('ntc', now)}", now)
+            notice = QueuedNotice(
+                organisation, Mode.LIVE, NamedMailbox(owner.email, owner.name), letter, whole
+            )
+            await add_notice(
+                tx, vault, notice, f"owners:{letter}:{about}:{owner.id}:{make_id('ntc', now)}", now
+            )
 
 
-async def administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, Mailbox]]:
+async def list_administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, NamedMailbox]]:
     """Return the ids and mailboxes of owners and admins.
 
     Without any, return the reply address of the organisation, if set.
     """
-    found = await members.administrators(reader, organisation.id)
+    found = await members.find_administrators(reader, organisation.id)
     if found:
-        return [(member.id, Mailbox(member.email, member.name)) for member in found]
-    return [(organisation.id, Mailbox(organisation.reply_to))] if organisation.reply_to else []
+        return [(member.id, NamedMailbox(member.email, member.name)) for member in found]
+    return [(organisation.id, NamedMailbox(organisation.reply_to))] if organisation.reply_to else []
 
 
-async def read(runtime: Runtime, job: Job) -> Notice:
+async def read_notice(runtime: Runtime, job: Job) -> QueuedNotice:
     """Return the notice of a job, with the organisation as it is now."""
     body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     organisation = await accounts.get_organisation(runtime.db, body["organisation"])
-    mode, to = Mode(body["mode"]), Mailbox(*body["to"])
-    own = await logo_pictures.mailed(runtime.db, organisation)
-    return Notice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
+    mode, to = Mode(body["mode"]), NamedMailbox(*body["to"])
+    own = await logo_pictures.make_inline_logo(runtime.db, organisation)
+    return QueuedNotice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
 
 
-def write_letter(notice: Notice) -> Letter:
+def write_letter(notice: QueuedNotice) -> Letter:
     """Write the letter of a notice."""
     organisation = notice.organisation
     head = Letterhead(
@@ -200,4 +204,6 @@ def write_letter(notice: Notice) -> Letter:
         test=notice.mode is Mode.TEST,
         logo=notice.logo,
     )
-    return letters.notice(letters.Notice(head, notice.to.name, notice.letter, notice.facts, notice.link))
+    return letters.write_notice(
+        letters.NoticeFacts(head, notice.to.name, notice.letter, notice.facts, notice.link)
+    )

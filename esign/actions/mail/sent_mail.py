@@ -3,22 +3,22 @@
 from dataclasses import dataclass
 
 from esign.actions.mail import deliver_mail, embedded_outbox, mail_archive, notices, test_mail
-from esign.actions.mail.mail_archive import Copy
+from esign.actions.mail.mail_archive import MailCopy
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.runtime import Runtime
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.queue import sent_mail as posted
 from esign.store.queue.outbox import Job
-from esign.store.queue.sent_mail import Posted
+from esign.store.queue.sent_mail import OutboxMail
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
+class SentMail:
     """One e-mail and its copy. Before the first attempt the copy holds only the kind of letter and the address."""
 
-    posted: Posted
-    copy: Copy
+    posted: OutboxMail
+    copy: MailCopy
 
     @property
     def kept(self) -> bool:
@@ -27,41 +27,41 @@ class Mail:
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None, undelivered: bool
-) -> tuple[list[Mail], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, undelivered: bool
+) -> tuple[list[SentMail], PageStart | None]:
     """Return a page of e-mails, newest first, and the place where the next page begins, or None."""
     found = await posted.find_page(
         runtime.db, owner.organisation_id, owner.mode, limit + 1, after, undelivered
     )
     page = found[:limit]
-    mails = [Mail(one, await copy(runtime, one)) for one in page]
+    mails = [SentMail(one, await read_copy(runtime, one)) for one in page]
     return mails, page[-1].place if len(found) > limit else None
 
 
-async def get(runtime: Runtime, owner: Owner, mail_id: int) -> Mail:
+async def get(runtime: Runtime, owner: Owner, mail_id: int) -> SentMail:
     """Return one e-mail. Raises `not_found`."""
     found = await posted.get_own(runtime.db, owner.organisation_id, owner.mode, mail_id)
-    return Mail(found, await copy(runtime, found))
+    return SentMail(found, await read_copy(runtime, found))
 
 
-async def copy(runtime: Runtime, mail: Posted) -> Copy:
+async def read_copy(runtime: Runtime, mail: OutboxMail) -> MailCopy:
     """Return the copy of an e-mail. It is empty if nothing is left to make it from."""
     if mail.words is not None:
-        return mail_archive.unseal(runtime.vault, mail.key, mail.words)
-    return await to_be(runtime, mail) or Copy("", "")
+        return mail_archive.unseal_copy(runtime.vault, mail.key, mail.words)
+    return await preview_copy(runtime, mail) or MailCopy("", "")
 
 
-async def to_be(runtime: Runtime, mail: Posted) -> Copy | None:
+async def preview_copy(runtime: Runtime, mail: OutboxMail) -> MailCopy | None:
     """Return what an untried e-mail is about, or None if it was sent, or its document deleted, a moment ago."""
     if mail.body is None:
         return None
     job = Job(mail.id, "mail", mail.key, mail.document_id, mail.body, mail.attempts)
     if job.document_id is None:
-        notice = await notices.read(runtime, job)
-        return Copy(notice.letter, notice.to.address)
+        notice = await notices.read_notice(runtime, job)
+        return MailCopy(notice.letter, notice.to.address)
     try:
-        post = await deliver_mail.read(runtime, job)
+        post = await deliver_mail.read_post(runtime, job)
     except Problem:
         return None
-    to = deliver_mail.address(post)
-    return Copy(post.letter, to.address if to else "")
+    to = deliver_mail.find_address(post)
+    return MailCopy(post.letter, to.address if to else "")

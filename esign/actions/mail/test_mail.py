@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
-from esign.actions.mail.embedded_outbox import wrapped
+from esign.actions.mail.embedded_outbox import encrypt_mail
 from esign.core.actor import Mode, Owner
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import members
 from esign.store.queue import kept_mail, outbox
 from esign.store.queue.kept_mail import KeptMail, MailWords
@@ -24,7 +24,7 @@ LINK = re.compile(r"https?://\S+/s/[\w-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class MailContext:
     """Whose e-mail it is, and its document and recipient, if any. An e-mail to the sender has no recipient id."""
 
     owner: Owner
@@ -34,7 +34,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CapturedMail:
     """An e-mail of test mode as the tester reads it. `links` are the signing links in it."""
 
     id: str
@@ -45,21 +45,21 @@ class Message:
     created_at: Instant
 
 
-async def send(runtime: Runtime, message: EmailMessage, about: About) -> str:
+async def send(runtime: Runtime, message: EmailMessage, about: MailContext) -> str:
     """Send a message, and return the mail server's reply. In test mode the message is stored first.
 
     In test mode the reply is `CAPTURED` if the settings do not let the message leave.
     """
     if about.owner.mode is Mode.TEST:
-        await keep(runtime, message, about)
+        await keep_message(runtime, message, about)
         if not await may_leave(runtime, about):
             return CAPTURED
     return (await runtime.mail.send(message, about.owner.organisation_id)).reply
 
 
-async def keep(runtime: Runtime, message: EmailMessage, about: About) -> None:
+async def keep_message(runtime: Runtime, message: EmailMessage, about: MailContext) -> None:
     """Store the message for the tester."""
-    kept = await asyncio.to_thread(filed, runtime, message, about)
+    kept = await asyncio.to_thread(encrypt_message, runtime, message, about)
 
     async def write(tx: Transaction) -> None:
         if about.document_id is not None:
@@ -69,9 +69,9 @@ async def keep(runtime: Runtime, message: EmailMessage, about: About) -> None:
     await runtime.db.write(write)
 
 
-def filed(runtime: Runtime, message: EmailMessage, about: About) -> KeptMail:
+def encrypt_message(runtime: Runtime, message: EmailMessage, about: MailContext) -> KeptMail:
     """Return the message as it is stored, with the words that the tester reads."""
-    kept = wrapped(runtime.vault, message, runtime.clock.now())
+    kept = encrypt_mail(runtime.vault, message, runtime.clock.now())
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
     words = json.dumps({"to": about.to, "text": text, "links": LINK.findall(text)}).encode()
@@ -84,7 +84,7 @@ def filed(runtime: Runtime, message: EmailMessage, about: About) -> KeptMail:
     )
 
 
-async def may_leave(runtime: Runtime, about: About) -> bool:
+async def may_leave(runtime: Runtime, about: MailContext) -> bool:
     """Return whether the settings allow an e-mail of test mode to be sent."""
     rule = runtime.config.test.mails
     if rule == "members":
@@ -96,16 +96,16 @@ async def find_page(
     runtime: Runtime,
     owner: Owner,
     limit: int,
-    after: Place | None,
+    after: PageStart | None,
     document_id: str | None,
     recipient_id: str | None,
-) -> tuple[list[Message], Place | None]:
+) -> tuple[list[CapturedMail], PageStart | None]:
     """Return a page of the e-mails of test mode, newest first, and the place where the next page begins, or None.
 
     With a document id it first waits up to `PATIENCE` for e-mails about the document that are not yet tried.
     """
     if document_id is not None:
-        await written(runtime, owner, document_id)
+        await wait_until_tried(runtime, owner, document_id)
     return await find_kept(runtime, owner, limit, after, document_id, recipient_id)
 
 
@@ -113,19 +113,19 @@ async def find_kept(
     runtime: Runtime,
     owner: Owner,
     limit: int,
-    after: Place | None = None,
+    after: PageStart | None = None,
     document_id: str | None = None,
     recipient_id: str | None = None,
-) -> tuple[list[Message], Place | None]:
+) -> tuple[list[CapturedMail], PageStart | None]:
     """Return a page of the stored e-mails of test mode without waiting. Otherwise like `find_page`."""
-    found = await kept_mail.find_tests(
+    found = await kept_mail.find_test_mails(
         runtime.db, owner.organisation_id, limit + 1, after, document_id, recipient_id
     )
-    page, more = page_of(found, limit)
-    return [opened(runtime, mail) for mail in page], more
+    page, more = cut_page(found, limit)
+    return [decrypt_message(runtime, mail) for mail in page], more
 
 
-async def written(runtime: Runtime, owner: Owner, document_id: str) -> None:
+async def wait_until_tried(runtime: Runtime, owner: Owner, document_id: str) -> None:
     """Wait until every e-mail about the document has been tried, at most for `PATIENCE`."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
@@ -133,7 +133,9 @@ async def written(runtime: Runtime, owner: Owner, document_id: str) -> None:
                 await runtime.bell.wait(0.05, runtime.bell.rung)
 
 
-def opened(runtime: Runtime, mail: MailWords) -> Message:
+def decrypt_message(runtime: Runtime, mail: MailWords) -> CapturedMail:
     """Return the e-mail from its stored form."""
     words = json.loads(runtime.vault.decrypt("mail", mail.words, mail.id.encode()))
-    return Message(mail.id, words["to"], mail.subject, words["text"], tuple(words["links"]), mail.created_at)
+    return CapturedMail(
+        mail.id, words["to"], mail.subject, words["text"], tuple(words["links"]), mail.created_at
+    )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import notices
 from esign.config import Config, ConfigError
@@ -18,7 +18,7 @@ from esign.core.people.caller import COMMAND, Caller
 from esign.pdf.drawing import glyphs
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
-from esign.system.entropy import new_id, new_key_secret
+from esign.system.entropy import make_id, make_key_secret
 from esign.system.vault import Vault
 
 
@@ -33,7 +33,7 @@ class LiveScopeOfTestKey(Exception):
 async def check_name(db: Database, config: Config) -> None:
     """Raise ConfigError if the first start would create an organisation whose name no font can print."""
     name = config.organisation.name
-    if await accounts.first_organisation(db) is None and (missing := undrawn(name, config)):
+    if await accounts.find_first_organisation(db) is None and (missing := find_undrawn(name, config)):
         raise ConfigError(
             f'organisation.name: found "{name}"; allowed is what a font at hand can print,'
             f" and none prints {' '.join(missing)}"
@@ -45,13 +45,13 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
 
     Raises ConfigError as `check_name` does.
     """
-    existing = await accounts.first_organisation(db)
+    existing = await accounts.find_first_organisation(db)
     if existing is not None:
         return existing
     await check_name(db, config)
     settings = config.organisation
     made = Organisation(
-        id=new_id("org", now),
+        id=make_id("org", now),
         name=settings.name,
         locale=settings.locale,
         time_zone=settings.time_zone,
@@ -60,7 +60,7 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
     )
 
     async def write(tx: Transaction) -> Organisation:
-        other = await accounts.first_organisation(tx)
+        other = await accounts.find_first_organisation(tx)
         if other is not None:
             return other
         await accounts.add_organisation(tx, made)
@@ -69,12 +69,12 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
     return await db.write(write)
 
 
-def undrawn(name: str, config: Config) -> list[str]:
+def find_undrawn(name: str, config: Config) -> list[str]:
     """Return the characters of an organisation's name that no font can print on a certificate page."""
-    return glyphs.missing_with_system([name], [str(path) for path in config.seal.font_paths])
+    return glyphs.find_missing_with_system([name], [str(path) for path in config.seal.font_paths])
 
 
-def plan_of(organisation: Organisation, config: Config) -> str:
+def find_plan(organisation: Organisation, config: Config) -> str:
     """Return the plan of the organisation, or else of the installation."""
     return organisation.plan or config.organisation.plan
 
@@ -99,12 +99,12 @@ async def create_key(
     """
     organisation = await ensure_organisation(db, config, now)
     expires_at = None if expires_in_days is None else now + expires_in_days * DAY
-    wish = Wish(name, mode, scopes, expires_at)
+    wish = KeyWish(name, mode, scopes, expires_at)
     return await add_key(db, config, vault, now, organisation, wish, caller)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class KeyWish:
     """The properties of a key that is requested."""
 
     name: str
@@ -119,7 +119,7 @@ async def add_key(
     vault: Vault,
     now: Instant,
     organisation: Organisation,
-    wish: Wish,
+    wish: KeyWish,
     caller: Caller,
     secret: str | None = None,
     keep: Keep | None = None,
@@ -128,22 +128,22 @@ async def add_key(
 
     `secret` is the random part of the key if the caller has drawn it before.
     """
-    if not may_use_api(plan_of(organisation, config)):
+    if not may_use_api(find_plan(organisation, config)):
         raise Problem("plan_required")
     if config.server.environment == "test" and wish.mode is Mode.LIVE:
         raise LiveKeysNotAllowed
     if wish.mode is Mode.TEST and wish.scopes & LIVE_ONLY:
         raise LiveScopeOfTestKey
-    text = api_key.compose(wish.mode, secret or new_key_secret())
+    text = api_key.compose_key(wish.mode, secret or make_key_secret())
     key = ApiKey(
-        id=new_id("key", now),
+        id=make_id("key", now),
         organisation_id=organisation.id,
         mode=wish.mode,
         name=wish.name,
-        hint=api_key.hint(text),
+        hint=api_key.make_hint(text),
         scopes=wish.scopes,
         created_at=now,
-        expires_at=min(filter(None, (wish.expires_at, latest_end(organisation, now))), default=None),
+        expires_at=min(filter(None, (wish.expires_at, find_latest_end(organisation, now))), default=None),
         created_by=caller.actor,
     )
 
@@ -154,8 +154,8 @@ async def add_key(
         # `keep` runs first: a request that is repeated may bring a `secret` whose key was added a moment ago.
         if keep is not None:
             await keep(tx, key)
-        await accounts.add_key(tx, key, api_key.digest(text))
-        entry = Act("api_key.created", audit_log.about_key(key), {"name": key.name})
+        await accounts.add_key(tx, key, api_key.hash_key(text))
+        entry = AdminAct("api_key.created", audit_log.describe_key(key), {"name": key.name})
         await audit_log.log(tx, vault, organisation.id, caller, now, entry)
         # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
         if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
@@ -165,7 +165,7 @@ async def add_key(
     return replace(key, plan=organisation.plan), text
 
 
-def latest_end(organisation: Organisation, now: Instant) -> Instant | None:
+def find_latest_end(organisation: Organisation, now: Instant) -> Instant | None:
     """Return the latest time at which a key created now may end, or None if keys may live for ever."""
     days = organisation.max_key_lifetime_days
     return None if days is None else now + days * DAY
@@ -173,8 +173,8 @@ def latest_end(organisation: Organisation, now: Instant) -> Instant | None:
 
 async def list_keys(db: Database) -> list[ApiKey]:
     """Return every key of the first organisation, oldest first."""
-    organisation = await accounts.first_organisation(db)
-    return await accounts.keys_of(db, organisation.id) if organisation else []
+    organisation = await accounts.find_first_organisation(db)
+    return await accounts.find_all_keys(db, organisation.id) if organisation else []
 
 
 async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> None:
@@ -185,8 +185,8 @@ async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> N
             return False
         key = await accounts.get_key(tx, key_id)
         if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
-            entry = Act(
-                "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
+            entry = AdminAct(
+                "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}
             )
             await audit_log.log(tx, vault, key.organisation_id, COMMAND, now, entry)
         return True
@@ -195,7 +195,7 @@ async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> N
         raise Problem("not_found", f"There is no key {key_id}; see esign keys list.")
 
 
-def state_of(key: ApiKey, now: Instant) -> str:
+def name_state(key: ApiKey, now: Instant) -> str:
     """Return the state of the key: active, suspended, expired or revoked.
 
     A key is suspended if the member who created it is not active any more.
@@ -213,7 +213,7 @@ async def create_organisation(
     """Create another organisation, with the language and time zone of the first one, and return its id."""
     first = await ensure_organisation(db, config, now)
     made = Organisation(
-        id=new_id("org", now),
+        id=make_id("org", now),
         name=name,
         locale=first.locale,
         time_zone=first.time_zone,
@@ -223,7 +223,7 @@ async def create_organisation(
 
     async def write(tx: Transaction) -> None:
         await accounts.add_organisation(tx, made)
-        entry = Act("organisation.created", {"organisationId": made.id, "name": name, "plan": plan})
+        entry = AdminAct("organisation.created", {"organisationId": made.id, "name": name, "plan": plan})
         for organisation_id in (first.id, made.id):
             await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
 
@@ -233,19 +233,19 @@ async def create_organisation(
 
 async def list_organisations(db: Database) -> list[Organisation]:
     """Return all organisations, oldest first."""
-    return await accounts.organisations(db)
+    return await accounts.find_organisations(db)
 
 
 async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, now: Instant) -> None:
     """Set the plan of the organisation from the next request or start on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
-        found = {one.id: one for one in await accounts.organisations(tx)}
+        found = {one.id: one for one in await accounts.find_organisations(tx)}
         if organisation_id not in found:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
         before = found[organisation_id]
         await accounts.save_organisation(tx, replace(before, plan=plan))
-        entry = Act("organisation.plan_changed", {"from": before.plan, "to": plan})
+        entry = AdminAct("organisation.plan_changed", {"from": before.plan, "to": plan})
         await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
 
     await db.write(write)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.people import accounts as making
-from esign.actions.people.accounts import LiveKeysNotAllowed, LiveScopeOfTestKey, Wish
+from esign.actions.people.accounts import KeyWish, LiveKeysNotAllowed, LiveScopeOfTestKey
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Organisation
@@ -14,14 +14,14 @@ from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import Caller
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import accounts
 
 
 async def create(
     runtime: Runtime,
     organisation: Organisation,
-    wish: Wish,
+    wish: KeyWish,
     by: Caller,
     secret: str | None = None,
     keep: Keep | None = None,
@@ -46,11 +46,11 @@ async def count_active(runtime: Runtime, organisation: Organisation) -> int:
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None
-) -> tuple[list[ApiKey], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
+) -> tuple[list[ApiKey], PageStart | None]:
     """Return a page of the keys of one mode, newest first, and the place where the next page begins, or None."""
     found = await accounts.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
-    return page_of(found, limit)
+    return cut_page(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
@@ -74,7 +74,7 @@ async def rename(
         if name is not None and name != key.name:
             await accounts.rename_key(tx, key_id, name)
             names = {"name": {"from": key.name, "to": name}}
-            entry = Act("api_key.renamed", audit_log.about_key(key), names)
+            entry = AdminAct("api_key.renamed", audit_log.describe_key(key), names)
             now = runtime.clock.now()
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
             key = replace(key, name=name)
@@ -97,8 +97,8 @@ async def revoke(
         )
         await accounts.revoke_key(tx, key_id, now)
         if key.revoked_at is None:
-            entry = Act(
-                "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
+            entry = AdminAct(
+                "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}
             )
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:

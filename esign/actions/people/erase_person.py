@@ -11,15 +11,15 @@ from functools import partial
 from typing import Any
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.audit import ERASED
 from esign.core.document.document import Document
-from esign.core.document.document_filters import Listing, Sort
+from esign.core.document.document_filters import DocumentFilters, Sort
 from esign.core.document.state import cancel_delete
 from esign.core.document.state import erase as rules
-from esign.core.document.state.erase import Erasing, Fate
+from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.core.errors import Problem
 from esign.core.fold_text import fold
 from esign.core.people.caller import PROGRAM, Caller
@@ -27,22 +27,22 @@ from esign.runtime import Runtime
 from esign.store.document import documents, listing, templates
 from esign.store.document.erasure import erase
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.people import accounts, erasings, members
 from esign.store.people import audit_log as logged
-from esign.store.people.audit_log import Wanted
-from esign.system.entropy import new_id
+from esign.store.people.audit_log import AuditLogFilter
+from esign.system.entropy import make_id
 
 BATCH = 50
 LOG_PAGE = 200
 MOST = 5_000  # documents that are looked at before an erasure is requested
 NEWEST = 20
 MODES = (Mode.LIVE, Mode.TEST)
-START = Place(-1, "")
+START = PageStart(-1, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ErasurePreview:
     """What an erasure requested now would do: documents by their fate, and `alone` the erased ones without
     other people.
 
@@ -67,38 +67,38 @@ class Found:
         return self.fates[Fate.ERASED] - self.alone
 
 
-async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
+async def preview_erasure(runtime: Runtime, owner: Owner, email: str) -> ErasurePreview:
     """Return what an erasure requested now would do. Nothing is changed."""
-    now = runtime.clock.settled()
+    now = runtime.clock.read_settled_time()
     organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
     fates: Counter[Fate] = Counter()
     alone, more = 0, False
-    async for _, document in walk(runtime, owner.organisation_id, email, Mode.LIVE, START):
+    async for _, document in walk_documents(runtime, owner.organisation_id, email, Mode.LIVE, START):
         more = fates.total() == MOST
         if more:
             break
-        fate = rules.fate(document, organisation, email, True, now)
+        fate = rules.decide_fate(document, organisation, email, True, now)
         fates[fate] += 1
         alone += fate is Fate.ERASED and not rules.has_others(document, email)
-    named = await templates.naming(runtime.db, owner.organisation_id, email)
+    named = await templates.find_containing(runtime.db, owner.organisation_id, email)
     is_member = await members.is_active(runtime.db, owner.organisation_id, email)
-    return Found(fates, alone, more, tuple(named), is_member)
+    return ErasurePreview(fates, alone, more, tuple(named), is_member)
 
 
-async def walk(
-    runtime: Runtime, organisation_id: str, email: str, mode: Mode, after: Place
+async def walk_documents(
+    runtime: Runtime, organisation_id: str, email: str, mode: Mode, after: PageStart
 ) -> AsyncIterator[tuple[Mode, Document]]:
     """Yield every document in which this address is a recipient's, with its mode, oldest first, from a place on."""
-    asked = Listing(recipient_email=email, sort=Sort.OLDEST)
+    asked = DocumentFilters(recipient_email=email, sort=Sort.OLDEST)
     for one in MODES[MODES.index(mode) :]:
         while found := await listing.find_page(runtime.db, organisation_id, one, BATCH, after, asked):
             for document in found:
                 yield one, document
-            after = listing.place_of(found[-1], asked)
+            after = listing.find_place(found[-1], asked)
         after = START
 
 
-async def begin(
+async def request_erasure(
     runtime: Runtime,
     owner: Owner,
     email: str,
@@ -106,17 +106,17 @@ async def begin(
     actor: Actor,
     origin: Origin,
     keep: Keep | None = None,
-) -> Erasing:
+) -> ErasureRequest:
     """Request an erasure, which a scheduled job carries out.
 
     With `shared`, documents with other people are erased too.
     """
     now = runtime.clock.now()
-    erasing = Erasing(new_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
+    erasing = ErasureRequest(make_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
 
-    async def write(tx: Transaction) -> Erasing:
+    async def write(tx: Transaction) -> ErasureRequest:
         await erasings.add(tx, erasing, runtime.vault)
-        entry = Act("erasure.requested", {"erasureId": erasing.id, "shared": shared})
+        entry = AdminAct("erasure.requested", {"erasureId": erasing.id, "shared": shared})
         await audit_log.log(tx, runtime.vault, owner.organisation_id, Caller(actor, origin), now, entry)
         if keep is not None:
             await keep(tx, erasing)
@@ -125,31 +125,33 @@ async def begin(
     return await runtime.db.write(write)
 
 
-async def recent(runtime: Runtime, owner: Owner) -> list[Erasing]:
+async def list_recent(runtime: Runtime, owner: Owner) -> list[ErasureRequest]:
     """Return the newest requests, newest first."""
-    return await erasings.newest(runtime.db, owner.organisation_id, runtime.vault, NEWEST)
+    return await erasings.find_newest(runtime.db, owner.organisation_id, runtime.vault, NEWEST)
 
 
-async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
+async def carry_out(runtime: Runtime, erasing: ErasureRequest) -> int:
     """Carry out an erasure from where it stopped to its end. Return the number of documents erased by this call."""
     assert erasing.email is not None
-    after = Place(erasing.at, erasing.document_id)
+    after = PageStart(erasing.at, erasing.document_id)
     gone = 0
-    async for mode, document in walk(runtime, erasing.organisation_id, erasing.email, erasing.mode, after):
-        gone += await decide(runtime, erasing, mode, document) is Fate.ERASED
+    async for mode, document in walk_documents(
+        runtime, erasing.organisation_id, erasing.email, erasing.mode, after
+    ):
+        gone += await erase_document(runtime, erasing, mode, document) is Fate.ERASED
     await erase_from_log(runtime, erasing)
 
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
         erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
-        entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": erased})
+        entry = AdminAct("erasure.finished", {"erasureId": erasing.id, "documents": erased})
         await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
 
     await runtime.db.write(finish)
     return gone
 
 
-async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
+async def erase_from_log(runtime: Runtime, erasing: ErasureRequest) -> None:
     """Erase the personal data in the administrative audit log, a page at a time. A later entry names the erased
     entries.
 
@@ -158,10 +160,12 @@ async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
     organisation_id, email = erasing.organisation_id, erasing.email or ""
     if await members.is_active(runtime.db, organisation_id, email):
         return
-    wanted, after = Wanted(organisation_id), None
+    wanted, after = AuditLogFilter(organisation_id), None
     while found := await logged.find_page(runtime.db, wanted, LOG_PAGE, after):
-        after = logged.place_of(found[-1])
-        numbers = [line.seq for line in found if line.personal is not None and names(line.personal, email)]
+        after = logged.find_place(found[-1])
+        numbers = [
+            line.seq for line in found if line.personal is not None and has_address(line.personal, email)
+        ]
         if numbers:
             await runtime.db.write(partial(erase_entries, runtime, organisation_id, numbers))
 
@@ -169,18 +173,20 @@ async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
 async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[int], tx: Transaction) -> None:
     """Erase the personal data of the entries, and enter which were erased."""
     await logged.erase_personal(tx, organisation_id, numbers)
-    entry = Act(ERASED, {"entries": numbers})
+    entry = AdminAct(ERASED, {"entries": numbers})
     await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
 
 
-def names(personal: Any, email: str) -> bool:
+def has_address(personal: Any, email: str) -> bool:
     """Return whether the address stands anywhere in the personal data of an entry."""
     if isinstance(personal, dict):
-        return any(names(value, email) for value in personal.values())
+        return any(has_address(value, email) for value in personal.values())
     return isinstance(personal, str) and fold(personal) == fold(email)
 
 
-async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document) -> Fate | None:
+async def erase_document(
+    runtime: Runtime, erasing: ErasureRequest, mode: Mode, seen: Document
+) -> Fate | None:
     """Erase one document if the rules allow it, and record the progress. Return what became of it.
 
     It is read again, and None is returned if it is deleted or the address is no longer a recipient's.
@@ -193,13 +199,15 @@ async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document)
             document = await documents.get(tx, seen.id)
         except Problem:  # deleted meanwhile
             document = None
-        if document is not None and rules.is_in(document, email):
+        if document is not None and rules.is_recipient(document, email):
             organisation = await accounts.get_organisation(tx, document.organisation_id)
-            fate = rules.fate(document, organisation, email, erasing.shared, runtime.clock.settled())
+            fate = rules.decide_fate(
+                document, organisation, email, erasing.shared, runtime.clock.read_settled_time()
+            )
             if fate is Fate.ERASED:
                 outcome = cancel_delete.delete(document, erasing.actor, erasing.origin, now)
                 await erase(tx, outcome, document, runtime.vault, now)
-        await erasings.advance(tx, erasing.id, mode, Place(seen.created_at, seen.id), fate)
+        await erasings.advance(tx, erasing.id, mode, PageStart(seen.created_at, seen.id), fate)
         return fate
 
     return await runtime.db.write(write)

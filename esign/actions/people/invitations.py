@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from esign.actions.base import audit_log, printable_text
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
-from esign.actions.people.settings import change_of
+from esign.actions.people.settings import make_change_entry
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import LASTS, Errand, Ticket, User
-from esign.mail.message import Mailbox
+from esign.mail.message import NamedMailbox
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts, members, sessions, tickets, users
 from esign.system import vault
-from esign.system.entropy import new_id, new_token
-from esign.system.passwords import lane_of_known
+from esign.system.entropy import make_id, make_token
+from esign.system.passwords import build_known_lane
 
 PAGES = {Errand.SETUP: "set-up", Errand.INVITATION: "invitation", Errand.RESET: "password"}
 FIRST = "first owner"
@@ -30,23 +30,25 @@ SETUP_FILE = "setup-link"
 RESETS = 5  # most links for a new password that one user may have at the same time
 
 
-def link(base_url: str, errand: Errand, token: str) -> str:
+def make_link(base_url: str, errand: Errand, token: str) -> str:
     """Return the address of the page. Logs mask the token in it."""
     return f"{base_url}/{PAGES[errand]}/{token}"
 
 
-async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant, *, beside: bool = False) -> str:
+async def issue_token(
+    tx: Transaction, errand: Errand, subject: str, now: Instant, *, beside: bool = False
+) -> str:
     """Return a new token. Earlier tokens for the same errand and subject end, unless `beside` is true."""
-    token = new_token()
+    token = make_token()
     await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]), beside=beside)
     return token
 
 
-async def setup_token(db: Database, now: Instant) -> str | None:
+async def issue_setup_token(db: Database, now: Instant) -> str | None:
     """Return a token for setting up the first owner, or None if an organisation has an owner."""
 
     async def write(tx: Transaction) -> str | None:
-        return None if await members.any_owner(tx) else await issue(tx, Errand.SETUP, FIRST, now)
+        return None if await members.has_owner(tx) else await issue_token(tx, Errand.SETUP, FIRST, now)
 
     return await db.write(write)
 
@@ -65,27 +67,27 @@ def forget_setup_link(data: Path) -> None:
 
 async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
     """Send a link by e-mail that lets its reader join as `member`, and return the link."""
-    token = await issue(tx, Errand.INVITATION, member.id, now)
-    to = link(runtime.config.server.base_url, Errand.INVITATION, token)
+    token = await issue_token(tx, Errand.INVITATION, member.id, now)
+    to = make_link(runtime.config.server.base_url, Errand.INVITATION, token)
     organisation = await accounts.get_organisation(tx, member.organisation_id)
     facts: dict[str, str | int] = {
         "organisation": organisation.name,
         "link_until_at": now + LASTS[Errand.INVITATION],
     }
-    mail = notices.Notice(
-        organisation, Mode.LIVE, Mailbox(member.email, member.name), "member_invited", facts, to
+    mail = notices.QueuedNotice(
+        organisation, Mode.LIVE, NamedMailbox(member.email, member.name), "member_invited", facts, to
     )
-    await notices.queue_one(runtime, tx, mail, f"invited:{member.id}:{now}")
+    await notices.queue_notice(runtime, tx, mail, f"invited:{member.id}:{now}")
     return to
 
 
-async def hand_over(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
+async def hand_over_link(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
     """Return a link that lets its reader join as `member`. No e-mail is sent, and an earlier link ends."""
-    token = await issue(tx, Errand.INVITATION, member.id, now)
-    return link(runtime.config.server.base_url, Errand.INVITATION, token)
+    token = await issue_token(tx, Errand.INVITATION, member.id, now)
+    return make_link(runtime.config.server.base_url, Errand.INVITATION, token)
 
 
-async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
+async def send_reset_link(runtime: Runtime, email: str, origin: Origin) -> None:
     """Send a link for a new password by e-mail, if a user with this address can sign in. The caller does not
     learn whether.
 
@@ -95,22 +97,22 @@ async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
     """
     now = runtime.clock.now()
     user = await users.find(runtime.db, email)
-    own = await members.of_user(runtime.db, user.id) if user else []
+    own = await members.find_by_user(runtime.db, user.id) if user else []
     if user is None or user.disabled_at is not None or not own:
         return
 
     async def write(tx: Transaction) -> None:
         if await tickets.count(tx, Errand.RESET, user.id, now) >= RESETS:
             return
-        token = await issue(tx, Errand.RESET, user.id, now, beside=True)
+        token = await issue_token(tx, Errand.RESET, user.id, now, beside=True)
         organisation = await accounts.get_organisation(tx, own[0].organisation_id)
         facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
-        to = link(runtime.config.server.base_url, Errand.RESET, token)
-        mail = notices.Notice(
-            organisation, Mode.LIVE, Mailbox(user.email, user.name), "password_reset", facts, to
+        to = make_link(runtime.config.server.base_url, Errand.RESET, token)
+        mail = notices.QueuedNotice(
+            organisation, Mode.LIVE, NamedMailbox(user.email, user.name), "password_reset", facts, to
         )
-        await notices.queue_one(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
-        entry = Act("member.password_reset_requested", {})
+        await notices.queue_notice(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
+        entry = AdminAct("member.password_reset_requested", {})
         by = Actor(audit_log.ANONYMOUS)
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry, by)
 
@@ -118,7 +120,7 @@ async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class PendingInvitation:
     """Who is invited, and as what. `user` is the user who signs in with this address already, if any."""
 
     member: Member
@@ -131,20 +133,20 @@ async def is_open(runtime: Runtime, errand: Errand, token: str) -> bool:
     return await tickets.find(runtime.db, errand, token, runtime.clock.now()) is not None
 
 
-async def invitation(runtime: Runtime, token: str) -> Invitation | None:
+async def find_invitation(runtime: Runtime, token: str) -> PendingInvitation | None:
     """Return the invitation, or None if the link can no longer be used."""
     subject = await tickets.find(runtime.db, Errand.INVITATION, token, runtime.clock.now())
     member = await members.get(runtime.db, subject) if subject else None
     if member is None:
         return None
     organisation = await accounts.get_organisation(runtime.db, member.organisation_id)
-    return Invitation(member, organisation.name, await users.find(runtime.db, member.email))
+    return PendingInvitation(member, organisation.name, await users.find(runtime.db, member.email))
 
 
 async def join(
     runtime: Runtime,
     token: str,
-    invited: Invitation,
+    invited: PendingInvitation,
     name: str,
     password: str,
     origin: Origin,
@@ -156,13 +158,13 @@ async def join(
     one.
     """
     now, known = runtime.clock.now(), invited.user
-    lane = lane_of_known(device or invited.member.id)
+    lane = build_known_lane(device or invited.member.id)
     if known is not None:
-        fits = await runtime.passwords.fits(known.password, password, lane)
+        fits = await runtime.passwords.is_password(known.password, password, lane)
         if not fits or known.disabled_at is not None:
             await audit_log.log_failure(runtime, known, "password", origin)
             return None
-    user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password, lane))
+    user = known or make_user(invited.member.email, name, now, await runtime.passwords.hash(password, lane))
 
     async def write(tx: Transaction) -> None:
         subject = await tickets.use(tx, Errand.INVITATION, token, now)
@@ -173,19 +175,21 @@ async def join(
             await users.add(tx, user)
         joined = replace(member, name=user.name, status=MemberStatus.ACTIVE, user_id=user.id)
         await members.save(tx, joined)
-        await enter(runtime, tx, joined, origin, now)
+        await log_joining(runtime, tx, joined, origin, now)
 
     await runtime.db.write(write)
     return user
 
 
-async def enter(runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant) -> None:
+async def log_joining(
+    runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant
+) -> None:
     """Enter in the administrative audit log that a member has joined."""
-    entry = Act("member.joined", {"memberId": member.id, "role": member.role.value})
-    await audit_log.log(tx, runtime.vault, member.organisation_id, caller_of(member, origin), now, entry)
+    entry = AdminAct("member.joined", {"memberId": member.id, "role": member.role.value})
+    await audit_log.log(tx, runtime.vault, member.organisation_id, make_caller(member, origin), now, entry)
 
 
-def caller_of(member: Member, origin: Origin) -> Caller:
+def make_caller(member: Member, origin: Origin) -> Caller:
     """Return the member as the caller of a request."""
     return Caller(Actor("member", member.id, member.name, member.email), origin)
 
@@ -201,46 +205,46 @@ class Founder:
     time_zone: str
 
 
-async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) -> User:
+async def set_up_owner(runtime: Runtime, token: str, given: Founder, origin: Origin) -> User:
     """Create the owner of the first organisation, and return the user. Raises `not_found` if the link was used
     meanwhile.
 
     Raises `invalid_request` for a name of the organisation that cannot be printed.
     """
     now = runtime.clock.now()
-    await printable_text.check(runtime, {"/organisation": given.organisation})
-    user = new_user(
-        given.email, given.name, now, await runtime.passwords.hash(given.password, lane_of_known(FIRST))
+    await printable_text.check_texts(runtime, {"/organisation": given.organisation})
+    user = make_user(
+        given.email, given.name, now, await runtime.passwords.hash(given.password, build_known_lane(FIRST))
     )
 
     async def write(tx: Transaction) -> None:
-        first = await accounts.first_organisation(tx)
+        first = await accounts.find_first_organisation(tx)
         assert first is not None, "made when the program starts"
-        if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.any_owner(tx):
+        if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.has_owner(tx):
             raise Problem("not_found")
         named = replace(first, name=given.organisation, time_zone=given.time_zone)
         await accounts.save_organisation(tx, named)
         await users.add(tx, user)
-        owner = owner_of(first.id, user, now)
+        owner = make_owner(first.id, user, now)
         await members.join(tx, owner)
-        await enter(runtime, tx, owner, origin, now)
-        if (entry := change_of(first, named)) is not None:
-            await audit_log.log(tx, runtime.vault, first.id, caller_of(owner, origin), now, entry)
+        await log_joining(runtime, tx, owner, origin, now)
+        if (entry := make_change_entry(first, named)) is not None:
+            await audit_log.log(tx, runtime.vault, first.id, make_caller(owner, origin), now, entry)
 
     await runtime.db.write(write)
     forget_setup_link(runtime.config.storage.data_dir)
     return user
 
 
-def new_user(email: str, name: str, now: Instant, password: str) -> User:
+def make_user(email: str, name: str, now: Instant, password: str) -> User:
     """Return a new user. `password` is the hash."""
-    return User(new_id("usr", now), email, name, now, password=password, password_at=now)
+    return User(make_id("usr", now), email, name, now, password=password, password_at=now)
 
 
-def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
+def make_owner(organisation_id: str, user: User, now: Instant) -> Member:
     """Return the user as an active owner of the organisation."""
     return Member(
-        id=new_id("mem", now),
+        id=make_id("mem", now),
         organisation_id=organisation_id,
         email=user.email,
         name=user.name,
@@ -251,16 +255,16 @@ def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
     )
 
 
-async def reset(runtime: Runtime, token: str) -> User | None:
+async def find_reset_user(runtime: Runtime, token: str) -> User | None:
     """Return the user whose password the link can set, or None if the link can no longer be used."""
     subject = await tickets.find(runtime.db, Errand.RESET, token, runtime.clock.now())
     user = await users.get(runtime.db, subject) if subject else None
     return None if user is None or user.disabled_at is not None else user
 
 
-async def choose(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
+async def choose_password(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
     """Set a new password with a mailed link, and end all sessions of the user. Raises `not_found`."""
-    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password, lane_of_known(token))
+    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password, build_known_lane(token))
 
     async def write(tx: Transaction) -> None:
         user_id = await tickets.use(tx, Errand.RESET, token, now)
@@ -268,8 +272,10 @@ async def choose(runtime: Runtime, token: str, password: str, origin: Origin) ->
             raise Problem("not_found")
         await users.save_password(tx, user_id, hashed, now)
         await sessions.end_all(tx, user_id)
-        user, entry = await users.get(tx, user_id), Act("member.password_changed", {"by": "link"})
+        user, entry = await users.get(tx, user_id), AdminAct("member.password_changed", {"by": "link"})
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
-        await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
+        await notices.tell_user_by_first_organisation(
+            tx, runtime.vault, user, "password_changed", origin, now
+        )
 
     await runtime.db.write(write)

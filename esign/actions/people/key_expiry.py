@@ -1,12 +1,12 @@
 """API keys that end soon: notifies their administrators, and revokes unused keys if the configuration says so."""
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.core.instant import DAY, Instant
 from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import PROGRAM
-from esign.core.people.key_expiry import EXPIRY_NOTICES, FIRST, UNUSED, expiry_notice, unused_step
+from esign.core.people.key_expiry import EXPIRY_NOTICES, FIRST, UNUSED, find_expiry_notice, find_unused_step
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
@@ -14,23 +14,25 @@ from esign.store.people import accounts
 
 async def tell_expiring(runtime: Runtime) -> int:
     """Notify administrators of keys that end soon. Return the number of keys in notices."""
-    now = runtime.clock.settled()
+    now = runtime.clock.read_settled_time()
     found = await accounts.find_expiring_keys(runtime.db, now, now + max(EXPIRY_NOTICES) * DAY)
 
     async def spoken_of(key_id: str) -> bool:
         async def write(tx: Transaction) -> bool:
             key = await accounts.get_key(tx, key_id)
-            days = None if key.revoked_at is not None else expiry_notice(key, now)
+            days = None if key.revoked_at is not None else find_expiry_notice(key, now)
             if days is None:
                 return False
             assert key.expires_at is not None
-            if told := await tell(runtime, tx, key, "key_expiring", f"{key.id}:{days}", key.expires_at):
+            if told := await queue_key_notice(
+                runtime, tx, key, "key_expiring", f"{key.id}:{days}", key.expires_at
+            ):
                 await accounts.note_expiry(tx, key.id, days)
             return told
 
         return await runtime.db.write(write)
 
-    count = sum([await spoken_of(key.id) for key in found if expiry_notice(key, now) is not None])
+    count = sum([await spoken_of(key.id) for key in found if find_expiry_notice(key, now) is not None])
     return count
 
 
@@ -39,33 +41,35 @@ async def revoke_unused(runtime: Runtime) -> int:
 
     Return the number of keys concerned.
     """
-    now = runtime.clock.settled()
+    now = runtime.clock.read_settled_time()
     found = await accounts.find_unused_keys(runtime.db, now - UNUSED + FIRST, now)
 
     async def went_on(key_id: str) -> bool:
         async def write(tx: Transaction) -> bool:
             key = await accounts.get_key(tx, key_id)
-            step = None if key.revoked_at is not None else unused_step(key, now)
+            step = None if key.revoked_at is not None else find_unused_step(key, now)
             if step is None:
                 return False
             if step.notice is None:
                 revoked = await accounts.revoke_key(tx, key.id, now)
-                entry = Act(
-                    "api_key.revoked", {**audit_log.about_key(key), "reason": "unused"}, {"name": key.name}
+                entry = AdminAct(
+                    "api_key.revoked", {**audit_log.describe_key(key), "reason": "unused"}, {"name": key.name}
                 )
                 await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, now, entry)
                 return revoked
-            if told := await tell(runtime, tx, key, "key_unused", f"{key.id}:{now}", step.ends_at):
+            if told := await queue_key_notice(
+                runtime, tx, key, "key_unused", f"{key.id}:{now}", step.ends_at
+            ):
                 await accounts.note_unused(tx, key.id, step.notice, now)
             return told
 
         return await runtime.db.write(write)
 
-    count = sum([await went_on(key.id) for key in found if unused_step(key, now) is not None])
+    count = sum([await went_on(key.id) for key in found if find_unused_step(key, now) is not None])
     return count
 
 
-async def tell(
+async def queue_key_notice(
     runtime: Runtime, tx: Transaction, key: ApiKey, letter: str, name: str, ends_at: Instant
 ) -> bool:
     """Queue a notice about the key.
@@ -73,8 +77,8 @@ async def tell(
     Return False if there is nobody to notify: then the key is not revoked later either.
     """
     organisation = await accounts.get_organisation(tx, key.organisation_id)
-    if not await notices.administrators(tx, organisation):
+    if not await notices.list_administrators(tx, organisation):
         return False
     facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint, "ends_at": ends_at}
-    await notices.queue(runtime, tx, key.organisation_id, key.mode, letter, name, facts)
+    await notices.queue_for_administrators(runtime, tx, key.organisation_id, key.mode, letter, name, facts)
     return True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from esign.runtime import Runtime
 from esign.store.people import known_browsers, users
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ async def recognise(runtime: Runtime, cookie: str | None, email: str) -> Browser
     they know.
     """
     if cookie is None or not await known_browsers.is_issued(runtime.db, cookie):
-        return Browser(new_token())
+        return Browser(make_token())
     user = await users.find(runtime.db, email)
     now = runtime.clock.now()
     known = user is not None and await known_browsers.is_known(runtime.db, user.id, cookie, now)

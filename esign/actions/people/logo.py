@@ -4,13 +4,13 @@ import hashlib
 from dataclasses import replace
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.disk_room import require_room
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Logo, Organisation
 from esign.core.people.caller import Caller
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, logos
@@ -20,13 +20,13 @@ LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
 UNREAD = "The picture cannot be read. Save it again, or choose another."
 
 
-async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
+async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
     """Store the picture as the logo. Raises `invalid_request` with a sentence if it cannot be used as one."""
     require_room(runtime)
     if len(image) > MOST:
         raise Problem("invalid_request", LARGE)
     try:
-        picture = await runtime.pdf.reencode(image, "logo", Turn(Kind.ACT, owner.organisation_id))
+        picture = await runtime.pdf.reencode(image, "logo", QueueTurn(PdfJobKind.ACT, owner.organisation_id))
     except Problem as problem:
         if problem.code == "invalid_file":  # the picture made a worker fail
             raise Problem("invalid_request", UNREAD) from problem
@@ -37,28 +37,28 @@ async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -
         organisation = await accounts.get_organisation(tx, owner.organisation_id)
         await logos.save(tx, organisation.id, logo.sha256, picture.png)
         await accounts.save_organisation(tx, replace(organisation, logo=logo))
-        await enter(runtime, tx, organisation, logo, caller)
+        await log_change(runtime, tx, organisation, logo, caller)
 
     await runtime.db.write(write)
 
 
-async def remove(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
+async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
     """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
         organisation = await accounts.get_organisation(tx, owner.organisation_id)
         await logos.delete(tx, organisation.id)
         await accounts.save_organisation(tx, replace(organisation, logo=None))
-        await enter(runtime, tx, organisation, None, caller)
+        await log_change(runtime, tx, organisation, None, caller)
 
     await runtime.db.write(write)
 
 
-async def enter(
+async def log_change(
     runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Caller
 ) -> None:
     """Enter the change in the administrative audit log, with the hashes of the pictures."""
     was, will = (one.sha256 if one else None for one in (before.logo, logo))
     if was != will:
-        act = Act("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
+        act = AdminAct("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
         await audit_log.log(tx, runtime.vault, before.id, caller, runtime.clock.now(), act)

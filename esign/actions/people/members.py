@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import embedded_outbox, notices
 from esign.actions.people import invitations
@@ -25,22 +25,22 @@ from esign.core.people.member import (
     require_may_change,
     require_owner_left,
 )
-from esign.core.people.user import Act as Permission
-from esign.core.people.user import Errand, is_raised, may
+from esign.core.people.user import Errand, has_permission, is_raised
+from esign.core.people.user import Permission as Permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import accounts, members, tickets
 from esign.store.queue import sent_mail
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None
-) -> tuple[list[Member], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
+) -> tuple[list[Member], PageStart | None]:
     """Return a page of members, newest first, and the place where the next page begins, or None."""
     found = await members.find(runtime.db, owner.organisation_id, limit + 1, after)
-    return page_of(found, limit)
+    return cut_page(found, limit)
 
 
 async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole:
@@ -53,7 +53,7 @@ async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole
     asking = await members.get(tx, caller.actor.id or "")
     if asking is None or asking.organisation_id != owner.organisation_id:
         raise Problem("insufficient_scope", "You are no member of this organisation any more.")
-    if not may(asking.role, Permission.SETTLE):
+    if not has_permission(asking.role, Permission.SETTLE):
         raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
     return asking.role
 
@@ -71,7 +71,7 @@ async def invite(
     """Invite a new member, and return it. The owners are notified of a new owner. Raises `member_exists`."""
     now = runtime.clock.now()
     member = Member(
-        id=new_id("mem", now),
+        id=make_id("mem", now),
         organisation_id=owner.organisation_id,
         email=email,
         name=name,
@@ -86,7 +86,7 @@ async def invite(
             await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
         await invitations.invite(runtime, tx, member, now)
-        entry = invitation(member)
+        entry = make_invitation_entry(member)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, member)
@@ -95,10 +95,10 @@ async def invite(
     return member
 
 
-def invitation(member: Member, *, again: bool = False, link_shown: bool = False) -> Act:
+def make_invitation_entry(member: Member, *, again: bool = False, link_shown: bool = False) -> AdminAct:
     """Return the log entry of an invitation, with whether the caller was shown its link."""
     data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": link_shown}
-    return Act("member.invited", data, {"name": member.name, "email": member.email})
+    return AdminAct("member.invited", data, {"name": member.name, "email": member.email})
 
 
 async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> Member:
@@ -115,7 +115,7 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
             raise Problem("not_found")
         require_may_change(await find_role(tx, owner, caller), member.role, member.role)
         await invitations.invite(runtime, tx, member, now)
-        entry = invitation(member, again=True)
+        entry = make_invitation_entry(member, again=True)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         return member
 
@@ -141,9 +141,9 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
             owner.organisation_id,
             caller,
             now,
-            invitation(member, again=True, link_shown=True),
+            make_invitation_entry(member, again=True, link_shown=True),
         )
-        return member, await invitations.hand_over(runtime, tx, member, now)
+        return member, await invitations.hand_over_link(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
     return issued
@@ -189,11 +189,11 @@ async def change(
         await members.save(tx, after)
         if after != before:
             await audit_log.log(
-                tx, runtime.vault, owner.organisation_id, caller, now, change_of(before, after)
+                tx, runtime.vault, owner.organisation_id, caller, now, make_change_entry(before, after)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
             await invitations.invite(runtime, tx, after, now)
-            entry = invitation(after, again=True)
+            entry = make_invitation_entry(after, again=True)
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, after)
@@ -203,7 +203,7 @@ async def change(
     return changed
 
 
-def change_of(before: Member, after: Member) -> Act:
+def make_change_entry(before: Member, after: Member) -> AdminAct:
     """Return the log entry of a changed role or name."""
     data: dict[str, Any] = {"memberId": after.id}
     detail: dict[str, Any] = {"name": after.name, "email": after.email}
@@ -211,7 +211,7 @@ def change_of(before: Member, after: Member) -> Act:
         data["role"] = {"from": before.role.value, "to": after.role.value}
     if before.name != after.name:
         detail["name"] = {"from": before.name, "to": after.name}
-    return Act("member.changed", data, detail)
+    return AdminAct("member.changed", data, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,8 @@ async def remove(
         keys = await accounts.find_active_keys_of(tx, member, now)
         for key in keys if revoke_keys else ():
             await accounts.revoke_key(tx, key.id, now)
-            data = {**audit_log.about_key(key), "reason": "member removed"}
-            revoked = Act("api_key.revoked", data, {"name": key.name})
+            data = {**audit_log.describe_key(key), "reason": "member removed"}
+            revoked = AdminAct("api_key.revoked", data, {"name": key.name})
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, revoked)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
@@ -262,7 +262,7 @@ async def remove(
             "role": member.role.value,
             "revokedApiKeys": [key.id for key in keys if revoke_keys],
         }
-        entry = Act("member.removed", data, {"name": member.name, "email": member.email})
+        entry = AdminAct("member.removed", data, {"name": member.name, "email": member.email})
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, removal)

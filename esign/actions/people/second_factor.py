@@ -5,8 +5,8 @@ import hmac
 import pyotp
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
-from esign.actions.base.stored_codes import digits
+from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.stored_codes import normalise_digits
 from esign.actions.mail import notices
 from esign.core.actor import Origin
 from esign.core.instant import SECOND, Instant
@@ -14,7 +14,7 @@ from esign.core.people.user import User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import sessions, users
-from esign.system.entropy import new_recovery_code
+from esign.system.entropy import make_recovery_code
 
 STEP = 30  # seconds; codes of the step before and after are accepted too, each once
 RECOVERY = 10  # recovery codes of a user
@@ -25,14 +25,14 @@ def new_secret() -> str:
     return pyotp.random_base32(32)
 
 
-def address(secret: str, user: User, issuer: str) -> str:
+def make_provisioning_uri(secret: str, user: User, issuer: str) -> str:
     """Return the URI that an authenticator app reads from the QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=issuer)
 
 
-def matching(secret: str, code: str, now: Instant) -> int | None:
+def find_step(secret: str, code: str, now: Instant) -> int | None:
     """Return the time step to which the code belongs, or None."""
-    totp, step, given = pyotp.TOTP(secret), now // (STEP * SECOND), digits(code)
+    totp, step, given = pyotp.TOTP(secret), now // (STEP * SECOND), normalise_digits(code)
     fitting = [
         n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP).encode(), given)
     ]
@@ -48,18 +48,18 @@ async def enable(
     the secret.
     """
     now = runtime.clock.now()
-    step = matching(secret, code, now)
+    step = find_step(secret, code, now)
     if step is None:
         return None
     sealed = runtime.vault.encrypt("totp", secret.encode(), user.id.encode())
-    codes = [new_recovery_code() for _ in range(RECOVERY)]
+    codes = [make_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
         await users.save_factor(tx, user.id, sealed, step)
-        await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
+        await users.replace_recovery(tx, user.id, [mac_recovery_code(runtime, user.id, one) for one in codes])
         await sessions.end_all(tx, user.id, keep)
-        await tell(runtime, tx, user, "member.factor_enabled", "factor_on", origin)
+        await report_change(runtime, tx, user, "member.factor_enabled", "factor_on", origin)
 
     await runtime.db.write(write)
     return codes
@@ -73,45 +73,51 @@ async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) ->
         await users.save_factor(tx, user.id, None, 0)
         await users.replace_recovery(tx, user.id, [])
         await sessions.end_all(tx, user.id, keep)
-        await tell(runtime, tx, user, "member.factor_disabled", "factor_off", origin)
+        await report_change(runtime, tx, user, "member.factor_disabled", "factor_off", origin)
 
     await runtime.db.write(write)
 
 
-async def tell(runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin) -> None:
+async def report_change(
+    runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin
+) -> None:
     """Enter a change of the second factor in the administrative audit log, and notify the user by e-mail."""
     now = runtime.clock.now()
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act(act, {}))
-    await notices.tell_user_at_home(tx, runtime.vault, user, letter, origin, now)
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct(act, {}))
+    await notices.tell_user_by_first_organisation(tx, runtime.vault, user, letter, origin, now)
 
 
 async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> list[str]:
     """Replace the recovery codes, and return the new ones, which are shown only this once."""
-    codes = [new_recovery_code() for _ in range(RECOVERY)]
+    codes = [make_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
-        await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
-        await tell(runtime, tx, user, "member.recovery_codes_renewed", "codes_new", origin)
+        await users.replace_recovery(tx, user.id, [mac_recovery_code(runtime, user.id, one) for one in codes])
+        await report_change(runtime, tx, user, "member.recovery_codes_renewed", "codes_new", origin)
 
     await runtime.db.write(write)
     return codes
 
 
-async def use(tx: Transaction, runtime: Runtime, user: User, code: str, now: Instant) -> str | None:
+async def use_code(tx: Transaction, runtime: Runtime, user: User, code: str, now: Instant) -> str | None:
     """Use up the code. Return `code` or `recovery` for a right one, otherwise None."""
     if user.totp is None:
         return None
     secret = runtime.vault.decrypt("totp", user.totp, user.id.encode()).decode()
-    step = matching(secret, code, now)
+    step = find_step(secret, code, now)
     if step is None and runtime.clock.doubt:  # the app may go by the wall clock, which is not trusted now
-        step = matching(secret, code, runtime.clock.wall())
+        step = find_step(secret, code, runtime.clock.read_wall_clock())
     if step is not None:
         return "code" if await users.use_step(tx, user.id, step) else None
-    return "recovery" if await users.use_recovery(tx, user.id, mac(runtime, user.id, code)) else None
+    return (
+        "recovery"
+        if await users.use_recovery(tx, user.id, mac_recovery_code(runtime, user.id, code))
+        else None
+    )
 
 
-def mac(runtime: Runtime, user_id: str, code: str) -> bytes:
+def mac_recovery_code(runtime: Runtime, user_id: str, code: str) -> bytes:
     """Return the MAC that is stored of a recovery code. Blanks, hyphens and case do not matter."""
     letters = "".join(c for c in code.lower() if c.isalnum())
-    return runtime.vault.mac("recovery", f"{user_id}:{letters}".encode())
+    return runtime.vault.compute_mac("recovery", f"{user_id}:{letters}".encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.actions.people import second_factor
 from esign.actions.people.known_browsers import Browser
@@ -21,12 +21,12 @@ from esign.core.people.user import SEEN, Session, Stage, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, known_browsers, members, sessions, users
-from esign.system.entropy import new_id, new_token
-from esign.system.passwords import lane_of_known, lane_of_stranger
+from esign.system.entropy import make_id, make_token
+from esign.system.passwords import build_known_lane, build_stranger_lane
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedInUser:
     """A signed-in user, with the organisation and membership of the session.
 
     `elsewhere` are their other organisations.
@@ -49,17 +49,17 @@ async def sign_in(
     its own in the queue for password hashing.
     """
     user = await users.find(runtime.db, email)
-    lane = lane_of_known(browser.lane) if browser.lane else lane_of_stranger(origin.ip)
-    fits = await runtime.passwords.fits(user.password if user else None, password, lane)
-    own = await members.of_user(runtime.db, user.id) if user else []
+    lane = build_known_lane(browser.lane) if browser.lane else build_stranger_lane(origin.ip)
+    fits = await runtime.passwords.is_password(user.password if user else None, password, lane)
+    own = await members.find_by_user(runtime.db, user.id) if user else []
     if user is None or not fits or user.disabled_at is not None or not own:
         await audit_log.log_failure(runtime, user, "password", origin)
         return None
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    return await begin(runtime, user, own[0].organisation_id, stage, origin, browser.token)
+    return await begin_session(runtime, user, own[0].organisation_id, stage, origin, browser.token)
 
 
-async def begin(
+async def begin_session(
     runtime: Runtime,
     user: User,
     organisation_id: str,
@@ -77,10 +77,10 @@ async def begin(
     Raises `revision_mismatch` if the password, the second factor or the account has changed meanwhile: a client
     that keeps signing in with the old password must not end up with a session.
     """
-    now, token = runtime.clock.now(), new_token()
-    mode = Mode.LIVE if allows(runtime, Mode.LIVE) else Mode.TEST
+    now, token = runtime.clock.now(), make_token()
+    mode = Mode.LIVE if has_mode(runtime, Mode.LIVE) else Mode.TEST
     session = Session(
-        id=new_id("ses", now),
+        id=make_id("ses", now),
         user_id=user.id,
         organisation_id=organisation_id,
         stage=stage,
@@ -97,13 +97,13 @@ async def begin(
         await sessions.add(tx, token, session)
         if stage is Stage.WHOLE:
             await users.save_seen(tx, user.id, now)
-            await enter(runtime, tx, user, session, origin, browser, "none", expected=expected)
+            await log_sign_in(runtime, tx, user, session, origin, browser, "none", expected=expected)
 
     await runtime.db.write(write)
     return token, session
 
 
-async def enter(
+async def log_sign_in(
     runtime: Runtime,
     tx: Transaction,
     user: User,
@@ -124,15 +124,15 @@ async def enter(
                 tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now
             )
     data = {"sessionId": session.id, "factor": factor, "knownBrowser": known}
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_in", data))
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct("member.signed_in", data))
 
 
-async def look_again(runtime: Runtime, session: Session) -> Session | None:
+async def refresh_session(runtime: Runtime, session: Session) -> Session | None:
     """Return the session as it is now, also if it has another cookie, or None if it has ended."""
     return await sessions.get_own(runtime.db, session, runtime.clock.now())
 
 
-async def known(runtime: Runtime, token: str) -> Session | None:
+async def find_session(runtime: Runtime, token: str) -> Session | None:
     """Return the session of a cookie, whole or half, or None."""
     return await sessions.get(runtime.db, token, runtime.clock.now())
 
@@ -149,17 +149,17 @@ async def give_factor(
     if half is None or half.stage is not Stage.HALF:
         return None
     user = await users.get(runtime.db, half.user_id)
-    after = new_token()
+    after = make_token()
 
     async def write(tx: Transaction) -> bool:
-        factor = await second_factor.use(tx, runtime, user, code, now)
+        factor = await second_factor.use_code(tx, runtime, user, code, now)
         if factor is None:
             return False
         await users.save_seen(tx, user.id, now)
         whole = replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now)
         if not await sessions.renew(tx, whole, after):
             return False
-        await enter(runtime, tx, user, whole, origin, browser, factor)
+        await log_sign_in(runtime, tx, user, whole, origin, browser, factor)
         return True
 
     if await runtime.db.write(write):
@@ -178,7 +178,7 @@ class WrongProof(Exception):
 
 async def confirm(
     runtime: Runtime,
-    signed: Signed,
+    signed: SignedInUser,
     origin: Origin,
     *,
     password: str | None = None,
@@ -190,19 +190,19 @@ async def confirm(
     session has ended. The failure is entered in the administrative audit log.
     """
     try:
-        return await _renew(runtime, signed, password, code)
+        return await _check_proof(runtime, signed, password, code)
     except WrongProof:
         await audit_log.log_failure(runtime, signed.user, "confirmation", origin)
         raise
 
 
-async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: str | None) -> str:
+async def _check_proof(runtime: Runtime, signed: SignedInUser, password: str | None, code: str | None) -> str:
     """Check the proof and give the session a new cookie. Raises `WrongProof`."""
-    if password is not None and not await runtime.passwords.fits(
-        signed.user.password, password, lane_of_known(signed.user.id)
+    if password is not None and not await runtime.passwords.is_password(
+        signed.user.password, password, build_known_lane(signed.user.id)
     ):
         raise WrongProof("password")
-    now, after = runtime.clock.now(), new_token()
+    now, after = runtime.clock.now(), make_token()
 
     async def write(tx: Transaction) -> None:
         session = replace(signed.session, seen_at=now)
@@ -210,7 +210,7 @@ async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: s
             await users.require_same(tx, signed.user)
             session = replace(session, proved_at=now)
         if code is not None:
-            if not await second_factor.use(tx, runtime, await users.get(tx, signed.user.id), code, now):
+            if not await second_factor.use_code(tx, runtime, await users.get(tx, signed.user.id), code, now):
                 raise WrongProof("code")
             session = replace(session, factor_at=now)
         if not await sessions.renew(tx, session, after):
@@ -220,26 +220,26 @@ async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: s
     return after
 
 
-def allows(runtime: Runtime, mode: Mode) -> bool:
+def has_mode(runtime: Runtime, mode: Mode) -> bool:
     """Return whether the installation has this mode. A test environment has only test mode."""
     return mode is Mode.TEST or runtime.config.server.environment != "test"
 
 
-async def signed(runtime: Runtime, session: Session) -> Signed | None:
+async def find_signed_in(runtime: Runtime, session: Session) -> SignedInUser | None:
     """Return the user of a session, or None if the session is half or the user is not a member any more."""
     if session.stage is not Stage.WHOLE:
         return None
     user = await users.get(runtime.db, session.user_id)
-    own = await members.of_user(runtime.db, user.id)
+    own = await members.find_by_user(runtime.db, user.id)
     member = next((one for one in own if one.organisation_id == session.organisation_id), None)
-    every = {one.id: one for one in await accounts.organisations_of(runtime.db, user.id)}
+    every = {one.id: one for one in await accounts.find_organisations_of_user(runtime.db, user.id)}
     organisation = every.pop(session.organisation_id, None)
     if member is None or organisation is None or user.disabled_at is not None:
         return None
     now = runtime.clock.now()
     if now - session.seen_at >= SEEN:
         await touch(runtime, session, now)
-    return Signed(user, member, organisation, session, tuple(every.values()))
+    return SignedInUser(user, member, organisation, session, tuple(every.values()))
 
 
 async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
@@ -252,13 +252,15 @@ async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
     await runtime.db.write(write)
 
 
-async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode) -> bool:
+async def switch_organisation(
+    runtime: Runtime, signed: SignedInUser, organisation_id: str, mode: Mode
+) -> bool:
     """Move the session to an organisation and mode.
 
     Return False if the user is not a member, or the mode does not exist.
     """
-    own = await members.of_user(runtime.db, signed.user.id)
-    if organisation_id not in {member.organisation_id for member in own} or not allows(runtime, mode):
+    own = await members.find_by_user(runtime.db, signed.user.id)
+    if organisation_id not in {member.organisation_id for member in own} or not has_mode(runtime, mode):
         return False
 
     async def write(tx: Transaction) -> None:
@@ -268,43 +270,43 @@ async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode)
     return True
 
 
-async def find_others(runtime: Runtime, signed: Signed, limit: int) -> tuple[list[Session], bool]:
+async def find_others(runtime: Runtime, signed: SignedInUser, limit: int) -> tuple[list[Session], bool]:
     """Return up to `limit` other sessions of the user, newest first, and whether there are more."""
     found = await sessions.find(runtime.db, signed.user.id, runtime.clock.now(), limit + 2)
     others = [one for one in found if one.id != signed.session.id]
     return others[:limit], len(others) > limit
 
 
-async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -> bool:
+async def end_session(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -> bool:
     """End a session of the user. Return whether there was one."""
 
     async def write(tx: Transaction) -> bool:
         stage = await sessions.end(tx, user_id, session_id)
         if stage is Stage.WHOLE:  # a half session was never signed in, so it is not signed out either
-            await leave(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
+            await log_sign_out(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
         return stage is not None
 
     ended = await runtime.db.write(write)
     return ended
 
 
-async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
+async def end_others(runtime: Runtime, signed: SignedInUser, origin: Origin) -> int:
     """End all other sessions of the user, and return their number."""
 
     async def write(tx: Transaction) -> int:
         ended = await sessions.count_others(tx, signed.session, runtime.clock.now())
         await sessions.end_all(tx, signed.user.id, signed.session.id)
         if ended:
-            await leave(runtime, tx, signed.user, origin, {"otherSessions": ended})
+            await log_sign_out(runtime, tx, signed.user, origin, {"otherSessions": ended})
         return ended
 
     ended = await runtime.db.write(write)
     return ended
 
 
-async def leave(
+async def log_sign_out(
     runtime: Runtime, tx: Transaction, user: User, origin: Origin, data: Mapping[str, Any]
 ) -> None:
     """Enter the end of sessions in the administrative audit log."""
     now = runtime.clock.now()
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_out", data))
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct("member.signed_out", data))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from esign.actions.base import audit_log, printable_text
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.config import Config
 from esign.core.actor import Owner
@@ -29,10 +29,10 @@ class Settings:
 
 async def read(runtime: Runtime, owner: Owner) -> Settings:
     """Return the settings in force."""
-    return settings_of(runtime, await accounts.get_organisation(runtime.db, owner.organisation_id))
+    return fill_settings(runtime, await accounts.get_organisation(runtime.db, owner.organisation_id))
 
 
-def settings_of(runtime: Runtime, organisation: Organisation) -> Settings:
+def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:
     """Return the settings in force of an organisation that is already read."""
     config = runtime.config
     installed = Reminders(**config.reminders.model_dump())
@@ -69,13 +69,15 @@ async def change(
         wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
     check_origins(config, wanted.get("embed_origins", ()))
     if "name" in wanted:
-        await printable_text.check(runtime, {"/organisationName": wanted["name"]}, owner.organisation_id)
+        await printable_text.check_texts(
+            runtime, {"/organisationName": wanted["name"]}, owner.organisation_id
+        )
 
     async def write(tx: Transaction) -> Settings:
         before = await accounts.get_organisation(tx, owner.organisation_id)
-        after = settings_of(runtime, replace(before, **wanted))
+        after = fill_settings(runtime, replace(before, **wanted))
         await accounts.save_organisation(tx, after.organisation)
-        if (entry := change_of(before, after.organisation)) is not None:
+        if (entry := make_change_entry(before, after.organisation)) is not None:
             now = runtime.clock.now()
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
@@ -101,19 +103,19 @@ NAMES = {
 }
 
 
-def change_of(before: Organisation, after: Organisation) -> Act | None:
+def make_change_entry(before: Organisation, after: Organisation) -> AdminAct | None:
     """Return the log entry of the settings that changed, each with old and new value, or None if none changed."""
     data = {
-        name: {"from": plain(getattr(before, member)), "to": plain(getattr(after, member))}
+        name: {"from": make_plain(getattr(before, member)), "to": make_plain(getattr(after, member))}
         for member, name in NAMES.items()
         if getattr(before, member) != getattr(after, member)
     }
     replies = {"from": before.reply_to, "to": after.reply_to}
     detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # personal data
-    return Act("settings.changed", {"changes": data}, detail) if data or detail else None
+    return AdminAct("settings.changed", {"changes": data}, detail) if data or detail else None
 
 
-def plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
     """Return a setting as JSON represents it."""
     if isinstance(value, Reminders):
         return asdict(value)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.actions.people import members as inviting
-from esign.actions.people.invitations import issue
+from esign.actions.people.invitations import issue_token
 from esign.core.actor import NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -16,20 +16,20 @@ from esign.core.people.user import Errand, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts, members, sessions, tickets, users
-from esign.system.entropy import new_id
-from esign.system.passwords import lane_of_known
+from esign.system.entropy import make_id
+from esign.system.passwords import build_known_lane
 from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class UserWithMembers:
     """A user with their membership of each organisation."""
 
     user: User
     members: tuple[Member, ...]
 
 
-async def create(
+async def create_invitation(
     db: Database,
     vault: Vault,
     organisation_id: str | None,
@@ -44,18 +44,18 @@ async def create(
     """
 
     async def write(tx: Transaction) -> str:
-        found = await accounts.organisations(tx)
+        found = await accounts.find_organisations(tx)
         organisation = next((one for one in found if organisation_id in (None, one.id)), None)
         if organisation is None:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
-        member = Member(new_id("mem", now), organisation.id, email, name, role, MemberStatus.INVITED, now)
+        member = Member(make_id("mem", now), organisation.id, email, name, role, MemberStatus.INVITED, now)
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
         await members.add(tx, member)
         await audit_log.log(
-            tx, vault, organisation.id, COMMAND, now, inviting.invitation(member, link_shown=True)
+            tx, vault, organisation.id, COMMAND, now, inviting.make_invitation_entry(member, link_shown=True)
         )
-        return await issue(tx, Errand.INVITATION, member.id, now)
+        return await issue_token(tx, Errand.INVITATION, member.id, now)
 
     return await db.write(write)
 
@@ -70,7 +70,7 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
         await users.save_name(tx, user.id, name)
         await members.rename(tx, user.id, name)
         names = {"name": {"from": before.name, "to": name}, "email": user.email}
-        entry, now = Act("member.changed", {}, names), runtime.clock.now()
+        entry, now = AdminAct("member.changed", {}, names), runtime.clock.now()
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
 
     await runtime.db.write(write)
@@ -79,23 +79,28 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
 async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
     """Set a new password. Every session but `keep` ends, and so does a mailed link for a new password."""
     now = runtime.clock.now()
-    hashed = await runtime.passwords.hash(password, lane_of_known(user.id))
+    hashed = await runtime.passwords.hash(password, build_known_lane(user.id))
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
         await users.save_password(tx, user.id, hashed, now)
         await tickets.drop(tx, Errand.RESET, user.id)
         await sessions.end_all(tx, user.id, keep)
-        entry = Act("member.password_changed", {"by": "member"})
+        entry = AdminAct("member.password_changed", {"by": "member"})
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
-        await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
+        await notices.tell_user_by_first_organisation(
+            tx, runtime.vault, user, "password_changed", origin, now
+        )
 
     await runtime.db.write(write)
 
 
-async def everybody(db: Database) -> list[Person]:
+async def list_users(db: Database) -> list[UserWithMembers]:
     """Return all users with their memberships, oldest first."""
-    return [Person(user, tuple(await members.of_user(db, user.id))) for user in await users.everybody(db)]
+    return [
+        UserWithMembers(user, tuple(await members.find_by_user(db, user.id)))
+        for user in await users.find_all(db)
+    ]
 
 
 async def reset_password(
@@ -107,22 +112,22 @@ async def reset_password(
     """
 
     async def write(tx: Transaction) -> str:
-        user = await known(tx, email)
+        user = await get_by_email(tx, email)
         await users.save_password(tx, user.id, None, now)
-        await enter(tx, vault, user, Act("member.password_reset_requested", {}), now)
+        await log_act(tx, vault, user, AdminAct("member.password_reset_requested", {}), now)
         if without_factor:
             await users.save_factor(tx, user.id, None, 0)
             await users.replace_recovery(tx, user.id, [])
             if user.totp is not None:
-                await enter(tx, vault, user, Act("member.factor_disabled", {}), now)
-                await notices.tell_user_at_home(tx, vault, user, "factor_off", NOWHERE, now)
+                await log_act(tx, vault, user, AdminAct("member.factor_disabled", {}), now)
+                await notices.tell_user_by_first_organisation(tx, vault, user, "factor_off", NOWHERE, now)
         await sessions.end_all(tx, user.id)
-        return await issue(tx, Errand.RESET, user.id, now)
+        return await issue_token(tx, Errand.RESET, user.id, now)
 
     return await db.write(write)
 
 
-async def enter(tx: Transaction, vault: Vault, user: User, act: Act, now: Instant) -> None:
+async def log_act(tx: Transaction, vault: Vault, user: User, act: AdminAct, now: Instant) -> None:
     """Enter an act of the command line on an account in the administrative audit log."""
     await audit_log.log_of_user(tx, vault, user, NOWHERE, now, act, by=COMMAND.actor)
 
@@ -131,11 +136,11 @@ async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
     """Sign the user out and keep them from signing in. Raises `not_found`, and `last_owner` for the only owner."""
 
     async def write(tx: Transaction) -> None:
-        user = await known(tx, email)
-        for member in await members.of_user(tx, user.id):
+        user = await get_by_email(tx, email)
+        for member in await members.find_by_user(tx, user.id):
             require_owner_left(member, None, await members.count_owners(tx, member))
         await users.save_disabled(tx, user.id, now)
-        await enter(tx, vault, user, Act("member.disabled", {}), now)
+        await log_act(tx, vault, user, AdminAct("member.disabled", {}), now)
         await sessions.end_all(tx, user.id)
 
     await db.write(write)
@@ -145,14 +150,14 @@ async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
     """Let the user sign in again. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
-        user = await known(tx, email)
+        user = await get_by_email(tx, email)
         await users.save_disabled(tx, user.id, None)
-        await enter(tx, vault, user, Act("member.enabled", {}), now)
+        await log_act(tx, vault, user, AdminAct("member.enabled", {}), now)
 
     await db.write(write)
 
 
-async def known(tx: Transaction, email: str) -> User:
+async def get_by_email(tx: Transaction, email: str) -> User:
     """Return the user of this address. Raises `not_found`."""
     user = await users.find(tx, email)
     if user is None:

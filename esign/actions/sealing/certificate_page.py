@@ -4,37 +4,37 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from esign.actions.base.browser_name import parts
-from esign.actions.base.drawn_fields import ink_of
+from esign.actions.base.browser_name import parse_user_agent
+from esign.actions.base.drawn_fields import encode_ink
 from esign.core.actor import Mode
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.challenge import Method
 from esign.core.document.document import FOREIGN, INVITED, Document, File, Ink, Recipient, RecipientStatus
-from esign.core.document.signing_link import Route
+from esign.core.document.signing_link import LinkRoute
 from esign.core.document.state import lifecycle
-from esign.core.document.trail_excerpt import Gap, excerpt
+from esign.core.document.trail_excerpt import Gap, choose_entries
 from esign.core.instant import Instant, to_datetime
-from esign.core.language import choose
+from esign.core.language import choose_language
 from esign.core.people.account import Organisation
 from esign.core.seal_credential import TEST_MARK
 
 BY_LINK = ("recipient.viewed", "recipient.completed", "recipient.declined")
-ROUTES = frozenset(route.value for route in Route)
+ROUTES = frozenset(route.value for route in LinkRoute)
 
 Local = Callable[[Instant | None], str | None]
 
 
-def up_to_last_act(trail: list[Entry]) -> list[Entry]:
+def cut_after_last_act(trail: list[AuditEntry]) -> list[AuditEntry]:
     """Return the entries that are printed, up to the last completion. What the sealing itself adds comes after them."""
     last = max(n for n, line in enumerate(trail, 1) if line.type == "recipient.completed")
     return trail[:last]
 
 
-def facts(
+def gather_facts(
     base_url: str,
     document: Document,
     organisation: Organisation,
-    trail: list[Entry],
+    trail: list[AuditEntry],
     pictures: Mapping[str, bytes],
     now: Instant,
     logo: Mapping[str, Any] | None = None,
@@ -49,7 +49,7 @@ def facts(
     return {
         "schema": 1,
         "paper": "a4",
-        "lang": choose(document.locale, organisation.locale).tag,
+        "lang": choose_language(document.locale, organisation.locale).tag,
         "mode": document.mode.value,
         "time_zone": organisation.time_zone,
         "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
@@ -57,22 +57,26 @@ def facts(
             "url": f"{base_url}/verify/{document.id}",
             "short": f"{base_url.partition('://')[2]}/verify",
         },
-        "document": of_document(document, organisation, now, local),
-        "files": hashes_of(document.file),
-        "recipients": [of_recipient(recipient, pictures, trail, local) for recipient in document.recipients],
-        "audit": [of_line(line, local, names) for line in excerpt(trail)],
+        "document": describe_document(document, organisation, now, local),
+        "files": list_hashes(document.file),
+        "recipients": [
+            describe_recipient(recipient, pictures, trail, local) for recipient in document.recipients
+        ],
+        "audit": [describe_line(line, local, names) for line in choose_entries(trail)],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
         **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
     }
 
 
-def hashes_of(file: File) -> dict[str, str]:
+def list_hashes(file: File) -> dict[str, str]:
     """Return the hash of the file that the signers saw, and of the uploaded file if that is the one stored."""
     as_uploaded = {} if FOREIGN in file.removed else {"uploaded_sha256": file.uploaded}
     return {**as_uploaded, "prepared_sha256": file.prepared}
 
 
-def of_document(document: Document, organisation: Organisation, now: Instant, local: Local) -> dict[str, Any]:
+def describe_document(
+    document: Document, organisation: Organisation, now: Instant, local: Local
+) -> dict[str, Any]:
     """Return the facts of the document as it will be once it is sealed at `now`."""
     sender = document.created_by
     return {
@@ -92,7 +96,7 @@ def of_document(document: Document, organisation: Organisation, now: Instant, lo
     }
 
 
-def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
+def has_authenticated(recipient: Recipient, trail: list[AuditEntry]) -> bool:
     """Return whether the recipient opened the link and passed the authentication that was required."""
     return any(
         line.type == "recipient.authenticated"
@@ -102,7 +106,7 @@ def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
     )
 
 
-def status_word(recipient: Recipient) -> str:
+def name_status(recipient: Recipient) -> str:
     """Return the word for what the recipient did. It is `copied` for the recipient of a copy."""
     if not recipient.acting and recipient.status is RecipientStatus.CREATED:
         return "copied"
@@ -113,14 +117,14 @@ def status_word(recipient: Recipient) -> str:
     return "declined" if recipient.status is RecipientStatus.DECLINED else "waiting"
 
 
-def of_recipient(
-    recipient: Recipient, pictures: Mapping[str, bytes], trail: list[Entry], local: Local
+def describe_recipient(
+    recipient: Recipient, pictures: Mapping[str, bytes], trail: list[AuditEntry], local: Local
 ) -> dict[str, Any]:
     """Return the facts of a recipient."""
     shown = recipient.ink or next(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
     )
-    status = status_word(recipient)
+    status = name_status(recipient)
     asked = recipient.role in INVITED or recipient.authentication != "link"
     return {
         "name": recipient.name,
@@ -128,25 +132,25 @@ def of_recipient(
         "email": recipient.email,
         "role": recipient.role.value,
         "status": status,
-        "authentication": of_authentication(recipient, trail) if asked else None,
+        "authentication": describe_authentication(recipient, trail) if asked else None,
         "ip": recipient.origin.ip,
-        "device": of_device(recipient.origin.user_agent),
+        "device": describe_device(recipient.origin.user_agent),
         "consent": recipient.consent.split(" ")[0] if recipient.consent else None,
         "sent_at": local(recipient.sent_at),
         "viewed_at": local(recipient.viewed_at),
         **({f"{status}_at": local(recipient.completed_at)} if recipient.completed_at else {}),
-        "signature": ink_of(shown, pictures) if shown else None,
+        "signature": encode_ink(shown, pictures) if shown else None,
     }
 
 
-def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any]:
+def describe_authentication(recipient: Recipient, trail: list[AuditEntry]) -> dict[str, Any]:
     """Return how the recipient authenticated.
 
     - `links` are the ways by which the used links came, in the order of their first use.
     - `code` is the way by which the code came, or None if none was entered.
     - `handed` says that the sender had a link too, so that the link says less about who opened it.
     """
-    shown, handed = has_shown(recipient, trail), was_handed(recipient, trail)
+    shown, handed = has_authenticated(recipient, trail), was_handed(recipient, trail)
     own = [line for line in trail if line.recipient_id == recipient.id]
     entered = [line for line in own if line.type == "recipient.authenticated" and line.data.get("result")]
     by_mail = recipient.authentication == Method.EMAIL_CODE and shown
@@ -154,12 +158,14 @@ def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any
         "method": recipient.authentication,
         "result": "passed" if shown else "none",
         "handed": handed,
-        "links": list(dict.fromkeys(named(line.data.get("link")) for line in own if line.type in BY_LINK)),
-        "code": named(entered[-1].data.get("code")) if by_mail else None,
+        "links": list(
+            dict.fromkeys(name_route(line.data.get("link")) for line in own if line.type in BY_LINK)
+        ),
+        "code": name_route(entered[-1].data.get("code")) if by_mail else None,
     }
 
 
-def named(route: object) -> str:
+def name_route(route: object) -> str:
     """Return the way by which a link or code came, as the labels name it.
 
     If an old trail does not say, it is `unknown`.
@@ -167,27 +173,27 @@ def named(route: object) -> str:
     return route if isinstance(route, str) and route in ROUTES else "unknown"
 
 
-def was_handed(recipient: Recipient, trail: list[Entry]) -> bool:
+def was_handed(recipient: Recipient, trail: list[AuditEntry]) -> bool:
     """Return whether a link of the recipient was issued to the sender."""
     return any(line.type == "link.issued" and line.recipient_id == recipient.id for line in trail)
 
 
-def of_device(user_agent: str | None) -> dict[str, str | None] | None:
+def describe_device(user_agent: str | None) -> dict[str, str | None] | None:
     """Return browser and system, which the template joins in the page's language. The raw header is never returned."""
     if not user_agent:
         return None
-    browser, system = parts(user_agent)
+    browser, system = parse_user_agent(user_agent)
     return {"browser": browser, "system": system}
 
 
-def of_line(line: Entry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+def describe_line(line: AuditEntry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts of a printed line: an entry, or the numbers of entries that are left out."""
     if isinstance(line, Gap):
         return {"gap": {"first": line.first, "last": line.last}}
-    return of_entry(line, local, names)
+    return describe_entry(line, local, names)
 
 
-def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+def describe_entry(line: AuditEntry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts of an entry."""
     personal = line.personal or {}
     detail = personal.get("detail") or {}
@@ -201,21 +207,21 @@ def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, A
         "ip": personal.get("ip"),
         **({"word": f"recipient.{line.data['act']}"} if "act" in line.data else {}),
         **({"method": line.data["method"]} if "result" in line.data else {}),
-        **({name: named(line.data[name]) for name in ("link", "code") if name in line.data}),
-        **({"changed": changed} if (changed := of_file(line.data)) else {}),
+        **({name: name_route(line.data[name]) for name in ("link", "code") if name in line.data}),
+        **({"changed": changed} if (changed := describe_repairs(line.data)) else {}),
         "note": detail.get("email") or detail.get("reason") or whom,
-        **({"corrections": found} if (found := corrections(detail)) else {}),
+        **({"corrections": found} if (found := list_corrections(detail)) else {}),
         "hash": line.hash.hex(),
     }
 
 
-def corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
+def list_corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the name and the address of a corrected recipient before and after, as far as they differ."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
     parts = (part for part in ("name", "email") if part in new and part in old and new[part] != old[part])
     return [{"old": old[part], "new": new[part]} for part in parts]
 
 
-def of_file(data: Mapping[str, Any]) -> dict[str, Any]:
+def describe_repairs(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what normalising did to the uploaded file."""
     return {name: data[name] for name in ("repaired", "removed") if data.get(name)}

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 
-from esign.actions.base.drawn_fields import drawn_fields, inks_of
-from esign.actions.base.logo_pictures import printed
-from esign.actions.base.printable_text import font_paths
+from esign.actions.base.drawn_fields import list_inks, make_drawn_fields
+from esign.actions.base.logo_pictures import make_page_logo
+from esign.actions.base.printable_text import list_font_paths
 from esign.actions.sealing import seal_levels
-from esign.actions.sealing.certificate_page import facts, up_to_last_act
+from esign.actions.sealing.certificate_page import cut_after_last_act, gather_facts
 from esign.core.document import audit_file
 from esign.core.document.document import Document, Seal, Status
 from esign.core.document.state import lifecycle
@@ -15,11 +15,11 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
 from esign.core.people.usage import Usage
 from esign.pdf.seal_order import SealFailed, SealOrder
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
-from esign.store.document.blobs import sha256_of
+from esign.store.document.blobs import hash_contents
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, usage
 from esign.store.queue import events, outbox
@@ -40,19 +40,19 @@ async def seal(runtime: Runtime, job: Job) -> None:
     now = runtime.clock.now()
     try:
         order = await prepare(runtime, document, now)
-        made = await seal_levels.make(
-            runtime, order, document.mode, Turn(Kind.SEAL, document.organisation_id, document.id)
+        made = await seal_levels.make_seal(
+            runtime, order, document.mode, QueueTurn(PdfJobKind.SEAL, document.organisation_id, document.id)
         )
     except NoTimeStamp as failure:
         await postpone(runtime, job, failure.reason, outbox.NO_TIME_STAMPS)
         return
-    except (SealFailed, WorkerFailed, Problem, blobs.Missing) as failure:
-        await postpone(runtime, job, reason_of(failure))
+    except (SealFailed, WorkerFailed, Problem, blobs.MissingBlob) as failure:
+        await postpone(runtime, job, describe_failure(failure))
         return
     await save(runtime, job, made, now)
 
 
-def reason_of(failure: Exception) -> str:
+def describe_failure(failure: Exception) -> str:
     """Return the failure in words."""
     return failure.message if isinstance(failure, Problem) else str(failure)
 
@@ -92,10 +92,10 @@ async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = 
     )
 
 
-async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant) -> None:
+async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: Instant) -> None:
     """Save state, files, events and e-mails in one transaction: a `completed` document always has its file."""
     sealed, stamp = made.sealed, made.stamp
-    hashes = await asyncio.to_thread(sha256_of, (sealed.sealed, sealed.certificate))
+    hashes = await asyncio.to_thread(hash_contents, (sealed.sealed, sealed.certificate))
 
     async def write(tx: Transaction) -> None:
         assert job.document_id is not None
@@ -105,7 +105,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant)
                 await blobs.add(tx, content, now, sha256)
             await blobs.attach(tx, before.id, *hashes)
             size = len(sealed.sealed) + len(sealed.certificate)
-            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=size))
+            await usage.add(tx, outcomes.make_meter(before, now), Usage(storage_bytes=size))
             done = Seal(
                 level=sealed.level,
                 sealed_at=now,
@@ -131,19 +131,19 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant)
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
     """Return all that the worker needs: the file, the values in their places, the facts of the certificate page."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
-    trail = up_to_last_act(await events.trail(runtime.db, document.id))
+    trail = cut_after_last_act(await events.find_entries(runtime.db, document.id))
     pictures = {
         ink.picture: await blobs.get(runtime.db, ink.picture)
         for recipient in document.recipients
-        for ink in inks_of(recipient)
+        for ink in list_inks(recipient)
         if ink.picture
     }
-    base_url, logo = runtime.config.server.base_url, await printed(runtime.db, organisation)
+    base_url, logo = runtime.config.server.base_url, await make_page_logo(runtime.db, organisation)
     return SealOrder(
         prepared=await blobs.get(runtime.db, document.file.prepared),
-        fields=tuple(drawn_fields(document, pictures)),
-        certificate=facts(base_url, document, organisation, trail, pictures, now, logo),
+        fields=tuple(make_drawn_fields(document, pictures)),
+        certificate=gather_facts(base_url, document, organisation, trail, pictures, now, logo),
         now=now,
-        font_paths=font_paths(runtime),
-        trail=audit_file.write(document.id, trail),
+        font_paths=list_font_paths(runtime),
+        trail=audit_file.write_audit_file(document.id, trail),
     )

@@ -3,24 +3,24 @@
 from dataclasses import dataclass, replace
 
 from esign.core.actor import Mode
-from esign.core.timestamp import Authority, TimeStamp
-from esign.pdf.seal_order import Begun, Level, Sealed, SealOrder
-from esign.pdf.worker.queue_turn import Turn
+from esign.core.timestamp import TimeStamp, TimeStampAuthority
+from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealOrder
+from esign.pdf.worker.queue_turn import QueueTurn
 from esign.runtime import Runtime
 from esign.tsa import NoTimeStamp
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SealResult:
     """The sealed files, the level that was asked for, and the time stamp in the seal of the document."""
 
-    sealed: Sealed
+    sealed: SealedFiles
     asked: Level
     stamp: TimeStamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TimeStampState:
     """How seals get their time stamps.
 
     `waits` says whether a seal waits if no authority answers; otherwise it completes without a time stamp.
@@ -30,7 +30,7 @@ class State:
     level: Level
     waits: bool
     tested: bool
-    authorities: tuple[Authority, ...]
+    authorities: tuple[TimeStampAuthority, ...]
 
     @property
     def wanted(self) -> bool:
@@ -43,42 +43,42 @@ class State:
         return self.wanted and all(each.error is not None for each in self.authorities)
 
 
-def state(runtime: Runtime) -> State:
+def read_state(runtime: Runtime) -> TimeStampState:
     """Return how seals get their time stamps now."""
     seal, tested = runtime.config.seal, runtime.config.test.time_stamps
-    return State(seal.level, seal.tsa_outage == "wait", tested, runtime.tsa.authorities)
+    return TimeStampState(seal.level, seal.tsa_outage == "wait", tested, runtime.tsa.authorities)
 
 
-def asked(runtime: Runtime, mode: Mode) -> Level:
+def choose_level(runtime: Runtime, mode: Mode) -> Level:
     """Return the level to seal at. Test seals have no time stamps unless configured: they may cost money."""
     live_like = mode is Mode.LIVE or runtime.config.test.time_stamps
     return runtime.config.seal.level if live_like else "B-B"
 
 
-async def make(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
+async def make_seal(runtime: Runtime, order: SealOrder, mode: Mode, turn: QueueTurn) -> SealResult:
     """Seal at the configured level. If no time stamp is to be had and the configuration allows it, seal without one.
 
     Raises what the workers raise, and `NoTimeStamp`.
     """
-    if asked(runtime, mode) == "B-B":
-        return Made(await runtime.pdf.seal(order, runtime.credentials[mode], turn), "B-B")
+    if choose_level(runtime, mode) == "B-B":
+        return SealResult(await runtime.pdf.seal(order, runtime.credentials[mode], turn), "B-B")
     try:
-        return await _stamped(runtime, order, mode, turn)
+        return await _make_stamped_seal(runtime, order, mode, turn)
     except NoTimeStamp:
         if runtime.config.seal.tsa_outage == "wait":
             raise
         lower = replace(order, asked="B-T")
-        return Made(await runtime.pdf.seal(lower, runtime.credentials[mode], turn), "B-T")
+        return SealResult(await runtime.pdf.seal(lower, runtime.credentials[mode], turn), "B-T")
 
 
-async def _stamped(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
+async def _make_stamped_seal(runtime: Runtime, order: SealOrder, mode: Mode, turn: QueueTurn) -> SealResult:
     """Seal with a time stamp, in two jobs of a worker. The authority answers between them."""
     credential = runtime.credentials[mode]
     hosts = tuple(each.host for each in runtime.tsa.authorities)
-    runtime.tsa.require()
+    runtime.tsa.require_answering()
     wanted = replace(order, level="B-T", asked="B-T", authorities=hosts)
-    begun: Begun = await runtime.pdf.ask("begin", Begun, wanted, credential, turn=turn)
-    stamps = await runtime.tsa.stamp([begun.document.signature, begun.certificate.signature])
+    begun: BegunSeal = await runtime.pdf.ask("begin", BegunSeal, wanted, credential, turn=turn)
+    stamps = await runtime.tsa.stamp_signatures([begun.document.signature, begun.certificate.signature])
     tokens = [stamp.token for stamp in stamps]
-    sealed: Sealed = await runtime.pdf.ask("finish", Sealed, begun, tokens, credential, turn=turn)
-    return Made(sealed, "B-T", stamps[0])
+    sealed: SealedFiles = await runtime.pdf.ask("finish", SealedFiles, begun, tokens, credential, turn=turn)
+    return SealResult(sealed, "B-T", stamps[0])

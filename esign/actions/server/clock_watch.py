@@ -3,7 +3,7 @@
 import logging
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
@@ -14,7 +14,7 @@ from esign.store.people import accounts
 from esign.store.queue import deliveries, outbox
 from esign.store.server import clock_marks
 from esign.store.server.clock_marks import ClockRecord
-from esign.system.clock import TOLERANCE, Clock, Doubt, GuardedClock, SystemClock, read_boot_id
+from esign.system.clock import TOLERANCE, Clock, ClockDoubt, GuardedClock, SystemClock, read_boot_id
 from esign.system.vault import Vault
 
 log = logging.getLogger("esign.clock")
@@ -32,7 +32,7 @@ async def open_clock(db: Database, source: Clock) -> GuardedClock:
     mark = None if record is None or is_confirmed(record, source.now()) else record.mark
     clock = GuardedClock(source, mark, boot_id)
     try:
-        await note(db, clock, record)
+        await note_clock(db, clock, record)
     except Problem:  # on a full disk the server still starts, for readers; the mark is written later
         log.warning("the time of this start cannot be written; check the disk and its free space")
     return clock
@@ -46,22 +46,22 @@ async def read_now(db: Database) -> Instant:
     return GuardedClock(source, mark, read_boot_id()).now()
 
 
-async def watch(runtime: Runtime) -> bool:
+async def watch_clock(runtime: Runtime) -> bool:
     """Compare the clocks, then log and store the result. Return whether the wall clock is trusted."""
     db, clock = runtime.db, runtime.clock
     record = await clock_marks.find(db)
-    if record is not None and is_confirmed(record, clock.wall()) and clock.doubt is not None:
-        await believe(runtime, "the command line")
+    if record is not None and is_confirmed(record, clock.read_wall_clock()) and clock.doubt is not None:
+        await trust_wall_clock(runtime, "the command line")
         return True
-    await note(db, clock, record)
+    await note_clock(db, clock, record)
     return clock.doubt is None
 
 
-async def note(db: Database, clock: GuardedClock, record: ClockRecord | None) -> None:
+async def note_clock(db: Database, clock: GuardedClock, record: ClockRecord | None) -> None:
     """Store the time that is certain, and log what has changed since `record`."""
     mark, doubt = clock.mark(), clock.doubt
     if doubt is not None and is_news(doubt, record):
-        log.error("%s", describe(doubt))
+        log.error("%s", describe_doubt(doubt))
         await db.write(lambda tx: clock_marks.save_doubt(tx, doubt))
     if doubt is None and mark is not None and (record is None or is_due(mark.at, record)):
         if record is not None and record.doubt_since is not None:
@@ -75,7 +75,7 @@ def is_due(at: Instant, record: ClockRecord) -> bool:
     return settles or abs(at - record.mark.at) >= MARK_EVERY
 
 
-def is_news(doubt: Doubt, record: ClockRecord | None) -> bool:
+def is_news(doubt: ClockDoubt, record: ClockRecord | None) -> bool:
     """Return whether the doubt differs from the one that is stored."""
     if record is None or record.doubt_since is None or record.doubt_ahead is None:
         return True
@@ -87,13 +87,13 @@ def is_confirmed(record: ClockRecord, wall: Instant) -> bool:
     return record.confirmed is not None and abs(wall - record.confirmed) < RECENT
 
 
-async def is_in_hand(reader: Reader, organisation: Organisation) -> bool:
+async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
     """Return whether the owners of this organisation may confirm the clock, on which all organisations of the
     server depend.
 
     Only those of the organisation that was set up first may.
     """
-    first = await accounts.first_organisation(reader)
+    first = await accounts.find_first_organisation(reader)
     return first is not None and first.id == organisation.id
 
 
@@ -102,25 +102,25 @@ async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) 
 
     Raises `insufficient_scope` for the owners of any organisation but the first.
     """
-    if not await is_in_hand(runtime.db, organisation):
+    if not await may_confirm(runtime.db, organisation):
         sentence = (
             "The clock of this server is confirmed by the owners of the organisation that was set up first."
         )
         raise Problem("insufficient_scope", sentence)
     if runtime.clock.doubt is None:
         return
-    wall = runtime.clock.wall()
-    await runtime.db.write(lambda tx: enter(tx, runtime.vault, wall, caller))
-    await believe(runtime, caller.actor.name or "an owner")
+    wall = runtime.clock.read_wall_clock()
+    await runtime.db.write(lambda tx: log_confirmation(tx, runtime.vault, wall, caller))
+    await trust_wall_clock(runtime, caller.actor.name or "an owner")
 
 
-async def enter(tx: Transaction, vault: Vault, wall: Instant, caller: Caller) -> None:
+async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, caller: Caller) -> None:
     """Enter in the administrative audit log which time was confirmed as right."""
-    act = Act("clock.confirmed", {"time": rfc3339(wall)})
+    act = AdminAct("clock.confirmed", {"time": rfc3339(wall)})
     await audit_log.log_of_installation(tx, vault, caller, wall, act)
 
 
-async def believe(runtime: Runtime, by: str) -> None:
+async def trust_wall_clock(runtime: Runtime, by: str) -> None:
     """Trust the wall clock from now on, and store its time as certain."""
     runtime.clock.confirm()
     log.warning("the wall clock was confirmed by %s: it is %s", by, rfc3339(runtime.clock.now()))
@@ -140,7 +140,7 @@ async def request_confirmation(db: Database, vault: Vault, wall: Instant) -> boo
     async def write(tx: Transaction) -> bool:
         if not await clock_marks.save_confirmed(tx, wall):
             return False
-        await enter(tx, vault, wall, COMMAND)
+        await log_confirmation(tx, vault, wall, COMMAND)
         return True
 
     return await db.write(write)
@@ -150,7 +150,10 @@ async def pull_in(runtime: Runtime) -> int:
     """Make due now the jobs that a wrong clock planned later than any schedule reaches. Return their number."""
     now = runtime.clock.now()
     latest = now + LATEST_RETRY
-    if not (await outbox.is_beyond(runtime.db, latest) or await deliveries.is_beyond(runtime.db, latest)):
+    if not (
+        await outbox.has_later_jobs(runtime.db, latest)
+        or await deliveries.has_later_deliveries(runtime.db, latest)
+    ):
         return 0
 
     async def write(tx: Transaction) -> int:
@@ -161,26 +164,26 @@ async def pull_in(runtime: Runtime) -> int:
     return count
 
 
-def describe(doubt: Doubt) -> str:
+def describe_doubt(doubt: ClockDoubt) -> str:
     """Return the sentence about the doubt that an operator reads in the log."""
     return (
-        f"the clock of this machine {jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays as"
-        " it is for ten minutes, or is confirmed (esign clock confirm), nothing expires, nobody is reminded and"
+        f"the clock of this machine {name_jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays"
+        " as it is for ten minutes, or is confirmed (esign clock confirm), nothing expires, nobody is reminded and"
         " nothing is deleted"
     )
 
 
-def jump(doubt: Doubt) -> str:
+def name_jump(doubt: ClockDoubt) -> str:
     """Return how far the clock jumped: `jumped 365 days ahead`."""
     return describe_jump(doubt.ahead)
 
 
 def describe_jump(ahead: Millis) -> str:
     """Return how far a clock jumped in words. A negative number is a jump back."""
-    return f"jumped {span(abs(ahead))} {'ahead' if ahead > 0 else 'back'}"
+    return f"jumped {format_span(abs(ahead))} {'ahead' if ahead > 0 else 'back'}"
 
 
-def span(millis: Millis) -> str:
+def format_span(millis: Millis) -> str:
     """Return a length of time in the largest unit of which it has at least two."""
     for unit, name in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
         if millis >= 2 * unit:

@@ -19,20 +19,20 @@ REFUSED = 3  # attempts after which an e-mail counts as stuck
 NAMED = 3  # most damaged rows that a warning names
 
 
-async def check(runtime: Runtime) -> dict[str, str]:
+async def check_health(runtime: Runtime) -> dict[str, str]:
     """Return for each part of the program `ok`, or a few words on what is wrong."""
-    told = await database(runtime)
+    told = await check_database(runtime)
     reads = told == "ok"
     return {
         "database": told,
-        "storage": storage(runtime),
-        "signer": await signer(runtime, reads),
-        "mailer": await mailer(runtime) if reads else told,
-        "queue": await queue(runtime) if reads else told,
+        "storage": check_storage(runtime),
+        "signer": await check_signer(runtime, reads),
+        "mailer": await check_mailer(runtime) if reads else told,
+        "queue": await check_queue(runtime) if reads else told,
     }
 
 
-async def database(runtime: Runtime) -> str:
+async def check_database(runtime: Runtime) -> str:
     """Return whether the database can be written to."""
 
     async def write(tx: Transaction) -> None:
@@ -45,12 +45,12 @@ async def database(runtime: Runtime) -> str:
     return "ok"
 
 
-def storage(runtime: Runtime) -> str:
+def check_storage(runtime: Runtime) -> str:
     """Return whether the disk has room for what signers still have to send."""
     return "disk full" if runtime.room.is_short() else "ok"
 
 
-async def signer(runtime: Runtime, reads: bool) -> str:
+async def check_signer(runtime: Runtime, reads: bool) -> str:
     """Return whether the seal certificates are valid today, and no seal waits for a time stamp."""
     now = runtime.clock.now()
     for credential in runtime.credentials.values():
@@ -61,26 +61,28 @@ async def signer(runtime: Runtime, reads: bool) -> str:
             <= certificate.not_valid_after_utc.timestamp() * 1000
         ):
             return "seal certificate not valid"
-    waits = reads and await outbox.waits_for(runtime.db, "seal", outbox.NO_TIME_STAMPS)
+    waits = reads and await outbox.has_failed_for(runtime.db, "seal", outbox.NO_TIME_STAMPS)
     return "no time stamps" if waits else "ok"
 
 
-def warnings(runtime: Runtime) -> list[str]:
+def list_warnings(runtime: Runtime) -> list[str]:
     """Return what an operator will have to do soon, while everything still works."""
-    silent = ["no time-stamp authority answers"] if seal_levels.state(runtime).silent else []
+    silent = ["no time-stamp authority answers"] if seal_levels.read_state(runtime).silent else []
     log = runtime.db.large_log()
-    growing = [log_words(log.size, log.seconds)] if log else []
+    growing = [describe_large_log(log.size, log.seconds)] if log else []
     doubt = runtime.clock.doubt
     clock = (
-        [] if doubt is None else [f"the clock {clock_watch.jump(doubt)}: nothing expires until that is sure"]
+        []
+        if doubt is None
+        else [f"the clock {clock_watch.name_jump(doubt)}: nothing expires until that is sure"]
     )
     notices = [notice.brief for notice in runtime.keyring.authority.notices]
-    # This must not fail `check`: a load balancer would take the server out of service, and it would serve nobody.
+    # This must not fail the check: a load balancer would take the server out of service, and it would serve nobody.
     full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
-    return notices + silent + growing + clock + full + damaged(runtime)
+    return notices + silent + growing + clock + full + list_damage(runtime)
 
 
-def damaged(runtime: Runtime) -> list[str]:
+def list_damage(runtime: Runtime) -> list[str]:
     """Return a warning that names a few of the rows that cannot be read."""
     found = runtime.db.damage.entries()
     if not found:
@@ -90,39 +92,39 @@ def damaged(runtime: Runtime) -> list[str]:
     return [f"cannot be read or worked with, and is set aside: {named}{more}; esign check reads everything"]
 
 
-def log_words(size: int, seconds: float) -> str:
+def describe_large_log(size: int, seconds: float) -> str:
     """Return the warning that the write-ahead log of the database is large. `size` is in bytes."""
     return (
-        f"the log of the database has grown to {size // 2**20} MiB: for {counted(int(seconds // 60), 'minute')}"
+        f"the log of the database has grown to {size // 2**20} MiB: for {format_count(int(seconds // 60), 'minute')}"
         " a reader, such as a backup, has kept it from being cut; it is cut when that reader ends"
     )
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-async def mailer(runtime: Runtime) -> str:
+async def check_mailer(runtime: Runtime) -> str:
     """Return whether the mail server takes e-mails. The refusal of single addresses does not count.
 
     The mail server's own words are left out, because this page needs no login.
     """
     stop = await mail_breaker.find_silence(runtime)
-    if stop is not None and await outbox.next_due(runtime.db, "mail") is not None:
+    if stop is not None and await outbox.find_next_due(runtime.db, "mail") is not None:
         return f"no mail leaves since {rfc3339(stop.stopped_at)}: {mail_breaker.SAID[stop.cause].lower()}"
     now = runtime.clock.now()
-    if await outbox.stands_still(runtime.db, "mail", now - STILL, deliver_mail.LEASE):
+    if await outbox.is_standing_still(runtime.db, "mail", now - STILL, deliver_mail.LEASE):
         return "no mail left in the last minute, although some wait"
     stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)
     return "mails are not taken" if stuck else "ok"
 
 
-async def queue(runtime: Runtime) -> str:
+async def check_queue(runtime: Runtime) -> str:
     """Return whether the jobs that are due are worked in time."""
     now = runtime.clock.now()
     for kind in ("seal", "mail"):
-        due = await outbox.next_due(runtime.db, kind)
+        due = await outbox.find_next_due(runtime.db, kind)
         if due is not None and due < now - LATE:
             return "work is late"
     return "work is late" if await deliveries.is_late(runtime.db, now - LATE) else "ok"

@@ -5,17 +5,17 @@ import logging
 from collections.abc import Sequence
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.server import setup_checks
-from esign.authority import BY_ITSELF, Authority, AuthorityError, By, examine, opened
+from esign.authority import BY_ITSELF, AuthorityError, ChangedBy, SealAuthority, examine_material, open_upload
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import rfc3339, to_datetime
 from esign.core.people.account import Organisation
 from esign.core.people.caller import PROGRAM, Caller
 from esign.core.people.member import MemberRole
-from esign.core.people.user import Act as Permission
-from esign.core.people.user import may
+from esign.core.people.user import Permission as Permission
+from esign.core.people.user import has_permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
@@ -25,7 +25,7 @@ from esign.store.queue import outbox
 log = logging.getLogger("esign.seal")
 
 
-def tell(authority: Authority) -> None:
+def log_notices(authority: SealAuthority) -> None:
     """Log what the operator will have to do about the seal."""
     for warning in authority.warnings:
         log.error("%s Until then documents cannot be sealed.", warning)
@@ -40,27 +40,27 @@ async def refresh(runtime: Runtime) -> int:
     If the files cannot be used, sealing goes on with the present certificates.
     """
     try:
-        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.settled())
+        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.read_settled_time())
     except AuthorityError as error:
         log.error("%s Until then the seal certificate stays the one before.", error)
         return 0
-    number = await changed(runtime, before, after)
+    number = await apply_change(runtime, before, after)
     await log_changes(runtime, PROGRAM)
     return number
 
 
-async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> None:
+async def log_changes(runtime: Runtime, caller: Caller, by: ChangedBy = BY_ITSELF) -> None:
     """Enter the changes that the journal beside the keys records and the administrative audit log does not have yet.
 
     The keys are files, so no transaction covers both them and the log. After a crash between the two, the next
     start or hour enters what is missing. Changes by `by` are entered as acts of `caller`. If two people change
     the seal at the same time, one call may enter the changes of both.
     """
-    history = await asyncio.to_thread(runtime.keyring.history)
+    history = await asyncio.to_thread(runtime.keyring.read_history)
     changes = list(enumerate(reversed(history), 1))
 
     async def write(tx: Transaction) -> None:
-        first = await accounts.first_organisation(tx)
+        first = await accounts.find_first_organisation(tx)
         last = await logged.find_newest(tx, first.id, "seal.changed") if first else None
         entered = int(last.data["number"]) if last else 0
         for number, change in changes:
@@ -73,16 +73,16 @@ async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> N
                     "changedAt": rfc3339(change.at),
                     "sha256": change.fingerprint,
                 }
-                act = Act("seal.changed", data, {"subject": change.subject, "by": change.who})
+                act = AdminAct("seal.changed", data, {"subject": change.subject, "by": change.who})
                 await audit_log.log_of_installation(tx, runtime.vault, who, runtime.clock.now(), act)
 
     await runtime.db.write(write)
 
 
-async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
+async def apply_change(runtime: Runtime, before: SealAuthority, after: SealAuthority) -> int:
     """Log the differences, and make the seals due that wait. Return the number of modes with another certificate."""
     if (before.warnings, before.notices) != (after.warnings, after.notices):
-        tell(after)
+        log_notices(after)
     pairs = {Mode.LIVE: (before.live, after.live), Mode.TEST: (before.test, after.test)}
     renewed = [mode for mode, (was, now) in pairs.items() if was != now]
     for mode in renewed:
@@ -99,24 +99,24 @@ async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
 # ---------- by those who look after the server ----------
 
 
-async def is_in_hand(runtime: Runtime, organisation: Organisation) -> bool:
+async def may_change_seal(runtime: Runtime, organisation: Organisation) -> bool:
     """Return whether the owners of this organisation may change the seal.
 
     All organisations of a server share it. Only the owners of the organisation that was set up first may change
     it.
     """
-    first = await accounts.first_organisation(runtime.db)
+    first = await accounts.find_first_organisation(runtime.db)
     return first is not None and first.id == organisation.id
 
 
-async def _require_hand(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
+async def _require_may_change(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
     """Raise `insufficient_scope` unless the caller may change the seal.
 
     Only an owner of the first organisation may, and nobody if the configuration names the seal.
     """
-    if not may(role, Permission.OWN):
+    if not has_permission(role, Permission.OWN):
         raise Problem("insufficient_scope", "Only an owner changes the seal.")
-    if not await is_in_hand(runtime, organisation):
+    if not await may_change_seal(runtime, organisation):
         raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
     if runtime.keyring.authority.origin == "configured":
         raise Problem("insufficient_scope", "The seal stands in the configuration of this server.")
@@ -128,18 +128,18 @@ async def upload(
     role: MemberRole,
     files: Sequence[tuple[str, bytes]],
     passphrase: str,
-    by: By,
+    by: ChangedBy,
     caller: Caller,
 ) -> tuple[str, ...]:
     """Seal with the uploaded files from now on. Raises `insufficient_scope`.
 
     Return the objections as sentences with their remedies. If there are any, nothing changes.
     """
-    await _require_hand(runtime, organisation, role)
+    await _require_may_change(runtime, organisation, role)
     now = runtime.clock.now()
     try:
-        material, source = await asyncio.to_thread(opened, files, passphrase or None)
-        found = examine(material, to_datetime(now), source)
+        material, source = await asyncio.to_thread(open_upload, files, passphrase or None)
+        found = examine_material(material, to_datetime(now), source)
         if problems := (*found.problems, *([found.dates] if found.dates else ())):
             return problems
         tried = await setup_checks.try_certificate(runtime, organisation, material.credential)
@@ -148,31 +148,33 @@ async def upload(
         before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, by)
     except AuthorityError as error:
         return error.problems
-    await _changed_by(runtime, before, after, by, caller)
+    await _finish_change(runtime, before, after, by, caller)
     return ()
 
 
 async def go_back(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Caller
 ) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
-    await _require_hand(runtime, organisation, role)
+    await _require_may_change(runtime, organisation, role)
     before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), by)
-    await _changed_by(runtime, before, after, by, caller)
+    await _finish_change(runtime, before, after, by, caller)
 
 
 async def make_anew(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Caller
 ) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
-    await _require_hand(runtime, organisation, role)
+    await _require_may_change(runtime, organisation, role)
     make = runtime.keyring.make_anew
     before, after = await asyncio.to_thread(make, organisation.name, runtime.clock.now(), by)
-    await _changed_by(runtime, before, after, by, caller)
+    await _finish_change(runtime, before, after, by, caller)
 
 
-async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By, caller: Caller) -> None:
+async def _finish_change(
+    runtime: Runtime, before: SealAuthority, after: SealAuthority, by: ChangedBy, caller: Caller
+) -> None:
     """Log and enter a change that a member made."""
     log.warning("%s changed the seal certificate", by.who)
-    await changed(runtime, before, after)
+    await apply_change(runtime, before, after)
     await log_changes(runtime, caller, by)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from esign.actions.base import logo_pictures
-from esign.actions.base.printable_text import font_paths
+from esign.actions.base.printable_text import list_font_paths
 from esign.actions.mail import deliver_mail, notices
 from esign.actions.sealing import seal_levels
 from esign.core.actor import Mode
@@ -19,46 +19,46 @@ from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
 from esign.mail.failure import MailFailure
-from esign.mail.message import Mailbox, compose
+from esign.mail.message import NamedMailbox, compose_message
 from esign.pdf.report import Verification
 from esign.pdf.seal_order import SealOrder
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.server import authorities
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.tsa import NoTimeStamp
 
 WORDS = "A practice page, sealed to see whether the seal holds."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResult:
     """The result of a check. `words` are the mail server's own, or the reason."""
 
     fine: bool
     words: str
 
 
-async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -> Found:
+async def send_mail(runtime: Runtime, organisation: Organisation, to: NamedMailbox) -> CheckResult:
     """Send one e-mail at once, without the outbox, and return the mail server's answer."""
     now = runtime.clock.now()
     facts = {"organisation": organisation.name}
-    own = await logo_pictures.mailed(runtime.db, organisation)
-    notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
+    own = await logo_pictures.make_inline_logo(runtime.db, organisation)
+    notice = notices.QueuedNotice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
     host = (runtime.config.public_host or "localhost").replace(":", ".")
     try:
-        message = compose(
+        message = compose_message(
             notices.write_letter(notice),
-            sender=deliver_mail.sender_of(runtime, organisation),
+            sender=deliver_mail.find_sender(runtime, organisation),
             to=to,
-            message_id=f"{new_id('eml', now)}@{host}",
+            message_id=f"{make_id('eml', now)}@{host}",
             at=now,
         )
-        return Found(True, (await runtime.mail.send(message)).reply)
+        return CheckResult(True, (await runtime.mail.send(message)).reply)
     except MailFailure as failure:
-        return Found(False, failure.reason)
+        return CheckResult(False, failure.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +80,27 @@ class SealState:
     fingerprint: str
 
 
-def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
+def read_seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
     """Return the certificate that documents of a mode are sealed with."""
     certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
     begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
     ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
     origin = "made" if mode is Mode.TEST else runtime.keyring.authority.origin
     return SealState(
-        subject=name_of(certificate.subject),
-        issuer=name_of(certificate.issuer),
+        subject=find_common_name(certificate.subject),
+        issuer=find_common_name(certificate.issuer),
         begins_at=begins_at,
         ends_at=ends_at,
         days=(ends_at - begins_at) // DAY,
         days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
         made_here=origin == "made",
         origin=origin,
-        key=kind_of(certificate.public_key()),
+        key=name_key_kind(certificate.public_key()),
         fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
     )
 
 
-def kind_of(key: object) -> str:
+def name_key_kind(key: object) -> str:
     """Return the kind and strength of a public key, in the words of other programs that show it."""
     if isinstance(key, ec.EllipticCurvePublicKey):
         return f"ECDSA, curve {key.curve.name}"
@@ -109,55 +109,57 @@ def kind_of(key: object) -> str:
     return type(key).__name__.removesuffix("PublicKey").strip("_")
 
 
-def name_of(name: x509.Name) -> str:
+def find_common_name(name: x509.Name) -> str:
     """Return the common name, or the whole name if it has none."""
     found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
     return str(found[0].value) if found else name.rfc4514_string()
 
 
-async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
+async def try_seal(runtime: Runtime, organisation: Organisation) -> CheckResult:
     """Seal a practice page as live documents are sealed, and verify it. Nothing of it is stored."""
-    order = await practice(runtime, organisation)
-    now, turn = order.now, Turn(Kind.ACT, organisation.id)
+    order = await make_practice_order(runtime, organisation)
+    now, turn = order.now, QueueTurn(PdfJobKind.ACT, organisation.id)
     roots = (*runtime.trusted, *runtime.roots)
     try:
-        made = await seal_levels.make(runtime, order, Mode.LIVE, turn)
+        made = await seal_levels.make_seal(runtime, order, Mode.LIVE, turn)
         verdict = await runtime.pdf.verify(made.sealed.sealed, roots, now, turn=turn)
     except (WorkerFailed, NoTimeStamp) as failure:
-        return Found(False, failure.reason)
+        return CheckResult(False, failure.reason)
     except Problem as problem:
-        return Found(False, problem.message)
+        return CheckResult(False, problem.message)
     finally:
-        await remember(runtime)
-    return judged(verdict, reached(made, verdict))
+        await note_authorities(runtime)
+    return judge_verdict(verdict, describe_level(made, verdict))
 
 
-async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
+async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> CheckResult:
     """Seal a practice page with a certificate that is not in use yet, and verify it. It gets no time stamp."""
-    order = await practice(runtime, organisation)
-    turn = Turn(Kind.ACT, organisation.id)
+    order = await make_practice_order(runtime, organisation)
+    turn = QueueTurn(PdfJobKind.ACT, organisation.id)
     try:
         sealed = await runtime.pdf.seal(order, candidate, turn)
         verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now, turn=turn)
     except WorkerFailed as failure:
-        return Found(False, failure.reason)
-    return judged(verdict, sealed.level)
+        return CheckResult(False, failure.reason)
+    return judge_verdict(verdict, sealed.level)
 
 
-async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
+async def make_practice_order(runtime: Runtime, organisation: Organisation) -> SealOrder:
     """Return the order to seal a practice page."""
     now = runtime.clock.now()
-    page = facts(runtime, organisation, now, await logo_pictures.printed(runtime.db, organisation))
-    return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+    page = make_practice_facts(
+        runtime, organisation, now, await logo_pictures.make_page_logo(runtime.db, organisation)
+    )
+    return SealOrder(make_practice_page(WORDS), (), page, now, list_font_paths(runtime))
 
 
-def judged(verdict: Verification, words: str) -> Found:
+def judge_verdict(verdict: Verification, words: str) -> CheckResult:
     """Return the result of the verification, with its reasons, or with `words` if there are none."""
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or words)
+    return CheckResult(verdict["result"] == "valid", " ".join(reasons) or words)
 
 
-def reached(made: seal_levels.Made, verdict: Verification) -> str:
+def describe_level(made: seal_levels.SealResult, verdict: Verification) -> str:
     """Return the level of the seal, and what is wrong with its time stamp."""
     (signature,) = verdict["signatures"]
     level, stamp = made.sealed.level, signature["timestamp"]
@@ -168,7 +170,7 @@ def reached(made: seal_levels.Made, verdict: Verification) -> str:
     return level
 
 
-async def remember(runtime: Runtime) -> None:
+async def note_authorities(runtime: Runtime) -> None:
     """Store how the time-stamp authorities answered."""
 
     async def write(tx: Transaction) -> None:
@@ -178,7 +180,7 @@ async def remember(runtime: Runtime) -> None:
         await runtime.db.write(write)
 
 
-def facts(
+def make_practice_facts(
     runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
     """Return the certificate page of a document without recipients."""
@@ -211,7 +213,7 @@ def facts(
     }
 
 
-def a_page(words: str) -> bytes:
+def make_practice_page(words: str) -> bytes:
     """Return a PDF of one page with one line on it."""
     text = f"BT /F 12 Tf 72 760 Td ({words}) Tj ET".encode()
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>"

@@ -10,15 +10,17 @@ from esign.actions.signing import signing
 from esign.actions.signing.signing import Visitor
 from esign.core.document.document import Document
 from esign.core.people.account import Organisation
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 
 
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
     """Return the picture of a page as it was uploaded (WebP), or None."""
-    seen = await shown(runtime, visitor, number)
+    seen = await find_shown_document(runtime, visitor, number)
     return (
-        None if seen is None else await page_views.picture_of(runtime, seen.document, number, size, seen.turn)
+        None
+        if seen is None
+        else await page_views.read_picture(runtime, seen.document, number, size, seen.turn)
     )
 
 
@@ -26,35 +28,39 @@ async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: in
     """Return what the first `done` recipients have filled in on a page as it will be sealed, transparent
     elsewhere, or None.
     """
-    seen = await shown(runtime, visitor, number)
+    seen = await find_shown_document(runtime, visitor, number)
     if seen is None:
         return None
-    return await page_views.filled_picture_of(
+    return await page_views.read_filled_picture(
         runtime, seen.document, seen.organisation, number, done, size, seen.turn
     )
 
 
 async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
     """Return the paragraphs of a page as JSON, or None."""
-    seen = await shown(runtime, visitor, number)
-    return None if seen is None else await page_views.text_of(runtime, seen.document, number, seen.turn)
+    seen = await find_shown_document(runtime, visitor, number)
+    return None if seen is None else await page_views.read_text(runtime, seen.document, number, seen.turn)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ShownDocument:
     """A document whose pages a link shows, and the turn of its visitor in the queue of the PDF workers."""
 
     document: Document
     organisation: Organisation
-    turn: Turn
+    turn: QueueTurn
 
 
-async def shown(runtime: Runtime, visitor: Visitor, number: int) -> Seen | None:
+async def find_shown_document(runtime: Runtime, visitor: Visitor, number: int) -> ShownDocument | None:
     """Return the document, or None if the link does not show its pages or there is no page of that number."""
     seen = await signing.find(runtime, visitor)
-    if seen.document is None or not signing.shows_pages(seen) or not 1 <= number <= seen.document.page_count:
+    if (
+        seen.document is None
+        or not signing.may_show_pages(seen)
+        or not 1 <= number <= seen.document.page_count
+    ):
         return None
     if seen.organisation is None or seen.recipient is None:
         return None
-    turn = Turn(Kind.PREVIEW, seen.document.organisation_id, seen.recipient.id)
-    return Seen(seen.document, seen.organisation, turn)
+    turn = QueueTurn(PdfJobKind.PREVIEW, seen.document.organisation_id, seen.recipient.id)
+    return ShownDocument(seen.document, seen.organisation, turn)

@@ -1,6 +1,6 @@
 """Lets a recipient whose document has expired ask for a new link."""
 
-from esign.actions.signing.signing import Visit, Visitor, find_proven, opened, shown
+from esign.actions.signing.signing import Visit, Visitor, find_proven, get_linked_document, show_link
 from esign.core.actor import Origin
 from esign.core.document.state import renew_link
 from esign.runtime import Runtime
@@ -16,11 +16,13 @@ async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
     person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
-        document = await opened(tx, visitor.token, now)
-        asked_at = await events.last(tx, document.id, renew_link.ASKED, person.id)
+        document = await get_linked_document(tx, visitor.token, now)
+        asked_at = await events.find_last_time(tx, document.id, renew_link.ASKED, person.id)
         if not renew_link.is_recent(asked_at, now):
-            outcome = renew_link.ask(document, document.recipient(person.id), organisation, origin, now)
-            await outcomes.note(tx, outcome, runtime.vault, now)
+            outcome = renew_link.ask_for_link(
+                document, document.recipient(person.id), organisation, origin, now
+            )
+            await outcomes.save_events(tx, outcome, runtime.vault, now)
 
     await runtime.db.write(write)
-    return await shown(runtime, seen.document, person.id, visitor)
+    return await show_link(runtime, seen.document, person.id, visitor)

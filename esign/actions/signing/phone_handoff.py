@@ -14,16 +14,16 @@ from esign.core.document.state import lifecycle
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import documents, phone_handoffs
 from esign.store.engine.database import Reader, Transaction
 from esign.store.people import accounts
-from esign.system.entropy import new_id, new_token
+from esign.system.entropy import make_id, make_token
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedHandoff:
     """What the desktop shows. `address` is the link for the phone. It is stored nowhere."""
 
     id: str
@@ -48,7 +48,7 @@ class Phone:
 # ---------- at the desk ----------
 
 
-async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> Offered:
+async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> OfferedHandoff:
     """Issue a new link for a phone, which replaces the earlier one. Raises `recipient_not_active` unless the
     page is open.
 
@@ -56,34 +56,34 @@ async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> Offered:
     """
     if kind not in rules.KINDS:
         raise Problem("invalid_request", details=[Detail("/kind", "signature or initials.", "enum")])
-    person = signer(await signing.find_proven(runtime, visitor))
-    now, token = runtime.clock.now(), new_token()
+    person = require_signer(await signing.find_proven(runtime, visitor))
+    now, token = runtime.clock.now(), make_token()
 
     async def write(tx: Transaction) -> Handoff:
-        document = await signing.opened(tx, visitor.token, now)
+        document = await signing.get_linked_document(tx, visitor.token, now)
         lifecycle.require_open(document, now)
         lifecycle.require_turn(document, document.recipient(person.id))
-        made = Handoff(person.id, document.id, new_id("hnd", now), str(kind), now + rules.LIVES)
+        made = Handoff(person.id, document.id, make_id("hnd", now), str(kind), now + rules.LIVES)
         await phone_handoffs.begin(tx, token, made)
         return made
 
     made = await runtime.db.write(write)
-    return Offered(made.id, f"{runtime.config.server.base_url}/h/{token}", made.expires_at)
+    return OfferedHandoff(made.id, f"{runtime.config.server.base_url}/h/{token}", made.expires_at)
 
 
-async def look(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]:
+async def find_progress(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]:
     """Return the progress, and the picture once it has come. It is only a proposal: nothing is signed yet."""
-    person = signer(await signing.find_proven(runtime, visitor))
+    person = require_signer(await signing.find_proven(runtime, visitor))
     found = await phone_handoffs.get(runtime.db, person.id)
     if found is None or found.id != id:
         return Progress.EXPIRED, None
     progress = found.progress(runtime.clock.now())
     if progress is not Progress.RECEIVED:
         return progress, None
-    return progress, await phone_handoffs.picture(runtime.db, found, runtime.vault)
+    return progress, await phone_handoffs.get_picture(runtime.db, found, runtime.vault)
 
 
-def signer(seen: Visit) -> Recipient:
+def require_signer(seen: Visit) -> Recipient:
     """Return the recipient if it is their turn to act. Raises `recipient_not_active`."""
     if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
         raise Problem("recipient_not_active")
@@ -93,7 +93,7 @@ def signer(seen: Visit) -> Recipient:
 # ---------- on the phone ----------
 
 
-async def phone(runtime: Runtime, token: str) -> Phone:
+async def find_phone(runtime: Runtime, token: str) -> Phone:
     """Return what the link shows. Nothing changes, so that a link scanner does not use up the link."""
     found = await phone_handoffs.find(runtime.db, token)
     if found is None:
@@ -105,7 +105,7 @@ async def phone(runtime: Runtime, token: str) -> Phone:
         return Phone("sent")
     document = await documents.get(runtime.db, found.document_id)
     person = document.recipient(found.recipient_id)
-    if document.status is not Status.SENT or not person.active:
+    if document.status is not Status.SENT or not person.is_active:
         return Phone("expired")
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     return Phone("open", document, person, organisation, found.kind)
@@ -116,29 +116,29 @@ async def arrive(runtime: Runtime, token: str) -> Phone:
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()
-        await phone_handoffs.open(tx, (await drawable(tx, token, now)).id, now)
+        await phone_handoffs.open(tx, (await require_drawable(tx, token, now)).id, now)
 
     await runtime.db.write(write)
-    return await phone(runtime, token)
+    return await find_phone(runtime, token)
 
 
 async def receive(runtime: Runtime, token: str, picture: object) -> Phone:
     """Store the drawing once, for as long again as the link was valid. Raises `recipient_not_active`."""
-    found = await drawable(runtime.db, token, runtime.clock.now())
+    found = await require_drawable(runtime.db, token, runtime.clock.now())
     document = await documents.get(runtime.db, found.document_id)
-    turn = Turn(Kind.ACT, document.organisation_id, found.recipient_id)
-    png = await signature_images.redrawn(runtime, picture, "/picture", turn)
+    turn = QueueTurn(PdfJobKind.ACT, document.organisation_id, found.recipient_id)
+    png = await signature_images.redraw_picture(runtime, picture, "/picture", turn)
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()
-        found = await drawable(tx, token, now)
+        found = await require_drawable(tx, token, now)
         await phone_handoffs.receive(tx, found, png, now + rules.LIVES, runtime.vault)
 
     await runtime.db.write(write)
-    return await phone(runtime, token)
+    return await find_phone(runtime, token)
 
 
-async def drawable(reader: Reader, token: str, now: Instant) -> Handoff:
+async def require_drawable(reader: Reader, token: str, now: Instant) -> Handoff:
     """Return the handoff that waits for a drawing. Raises `recipient_not_active` if it does not wait any more."""
     found = await phone_handoffs.find(reader, token)
     if found is None:

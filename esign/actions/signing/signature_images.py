@@ -12,16 +12,16 @@ from esign.core.document.document import INK, Ink, Recipient
 from esign.core.document.field_values import CONTROL, HANDS
 from esign.core.errors import Detail, Problem
 from esign.core.strict_base64 import require_canonical
-from esign.pdf.inspection import Picture
-from esign.pdf.worker.queue_turn import Turn
+from esign.pdf.inspection import RedrawnPicture
+from esign.pdf.worker.queue_turn import QueueTurn
 from esign.runtime import Runtime
 
 PICTURE_BYTES = 2**20
 DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
 
 
-async def exchange(
-    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any], turn: Turn
+async def exchange_signatures(
+    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any], turn: QueueTurn
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the answers with each signature as it is stored, and the contents of the pictures by SHA-256.
 
@@ -31,14 +31,14 @@ async def exchange(
     inks: dict[str, Ink] = {}
     own = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
     given = {
-        key: await exchanged(runtime, key, value, pictures, inks, turn) if key in own else value
+        key: await exchange_signature(runtime, key, value, pictures, inks, turn) if key in own else value
         for key, value in answers.items()
     }
     return given, pictures
 
 
-async def exchanged(
-    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink], turn: Turn
+async def exchange_signature(
+    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink], turn: QueueTurn
 ) -> Any:
     """Return a signature as it is stored, and put its re-encoded picture into `pictures`. Other values are
     returned as is.
@@ -49,28 +49,28 @@ async def exchanged(
         return value
     path = f"/answers/{key}"
     if value.get("kind") == "typed":
-        return typed(value, path)
+        return read_typed(value, path)
     if value.get("kind") in ("drawn", "uploaded"):
         url = value.get("picture")
         if not isinstance(url, str):
-            raise wrong(path, "The signature is not a picture.")
+            raise make_answer_error(path, "The signature is not a picture.")
         if url not in inks:
-            picture = await reencoded(runtime, raw_picture(url, path), path, turn)
+            picture = await reencode_picture(runtime, decode_picture(url, path), path, turn)
             sha256 = hashlib.sha256(picture.png).hexdigest()
             pictures[sha256] = picture.png
             inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
         return replace(inks[url], kind=value["kind"])
-    raise wrong(path, "Draw, type or upload your signature.")
+    raise make_answer_error(path, "Draw, type or upload your signature.")
 
 
-async def redrawn(runtime: Runtime, url: object, path: str, turn: Turn) -> bytes:
+async def redraw_picture(runtime: Runtime, url: object, path: str, turn: QueueTurn) -> bytes:
     """Return the re-encoded PNG of a picture that a page sends as a data URL. Raises `invalid_request`."""
     if not isinstance(url, str):
-        raise wrong(path, "The signature is not a picture.")
-    return (await reencoded(runtime, raw_picture(url, path), path, turn)).png
+        raise make_answer_error(path, "The signature is not a picture.")
+    return (await reencode_picture(runtime, decode_picture(url, path), path, turn)).png
 
 
-async def reencoded(runtime: Runtime, image: bytes, path: str, turn: Turn) -> Picture:
+async def reencode_picture(runtime: Runtime, image: bytes, path: str, turn: QueueTurn) -> RedrawnPicture:
     """Return the picture re-encoded by a worker. Raises `invalid_request` if it cannot be read."""
     try:
         return await runtime.pdf.reencode(image, turn=turn)
@@ -78,36 +78,36 @@ async def reencoded(runtime: Runtime, image: bytes, path: str, turn: Turn) -> Pi
         if problem.status >= 429:
             raise
         unread = problem.code == "invalid_file"  # the picture made a worker fail
-        raise wrong(
+        raise make_answer_error(
             path, "The picture cannot be read; choose another." if unread else problem.message
         ) from problem
 
 
-def typed(value: Mapping[str, Any], path: str) -> Ink:
+def read_typed(value: Mapping[str, Any], path: str) -> Ink:
     """Return a typed signature. Raises `invalid_request` if text or handwriting font are not valid."""
     text, hand = value.get("text"), value.get("hand")
     if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
-        raise wrong(path, "Type your name.")
+        raise make_answer_error(path, "Type your name.")
     if CONTROL.search(text):
-        raise wrong(path, "This text has characters that cannot be printed.")
+        raise make_answer_error(path, "This text has characters that cannot be printed.")
     return Ink("typed", text=text.strip(), hand=hand)
 
 
-def raw_picture(url: str, path: str) -> bytes:
+def decode_picture(url: str, path: str) -> bytes:
     """Return the bytes of a data URL. Raises `invalid_request` if it is not a picture, or larger than 1 MB."""
     if not (prefix := DATA_URL.match(url)):
-        raise wrong(path, "The signature is not a picture.")
+        raise make_answer_error(path, "The signature is not a picture.")
     try:
         require_canonical(url[prefix.end() :])
         content = pybase64.b64decode(url[prefix.end() :], validate=True)
     except ValueError:
-        raise wrong(path, "The signature is not a picture.") from None
+        raise make_answer_error(path, "The signature is not a picture.") from None
     if len(content) > PICTURE_BYTES:
-        raise wrong(path, "The picture of the signature is larger than 1 MB.")
+        raise make_answer_error(path, "The picture of the signature is larger than 1 MB.")
     return content
 
 
-def wrong(path: str, message: str) -> Problem:
+def make_answer_error(path: str, message: str) -> Problem:
     """Return the error for an answer that needs a correction."""
     return Problem(
         "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import printable_text
-from esign.actions.base.transition import transition
+from esign.actions.base.transition import perform_transition
 from esign.actions.document import documents as acting
 from esign.actions.mail import mail_breaker
 from esign.actions.signing import signature_images
@@ -15,11 +15,11 @@ from esign.core.actor import Origin
 from esign.core.document import challenge
 from esign.core.document import consent as wording
 from esign.core.document import signing_link as own_link
-from esign.core.document.challenge import Method, Standing
+from esign.core.document.challenge import ChallengeStanding, Method
 from esign.core.document.document import Document, Field, Ink, Recipient, RecipientStatus, Role, Status
-from esign.core.document.field_values import fill
-from esign.core.document.filename import name_of
-from esign.core.document.signing_link import Route
+from esign.core.document.field_values import fill_fields
+from esign.core.document.filename import name_file
+from esign.core.document.signing_link import LinkRoute
 from esign.core.document.state import lifecycle, renew_link
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem, UnknownLink
@@ -27,10 +27,10 @@ from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
 from esign.core.people.usage import Usage
-from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, documents, outcomes, signing_links
-from esign.store.document.signing_links import Link
+from esign.store.document.signing_links import SigningLink
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, usage
 from esign.store.queue import events
@@ -71,7 +71,7 @@ class Visit:
     document: Document | None = None
     recipient: Recipient | None = None
     organisation: Organisation | None = None
-    standing: Standing | None = None
+    standing: ChallengeStanding | None = None
     asked_at: Instant | None = None
     mails: bool = True
 
@@ -84,38 +84,38 @@ async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
     link = await signing_links.find(runtime.db, visitor.token, runtime.clock.now())
     if link is None:
         return UNKNOWN
-    document = await acting.up_to_date(runtime, await documents.get(runtime.db, link.document_id))
-    return await shown(runtime, document, link.recipient_id, visitor)
+    document = await acting.expire_if_due(runtime, await documents.get(runtime.db, link.document_id))
+    return await show_link(runtime, document, link.recipient_id, visitor)
 
 
-async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor: Visitor) -> Visit:
+async def show_link(runtime: Runtime, document: Document, recipient_id: str, visitor: Visitor) -> Visit:
     """Return what a link of the recipient shows."""
     now = runtime.clock.now()
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UNKNOWN
     recipient, standing = document.recipient(recipient_id), None
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
-    state, method = state_of(document, recipient), recipient.authentication
+    state, method = name_state(document, recipient), recipient.authentication
     proven = method == Method.LINK or await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now
     )
     if not proven:  # in every state of the document, also before the recipient's turn and after the end
         state = "code"
-        standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
+        standing = challenge.find_standing(method, await challenges.get(runtime.db, recipient_id), now)
     asked_at = None
     if state == "expired":
-        asked_at = await events.last(runtime.db, document.id, renew_link.ASKED, recipient_id)
+        asked_at = await events.find_last_time(runtime.db, document.id, renew_link.ASKED, recipient_id)
         state = "expired-asked" if renew_link.is_recent(asked_at, now) else state
     mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
     return Visit(state, document, recipient, organisation, standing, asked_at, mails)
 
 
-def state_of(document: Document, recipient: Recipient) -> str:
+def name_state(document: Document, recipient: Recipient) -> str:
     """Return the state of the link.
 
     It is `waiting` before the recipient's turn, and after it while others have to act.
     """
-    return STATES.get(document.status) or ("open" if recipient.active else "waiting")
+    return STATES.get(document.status) or ("open" if recipient.is_active else "waiting")
 
 
 async def find(runtime: Runtime, visitor: Visitor) -> Visit:
@@ -134,17 +134,17 @@ async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
     return seen
 
 
-async def opened(tx: Transaction, token: str, now: Instant) -> Document:
+async def get_linked_document(tx: Transaction, token: str, now: Instant) -> Document:
     """Return the document of a link, read in the transaction that changes it. Raises UnknownLink.
 
     The link may have ended since the visit, because the address of the recipient was corrected.
     """
-    document, _ = await find_opened(tx, token, now)
+    document, _ = await find_linked_document(tx, token, now)
     return document
 
 
-async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Document, Link]:
-    """Return the document of a link and the link itself. Otherwise like `opened`."""
+async def find_linked_document(tx: Transaction, token: str, now: Instant) -> tuple[Document, SigningLink]:
+    """Return the document of a link and the link itself. Otherwise like `get_linked_document`."""
     link = await signing_links.find(tx, token, now)
     if link is None:
         raise UnknownLink()
@@ -176,18 +176,18 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
     assert seen.recipient is not None
     recipient_id, now = seen.recipient.id, runtime.clock.now()
 
-    route: list[Route | None] = []
+    route: list[LinkRoute | None] = []
 
     async def read(tx: Transaction) -> Document:
-        document, link = await find_opened(tx, visitor.token, now)
-        route.append(link.route(document.mode))
+        document, link = await find_linked_document(tx, visitor.token, now)
+        route.append(link.find_route(document.mode))
         return document
 
     def outcome(document: Document) -> Outcome:
         return decide(document, replace(document.recipient(recipient_id), link=route[-1]), now)
 
-    document = await transition(runtime, read, outcome)
-    return await shown(runtime, document, recipient_id, visitor)
+    document = await perform_transition(runtime, read, outcome)
+    return await show_link(runtime, document, recipient_id, visitor)
 
 
 async def complete(
@@ -204,14 +204,14 @@ async def complete(
     lifecycle.require_open(document, now)
     lifecycle.require_turn(document, person)
     check_consent(consent, person.role)
-    given = await answered(runtime, document, person, organisation, answers)
+    given = await check_answers(runtime, document, person, organisation, answers)
     agreed = f"{wording.VERSION} {consent}"
 
-    route: list[Route | None] = []
+    route: list[LinkRoute | None] = []
 
     async def read(tx: Transaction) -> Document:
-        current, link = await find_opened(tx, visitor.token, now)
-        route.append(link.route(current.mode))
+        current, link = await find_linked_document(tx, visitor.token, now)
+        route.append(link.find_route(current.mode))
         await given.store(tx, current, now)
         return current
 
@@ -219,12 +219,12 @@ async def complete(
         signer = replace(current.recipient(person.id), ink=given.ink, link=route[-1])
         return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
 
-    finished = await transition(runtime, read, outcome)
-    return await shown(runtime, finished, person.id, visitor)
+    finished = await perform_transition(runtime, read, outcome)
+    return await show_link(runtime, finished, person.id, visitor)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CheckedAnswers:
     """The fields and signature of a recipient as they are stored, and their pictures by SHA-256."""
 
     fields: tuple[Field, ...]
@@ -237,27 +237,27 @@ class Answered:
             await blobs.add(tx, content, now, sha256)
         await blobs.attach(tx, document.id, *self.pictures)
         size = sum(map(len, self.pictures.values()))
-        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
+        await usage.add(tx, outcomes.make_meter(document, now), Usage(storage_bytes=size))
 
 
-async def answered(
+async def check_answers(
     runtime: Runtime,
     document: Document,
     person: Recipient,
     organisation: Organisation,
     answers: Mapping[str, Any],
-) -> Answered:
+) -> CheckedAnswers:
     """Check every answer, and report all problems at once. `answers` maps field ids to JSON values."""
     now = runtime.clock.now()
-    given, pictures = await signature_images.exchange(
-        runtime, person, answers, Turn(Kind.ACT, document.organisation_id, person.id)
+    given, pictures = await signature_images.exchange_signatures(
+        runtime, person, answers, QueueTurn(PdfJobKind.ACT, document.organisation_id, person.id)
     )
-    fields, ink = fill(person, given, today_at(organisation, now), now)
+    fields, ink = fill_fields(person, given, find_today(organisation, now), now)
     await printable_text.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
-    return Answered(fields, ink, pictures)
+    return CheckedAnswers(fields, ink, pictures)
 
 
-def today_at(organisation: Organisation, now: Instant) -> date:
+def find_today(organisation: Organisation, now: Instant) -> date:
     """Return the present date in the time zone of the organisation."""
     return to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
 
@@ -267,7 +267,7 @@ def check_consent(consent: str, role: Role) -> None:
 
     Readers may switch.
     """
-    if consent not in {wording.sha256(tag, role) for tag in LANGUAGES}:
+    if consent not in {wording.hash_wording(tag, role) for tag in LANGUAGES}:
         raise Problem(
             "invalid_request",
             "Please read the sentence you agree to once more.",
@@ -275,26 +275,26 @@ def check_consent(consent: str, role: Role) -> None:
         )
 
 
-async def original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
+async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
     """Return name and content of the file to read before signing: the pages as they will be sealed.
 
     Raises `not_found`.
     """
     seen = await find(runtime, visitor)
     assert seen.document is not None
-    if not shows_pages(seen):
+    if not may_show_pages(seen):
         raise Problem("not_found")
     return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)
 
 
-def shows_pages(seen: Visit) -> bool:
+def may_show_pages(seen: Visit) -> bool:
     """Return whether the link shows pages. It does not after the document is closed, or before the recipient's turn."""
     assert seen.recipient is not None
     finished = seen.recipient.status is RecipientStatus.COMPLETED
     return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
 
 
-async def sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
+async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
     """Return name and content of the sealed file, and record the download.
 
     Raises `document_not_completed` before there is one.
@@ -307,11 +307,16 @@ async def sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[st
     content = await blobs.get(runtime.db, document.seal.sha256)
     now = runtime.clock.now()
     fact = Event(
-        "document.downloaded", now, lifecycle.actor_of(person), person.id, origin, data={"variant": "sealed"}
+        "document.downloaded",
+        now,
+        lifecycle.make_actor(person),
+        person.id,
+        origin,
+        data={"variant": "sealed"},
     )
 
     async def write(tx: Transaction) -> None:
-        await outcomes.enter(tx, document.id, fact, runtime.vault)
+        await outcomes.record_fact(tx, document.id, fact, runtime.vault)
 
     await runtime.db.write(write)
-    return name_of(document, "sealed"), content
+    return name_file(document, "sealed"), content

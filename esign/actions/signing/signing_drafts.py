@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from esign.actions.signing.signing import Visit, Visitor, find, opened
+from esign.actions.signing.signing import Visit, Visitor, find, get_linked_document
 from esign.core.document import signing_draft as rules
-from esign.core.document.signing_draft import Draft, Given
+from esign.core.document.signing_draft import EnteredValue, SigningDraft
 from esign.core.document.state import lifecycle
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -17,46 +17,48 @@ MOST = 2 * 2**20  # bytes, as many as a request that completes may send
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptEntries:
     """The state of the link, and for an open one the entries that are newer than those the page has seen."""
 
     state: str
     now: Instant
     revision: int = 0
-    values: Mapping[str, Given] = field(default_factory=dict)
+    values: Mapping[str, EnteredValue] = field(default_factory=dict)
 
 
-async def entered(runtime: Runtime, seen: Visit) -> Draft:
+async def read_entries(runtime: Runtime, seen: Visit) -> SigningDraft:
     """Return the stored entries of an open page."""
     assert seen.recipient is not None
     return await signing_drafts.get(runtime.db, seen.recipient.id, runtime.vault)
 
 
-async def keep(runtime: Runtime, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept:
+async def keep(
+    runtime: Runtime, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
+) -> KeptEntries:
     """Store newer entries, and return the entries that are newer elsewhere. Without entries nothing is written."""
     seen, now = await find(runtime, visitor), runtime.clock.now()
     person = seen.recipient
     assert person is not None
     if seen.state != "open" or not person.acting:
-        return Kept(seen.state, now)
-    rules.check(person, given)
+        return KeptEntries(seen.state, now)
+    rules.check_values(person, given)
 
-    async def write(tx: Transaction) -> Draft:
-        document = await opened(tx, visitor.token, now)
+    async def write(tx: Transaction) -> SigningDraft:
+        document = await get_linked_document(tx, visitor.token, now)
         lifecycle.require_open(document, now)
         lifecycle.require_turn(document, document.recipient(person.id))
         before = await signing_drafts.get(tx, person.id, runtime.vault)
-        after = rules.merged(before, given, now)
+        after = rules.merge_values(before, given, now)
         if after is not before:
-            await store(runtime, tx, person.id, after)
+            await store_draft(runtime, tx, person.id, after)
         return after
 
-    draft = await runtime.db.write(write) if given else await entered(runtime, seen)
-    news = {id: new for id, new in draft.since(since).items() if new.value != value_of(given, id)}
-    return Kept(seen.state, now, draft.revision, news)
+    draft = await runtime.db.write(write) if given else await read_entries(runtime, seen)
+    news = {id: new for id, new in draft.since(since).items() if new.value != find_value(given, id)}
+    return KeptEntries(seen.state, now, draft.revision, news)
 
 
-async def store(runtime: Runtime, tx: Transaction, recipient_id: str, draft: Draft) -> None:
+async def store_draft(runtime: Runtime, tx: Transaction, recipient_id: str, draft: SigningDraft) -> None:
     """Store the entries. Raises `request_too_large`."""
     content = signing_drafts.dump(draft)
     if len(content) > MOST:
@@ -64,6 +66,6 @@ async def store(runtime: Runtime, tx: Transaction, recipient_id: str, draft: Dra
     await signing_drafts.save(tx, recipient_id, content, runtime.vault)
 
 
-def value_of(given: Mapping[str, Given], id: str) -> object:
+def find_value(given: Mapping[str, EnteredValue], id: str) -> object:
     """Return the value that the page sent for a field, or `...` if it sent none."""
     return given[id].value if id in given else ...

@@ -4,17 +4,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from esign.actions.base.transition import Find, Keep, transition
+from esign.actions.base.transition import Find, Keep, perform_transition
 from esign.actions.document import documents as acting
 from esign.actions.document import reminders
-from esign.actions.document.documents import find_own
-from esign.actions.document.edit_document import Asking
-from esign.actions.document.reminders import Reminded
-from esign.actions.signing.signing import answered, today_at
+from esign.actions.document.documents import make_finder
+from esign.actions.document.edit_document import ChangeRequest
+from esign.actions.document.reminders import ReminderResult
+from esign.actions.signing.signing import check_answers, find_today
 from esign.core.actor import NOWHERE, SYSTEM, Owner
 from esign.core.document import consent, mail_delivery, simulated_answers
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
-from esign.core.document.signing_link import Route
+from esign.core.document.signing_link import LinkRoute
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem
@@ -26,8 +26,8 @@ BOUNCED = "Simulated: the mail server refused the address."
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What is to happen. `values` are by field key or id. A `recipient_id` of None leaves the choice to `chosen`."""
+class SimulationStep:
+    """What is to happen. `values` are by field key or id. Without a `recipient_id`, `choose_recipient` decides."""
 
     action: str
     recipient_id: str | None
@@ -36,13 +36,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class SimulationRun:
     """One simulation on one document."""
 
     runtime: Runtime
     owner: Owner
     document_id: str
-    step: Step
+    step: SimulationStep
     keep: Keep | None
 
     async def play(self, decide: Callable[[Document], Outcome], find: Find | None = None) -> Document:
@@ -50,87 +50,89 @@ class Scene:
 
         def by_system(document: Document) -> Outcome:
             outcome = decide(document)
-            return replace(outcome, events=tuple(simulated(outcome)))
+            return replace(outcome, events=tuple(simulate_events(outcome)))
 
-        found = find or find_own(self.owner, self.document_id)
-        played: Document = await transition(self.runtime, found, by_system, self.keep)
+        found = find or make_finder(self.owner, self.document_id)
+        played: Document = await perform_transition(self.runtime, found, by_system, self.keep)
         return played
 
 
 async def simulate(
-    runtime: Runtime, owner: Owner, document_id: str, step: Step, keep: Keep | None = None
+    runtime: Runtime, owner: Owner, document_id: str, step: SimulationStep, keep: Keep | None = None
 ) -> Document:
     """Perform the step, and return the document after it. Raises `invalid_request` for an unknown recipient."""
     found = await acting.get(runtime, owner, document_id)
     if step.recipient_id is not None and step.recipient_id not in {r.id for r in found.recipients}:
         message = "No recipient of this document has this id."
         raise Problem("invalid_request", details=[Detail("/recipientId", message, "reference")])
-    return await ACTIONS[step.action](Scene(runtime, owner, document_id, step, keep), found)
+    return await ACTIONS[step.action](SimulationRun(runtime, owner, document_id, step, keep), found)
 
 
-def chosen(scene: Scene, document: Document) -> Recipient:
+def choose_recipient(scene: SimulationRun, document: Document) -> Recipient:
     """Return the named recipient, or else the first who is invited and has not finished.
 
     Raises `recipient_not_active`.
     """
     lifecycle.require_open(document, scene.runtime.clock.now())
     if scene.step.recipient_id is not None:
-        return replace(document.recipient(scene.step.recipient_id), link=Route.TEST)
+        return replace(document.recipient(scene.step.recipient_id), link=LinkRoute.TEST)
     asked = [recipient for recipient in document.recipients if recipient.invited]
     if not asked:
         raise Problem("recipient_not_active", current_status=document.status)
-    return replace(min(asked, key=lambda recipient: recipient.order), link=Route.TEST)
+    return replace(min(asked, key=lambda recipient: recipient.order), link=LinkRoute.TEST)
 
 
-def simulated(outcome: Outcome) -> Iterator[Event]:
+def simulate_events(outcome: Outcome) -> Iterator[Event]:
     """Yield the same events with the system as actor. The authentication of a viewer is marked as simulated."""
     for event in outcome.events:
         if event.type == "recipient.viewed" and event.recipient_id is not None:
             person = outcome.document.recipient(event.recipient_id)
-            data = {"method": person.authentication, "result": "simulated", "link": Route.TEST.value}
+            data = {"method": person.authentication, "result": "simulated", "link": LinkRoute.TEST.value}
             yield Event("recipient.authenticated", event.at, SYSTEM, person.id, data=data)
         if event.type != "recipient.authenticated":
             yield replace(event, actor=SYSTEM)
 
 
-async def view(scene: Scene, found: Document) -> Document:
+async def view(scene: SimulationRun, found: Document) -> Document:
     """Simulate that a recipient looks at the page."""
     now = scene.runtime.clock.now()
-    return await scene.play(lambda document: lifecycle.view(document, chosen(scene, document), NOWHERE, now))
+    return await scene.play(
+        lambda document: lifecycle.view(document, choose_recipient(scene, document), NOWHERE, now)
+    )
 
 
-async def complete(scene: Scene, found: Document) -> Document:
+async def complete(scene: SimulationRun, found: Document) -> Document:
     """Simulate that a recipient completes.
 
     Missing values are made up; given ones are checked like those of a browser.
     """
-    runtime, now, person = scene.runtime, scene.runtime.clock.now(), chosen(scene, found)
+    runtime, now, person = scene.runtime, scene.runtime.clock.now(), choose_recipient(scene, found)
     lifecycle.require_turn(found, person)
     organisation = await accounts.get_organisation(runtime.db, found.organisation_id)
     names = {field.key or field.id: field.id for field in person.fields}
     given = {names.get(name, name): value for name, value in scene.step.values.items()}
-    today = today_at(organisation, now)
+    today = find_today(organisation, now)
     try:
-        answers = await answered(
-            runtime, found, person, organisation, simulated_answers.answers(person, given, today)
+        answers = await check_answers(
+            runtime, found, person, organisation, simulated_answers.make_answers(person, given, today)
         )
     except Problem as problem:
-        raise relocated(problem, {id: name for name, id in names.items()}) from problem
+        raise relocate_problem(problem, {id: name for name, id in names.items()}) from problem
     locale = person.locale or found.locale or organisation.locale
-    agreed = f"{consent.VERSION} {consent.sha256(locale, person.role)}"
+    agreed = f"{consent.VERSION} {consent.hash_wording(locale, person.role)}"
 
     async def find(tx: Transaction) -> Document:
         await answers.store(tx, found, now)
-        return await find_own(scene.owner, scene.document_id)(tx)
+        return await make_finder(scene.owner, scene.document_id)(tx)
 
     def decide(document: Document) -> Outcome:
-        signer = replace(document.recipient(person.id), ink=answers.ink, link=Route.TEST)
+        signer = replace(document.recipient(person.id), ink=answers.ink, link=LinkRoute.TEST)
         return lifecycle.complete(document, signer, answers.fields, agreed, NOWHERE, now)
 
     return await scene.play(decide, find)
 
 
-def relocated(problem: Problem, keys: Mapping[str, str]) -> Problem:
+def relocate_problem(problem: Problem, keys: Mapping[str, str]) -> Problem:
     """Return the same error with paths by the names that the simulation has for its values."""
     details = []
     for detail in problem.details:
@@ -140,30 +142,30 @@ def relocated(problem: Problem, keys: Mapping[str, str]) -> Problem:
     return Problem(problem.code, problem.message, details=details, current_status=problem.current_status)
 
 
-async def decline(scene: Scene, found: Document) -> Document:
+async def decline(scene: SimulationRun, found: Document) -> Document:
     """Simulate that a recipient declines."""
     now, reason = scene.runtime.clock.now(), scene.step.reason
     return await scene.play(
-        lambda document: lifecycle.decline(document, chosen(scene, document), reason, NOWHERE, now)
+        lambda document: lifecycle.decline(document, choose_recipient(scene, document), reason, NOWHERE, now)
     )
 
 
-async def bounce(scene: Scene, found: Document) -> Document:
+async def bounce(scene: SimulationRun, found: Document) -> Document:
     """Simulate that the mail server refuses the address of a recipient who was sent an e-mail."""
     now = scene.runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        person = chosen(scene, document)
+        person = choose_recipient(scene, document)
         if person.status is RecipientStatus.COMPLETED:
             raise Problem("recipient_already_completed", current_status=document.status)
         if person.sent_at is None:
             raise Problem("recipient_not_active", current_status=document.status)
-        return mail_delivery.delivery_failed(document, person, scene.step.reason or BOUNCED, now)
+        return mail_delivery.record_failed_delivery(document, person, scene.step.reason or BOUNCED, now)
 
     return await scene.play(decide)
 
 
-async def expire(scene: Scene, found: Document) -> Document:
+async def expire(scene: SimulationRun, found: Document) -> Document:
     """Expire the document as if its time were over now."""
     now = scene.runtime.clock.now()
 
@@ -174,12 +176,12 @@ async def expire(scene: Scene, found: Document) -> Document:
     return await scene.play(decide)
 
 
-async def remind(scene: Scene, found: Document) -> Document:
+async def remind(scene: SimulationRun, found: Document) -> Document:
     """Send a reminder to the named recipient, or else to all who may be reminded."""
-    asking = Asking(scene.owner, scene.document_id, SYSTEM, NOWHERE)
+    asking = ChangeRequest(scene.owner, scene.document_id, SYSTEM, NOWHERE)
     wanted, keep = scene.step.recipient_id, scene.keep
 
-    async def keep_document(tx: Transaction, reminded: Reminded) -> None:
+    async def keep_document(tx: Transaction, reminded: ReminderResult) -> None:
         if keep is not None:
             await keep(tx, reminded.document)
 
@@ -189,7 +191,7 @@ async def remind(scene: Scene, found: Document) -> Document:
     return done.document
 
 
-ACTIONS: Mapping[str, Callable[[Scene, Document], Awaitable[Document]]] = {
+ACTIONS: Mapping[str, Callable[[SimulationRun, Document], Awaitable[Document]]] = {
     "view": view,
     "complete": complete,
     "decline": decline,

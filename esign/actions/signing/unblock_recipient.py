@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from esign.actions.base.transition import Keep, transition
-from esign.actions.document.documents import find_own
-from esign.actions.document.edit_document import Asking
+from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.document.documents import make_finder
+from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document import challenge as rules
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient, Status
@@ -24,14 +24,16 @@ MOST = 3  # most times in 24 hours
 
 
 @dataclass(frozen=True, slots=True)
-class Unblocked:
+class UnblockResult:
     """The result. `unblocked` is False if the recipient could try already: then nothing changed."""
 
     recipient_id: str
     unblocked: bool
 
 
-async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None) -> Unblocked:
+async def unblock(
+    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep | None = None
+) -> UnblockResult:
     """Forget the attempts and codes of a recipient. An access code stays the same; a mailed code must be
     requested again.
 
@@ -47,25 +49,25 @@ async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Kee
 
     async def save(
         tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant
-    ) -> Unblocked:
+    ) -> UnblockResult:
         recipient, before = document.recipient(recipient_id), await challenges.get(tx, recipient_id)
         if not rules.is_blocked(recipient.authentication, before, now):
-            return Unblocked(recipient_id, unblocked=False)
+            return UnblockResult(recipient_id, unblocked=False)
         earlier = await events.find_times(tx, document.id, UNBLOCKED, recipient_id, now - DAY + 1)
         if len(earlier) >= MOST:
-            raise too_often(earlier[-MOST] + DAY - now)
-        await challenges.save(tx, rules.reset(before))
+            raise make_wait_error(earlier[-MOST] + DAY - now)
+        await challenges.save(tx, rules.reset_challenge(before))
         data = {"method": recipient.authentication}
         event = Event(UNBLOCKED, now, asking.actor, recipient_id, asking.origin, data=data)
         await outcomes.record(tx, document.id, (event,), vault)
-        return Unblocked(recipient_id, unblocked=True)
+        return UnblockResult(recipient_id, unblocked=True)
 
-    found = find_own(asking.owner, asking.document_id)
-    unblocked: Unblocked = await transition(runtime, found, decide, keep, save)
+    found = make_finder(asking.owner, asking.document_id)
+    unblocked: UnblockResult = await perform_transition(runtime, found, decide, keep, save)
     return unblocked
 
 
-def too_often(wait: Millis) -> Problem:
+def make_wait_error(wait: Millis) -> Problem:
     """Return the error that says when the recipient may be unblocked again."""
     message = f"This recipient was unblocked {MOST} times in 24 hours. Agree upon another way to sign."
     return Problem("rate_limited", message, retry_after=max(1, ceil(wait / SECOND)))

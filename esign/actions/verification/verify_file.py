@@ -6,10 +6,10 @@ from enum import StrEnum
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.pdf.report import Verification
-from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import documents, public_records
-from esign.store.document.public_records import Record
+from esign.store.document.public_records import PublicRecord
 
 # Processor time for a file that anyone may send. A file of 36 MiB with a dozen signatures takes less than two.
 CPU_SECONDS = 5
@@ -30,7 +30,7 @@ class Match(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """The result of a public verification.
 
     `record` is that of the document that was asked for, otherwise of the document that the seal names.
@@ -38,7 +38,7 @@ class Finding:
 
     verification: Verification
     document_id: str | None
-    record: Record | None
+    record: PublicRecord | None
     match: Match
 
 
@@ -49,7 +49,9 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
     the owner. Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue
     refuses with.
     """
-    found = await judge(runtime, file, Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS))
+    found = await judge_file(
+        runtime, file, QueueTurn(PdfJobKind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS)
+    )
     if found["issuedHere"]:
         found["documentId"] = await documents.find_sealed(
             runtime.db, owner.organisation_id, owner.mode, found["sha256"]
@@ -59,23 +61,25 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
 
 async def verify_for_anybody(
     runtime: Runtime, file: bytes, asked: str | None = None, *, source: str = "", owner: Owner | None = None
-) -> Finding:
+) -> FileFinding:
     """Return the same verdict as `verify`, and the relation of the file to the document `asked` for.
 
     Requests without an owner wait behind all others, one file at a time for each `source`, which is their
     network.
     """
-    stranger = Turn(Kind.STRANGER, STRANGERS, source)
-    turn = Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
-    found = await judge(runtime, file, turn)
+    stranger = QueueTurn(PdfJobKind.STRANGER, STRANGERS, source)
+    turn = (
+        QueueTurn(PdfJobKind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
+    )
+    found = await judge_file(runtime, file, turn)
     named = found["audit"]["documentId"] if found["issuedHere"] and found["audit"] else None
     document_id = asked or named
     record = await public_records.find(runtime.db, document_id) if document_id else None
     same = named is not None and named == document_id
-    return Finding(found, document_id, record, match(found["sha256"], record, same))
+    return FileFinding(found, document_id, record, match_file(found["sha256"], record, same))
 
 
-def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
+def match_file(sha256: str, record: PublicRecord | None, same_seal: bool) -> Match:
     """Return the relation of a file to the document of the record."""
     if record is None:
         return Match.NOTHING
@@ -88,7 +92,7 @@ def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
     return Match.DELETED if record.deleted_at is not None else Match.OTHER_BYTES
 
 
-async def judge(runtime: Runtime, file: bytes, turn: Turn) -> Verification:
+async def judge_file(runtime: Runtime, file: bytes, turn: QueueTurn) -> Verification:
     """Verify the file in a worker. Raises `file_too_large` and `too_many_pages`."""
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:

@@ -59,19 +59,19 @@ async def find_end(db: Database, document_id: str) -> Chain | None:
 async def recompute(db: Database, vault: Vault, document_id: str | None = None) -> AsyncIterator[Chain]:
     """Yield the chain of every trail, or of one document's, with the first fault that was found in it."""
     chain: Chain | None = None
-    last: trails.Line | None = None
+    last: trails.TrailRow | None = None
     async for line in trails.walk(db, document_id):
         if chain is None or chain.document_id != line.document_id:
             if chain and last:
-                yield ended(chain, last, vault)
+                yield end_chain(chain, last, vault)
             chain = Chain(line.document_id)
         chain.follow(line.seq, line.entry)
         last = line
     if chain and last:
-        yield ended(chain, last, vault)
+        yield end_chain(chain, last, vault)
 
 
-def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
+def end_chain(chain: Chain, last: trails.TrailRow, vault: Vault) -> Chain:
     """Complete the chain, and check its last entry against the MAC."""
     chain.end()
     chain.late = last.late
@@ -80,7 +80,7 @@ def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
     return chain
 
 
-async def against_own_file(
+async def compare_own_file(
     db: Database, document_id: str, judge: Judge, *, late: bool = False
 ) -> tuple[bool, str | None]:
     """Compare the trail with the sealed file of its document. Return whether that was possible, and the fault
@@ -89,23 +89,23 @@ async def against_own_file(
     A trail that an older version began (`late`) may belong to a file that was sealed then. Such files carry no
     head.
     """
-    document = await find(db, document_id)
+    document = await find_document(db, document_id)
     if document is None or document.seal is None:
         return False, None
     try:
         content = await blobs.get(db, document.seal.sha256)
         found = await judge(content)
-    except (blobs.Missing, Problem, WorkerFailed) as failure:
-        still = await find(db, document_id)  # it may have been deleted meanwhile
+    except (blobs.MissingBlob, Problem, WorkerFailed) as failure:
+        still = await find_document(db, document_id)  # it may have been deleted meanwhile
         return (True, f"its sealed file cannot be checked: {failure}") if still else (False, None)
     if found["audit"] is not None and found["audit"]["documentId"] != document_id:
         return True, f"its sealed file is that of {found['audit']['documentId']}"
     if late and found["audit"] is None and is_sealed_here(found):
         return False, None
-    return True, await against_file(db, found)
+    return True, await compare_file(db, found)
 
 
-async def find(db: Database, document_id: str) -> Document | None:
+async def find_document(db: Database, document_id: str) -> Document | None:
     """Return the document, or None if it does not exist."""
     try:
         return await documents.get(db, document_id)
@@ -118,14 +118,14 @@ def is_sealed_here(found: Verification) -> bool:
     return found["result"] != "invalid" and found["issuedHere"]
 
 
-async def against_file(db: Database, found: Verification) -> str | None:
+async def compare_file(db: Database, found: Verification) -> str | None:
     """Return the fault between the trail and a file that was sealed here, or None. The trail itself must be intact."""
     if not is_sealed_here(found):
         return "the file was changed, or was not sealed here"
     head = found["audit"]
     if head is None:
         return "the file carries no head of an audit trail"
-    here = await trails.hash_of(db, head["documentId"], head["entries"])
+    here = await trails.get_hash(db, head["documentId"], head["entries"])
     if here is None:
         return f"entry {head['entries']}, which the sealed file names, is missing"
     if here.hex() != head["hash"]:

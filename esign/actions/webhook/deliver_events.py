@@ -9,25 +9,25 @@ from urllib.parse import urlsplit
 
 from esign import net
 from esign.actions.mail import notices
-from esign.actions.webhook.webhooks import enter
+from esign.actions.webhook.webhooks import log_change
 from esign.core.actor import Mode
 from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.core.people.caller import PROGRAM
 from esign.core.webhook import delivery as rules
 from esign.core.webhook import webhook_signature
-from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.core.webhook.webhook import TEST, Webhook
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.queue import deliveries, webhooks
-from esign.system.entropy import jitter
+from esign.system.entropy import draw_jitter
 
 log = logging.getLogger("esign.webhooks")
 
 OFF = {"members": ["enabled"], "enabled": False}
 
 
-async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> Attempt:
+async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> DeliveryAttempt:
     """Post an event once, and return the result. It never raises.
 
     Every attempt sends the same bytes under the same id.
@@ -40,27 +40,27 @@ async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes
     try:
         secrets = tuple(
             runtime.vault.decrypt("webhook", secret, webhook.id.encode()).decode()
-            for secret in webhook.secrets(at)
+            for secret in webhook.list_secrets(at)
         )
-        headers = webhook_signature.headers(secrets, event_id, at // SECOND, body)
+        headers = webhook_signature.make_headers(secrets, event_id, at // SECOND, body)
         answer = await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
-    except (net.Refused, net.Failed) as failure:
-        return Attempt(at, took(), error=str(failure))
+    except (net.TargetRefused, net.RequestFailed) as failure:
+        return DeliveryAttempt(at, took(), error=str(failure))
     except Exception as error:
         log.exception("the attempt to deliver %s to %s failed", event_id, webhook.id)
-        return Attempt(at, took(), error=f"internal_error: {type(error).__name__}")
-    made = Attempt(
+        return DeliveryAttempt(at, took(), error=f"internal_error: {type(error).__name__}")
+    made = DeliveryAttempt(
         at,
         took(),
         answer.status,
         None if 200 <= answer.status < 300 else f"status {answer.status}",
         answer.body,
-        asked_wait(answer.status, answer.headers, runtime.clock.now()),
+        read_retry_after(answer.status, answer.headers, runtime.clock.now()),
     )
     return made
 
 
-def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
+def read_retry_after(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
     """Return the milliseconds that the receiver asks to wait in `Retry-After`, or None.
 
     The header counts only for 429 and 503. It holds seconds or a date (RFC 9110 10.2.3). A date without a zone
@@ -85,8 +85,8 @@ class News:
     facts: Mapping[str, str | int] = field(default_factory=dict)
 
 
-async def note(
-    runtime: Runtime, tx: Transaction, ended: Sequence[tuple[int, Attempt]], *, by_hand: bool = False
+async def note_attempts(
+    runtime: Runtime, tx: Transaction, ended: Sequence[tuple[int, DeliveryAttempt]], *, by_hand: bool = False
 ) -> None:
     """Record the results of attempts, by the numbers of their deliveries, and the consequences for the webhooks.
 
@@ -100,25 +100,29 @@ async def note(
         if number not in found:
             continue
         before = found[number]
-        after = rules.after_extra(before, made, now) if by_hand else rules.after(before, made, now, jitter())
+        after = (
+            rules.record_manual_attempt(before, made, now)
+            if by_hand
+            else rules.record_attempt(before, made, now, draw_jitter())
+        )
         found[number] = after
         noted.append((after, made))
         if before.webhook_id in hooks:
             webhook = changed[before.webhook_id]
-            changed[webhook.id], found_out = judged(webhook, before, after, made, now)
+            changed[webhook.id], found_out = judge_attempt(webhook, before, after, made, now)
             told += [(webhook, news) for news in found_out]
     await deliveries.save(tx, noted)
     await webhooks.save(tx, [webhook for webhook in changed.values() if webhook != hooks[webhook.id]])
     for webhook in changed.values():
         if hooks[webhook.id].enabled and not webhook.enabled:
             await deliveries.give_up(tx, webhook.id, now, "the endpoint answered 410 Gone")
-            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+            await log_change(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
     for webhook, news in told:
-        await notify(runtime, tx, webhook, news)
+        await notify_administrators(runtime, tx, webhook, news)
 
 
-def judged(
-    webhook: Webhook, before: Delivery, after: Delivery, made: Attempt, now: Instant
+def judge_attempt(
+    webhook: Webhook, before: EventDelivery, after: EventDelivery, made: DeliveryAttempt, now: Instant
 ) -> tuple[Webhook, Sequence[News]]:
     """Return the webhook after one attempt, and the notices to send.
 
@@ -126,15 +130,15 @@ def judged(
     switches an enabled webhook off.
     """
     if made.succeeded:
-        return rules.succeeded(webhook, now), ()
+        return rules.record_success(webhook, now), ()
     if not webhook.enabled:
         return webhook, ()
     if made.status_code == rules.GONE:
-        return rules.switched_off(webhook, "gone", now), [News("webhook_gone", str(now))]
+        return rules.switch_off(webhook, "gone", now), [News("webhook_gone", str(now))]
     if before.tries == after.tries or before.event_type == TEST:
         return webhook, ()
     exhausted = after.status is DeliveryStatus.FAILED
-    webhook = rules.failed(webhook, exhausted, now)
+    webhook = rules.record_failure(webhook, exhausted, now)
     if not exhausted:
         return webhook, ()
     since = webhook.failing_since or now
@@ -152,25 +156,27 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
 
     async def write(tx: Transaction) -> None:
         webhook = await webhooks.get(tx, webhook_id)
-        due = rules.verdict(webhook, runtime.clock.settled()) if webhook is not None else None
+        due = rules.find_due_step(webhook, runtime.clock.read_settled_time()) if webhook is not None else None
         if webhook is None or due is None:
             return
         since = webhook.failing_since or now
         if due == "warn":
-            webhook = rules.warned(webhook, now)
-            facts = {"since_at": since, "until_at": rules.off_at(webhook, now)}
-            await notify(runtime, tx, webhook, News("webhook_warning", str(since), facts))
+            webhook = rules.record_warning(webhook, now)
+            facts = {"since_at": since, "until_at": rules.find_end_time(webhook, now)}
+            await notify_administrators(runtime, tx, webhook, News("webhook_warning", str(since), facts))
         else:
-            webhook = rules.switched_off(webhook, "failing", now)
+            webhook = rules.switch_off(webhook, "failing", now)
             await deliveries.give_up(tx, webhook.id, now, "the webhook was switched off")
-            await notify(runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since}))
-            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+            await notify_administrators(
+                runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since})
+            )
+            await log_change(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
         await webhooks.save(tx, [webhook])
 
     await runtime.db.write(write)
 
 
-async def notify(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News) -> None:
+async def notify_administrators(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News) -> None:
     """Queue a notice to the administrators of the webhook."""
     facts: dict[str, str | int] = {
         "webhook": webhook.url,
@@ -179,4 +185,6 @@ async def notify(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News
         **news.facts,
     }
     key = f"{webhook.id}:{news.key}"
-    await notices.queue(runtime, tx, webhook.organisation_id, webhook.mode, news.letter, key, facts)
+    await notices.queue_for_administrators(
+        runtime, tx, webhook.organisation_id, webhook.mode, news.letter, key, facts
+    )

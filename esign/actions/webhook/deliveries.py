@@ -9,14 +9,14 @@ from esign.actions.webhook.webhooks import get, get_enabled
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant
-from esign.core.webhook.delivery import DELAYS, Attempt, Delivery, DeliveryStatus
-from esign.core.webhook.webhook import Webhook, test_payload
+from esign.core.webhook.delivery import DELAYS, DeliveryAttempt, DeliveryStatus, EventDelivery
+from esign.core.webhook.webhook import Webhook, make_test_payload
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.queue import deliveries, events
-from esign.store.queue.events import Wanted
-from esign.system.entropy import new_id
+from esign.store.queue.events import EventFilter
+from esign.system.entropy import make_id
 
 LEASE = MINUTE  # longer than any attempt takes
 ONCE = len(DELAYS) - 1  # attempts that a test event counts as made already, so that its first is its last
@@ -28,36 +28,36 @@ async def find_page(
     owner: Owner,
     webhook_id: str,
     limit: int,
-    after: Place | None,
+    after: PageStart | None,
     status: DeliveryStatus | None,
     event_type: str | None,
-) -> tuple[list[Delivery], Place | None]:
+) -> tuple[list[EventDelivery], PageStart | None]:
     """Return a page of the deliveries to a webhook, newest first, and the place where the next page begins, or None."""
     await get(runtime, owner, webhook_id)
     found = await deliveries.find_page(runtime.db, webhook_id, limit + 1, after, status, event_type)
-    return page_of(found, limit)
+    return cut_page(found, limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class DeliveryLog:
     """A delivery with all its attempts and the body that is posted."""
 
-    delivery: Delivery
-    attempts: list[Attempt]
+    delivery: EventDelivery
+    attempts: list[DeliveryAttempt]
     body: bytes
 
 
-async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str) -> Log:
+async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str) -> DeliveryLog:
     """Return a delivery with its attempts and body. Raises `not_found`."""
     await get(runtime, owner, webhook_id)
-    delivery = await find(runtime.db, webhook_id, delivery_id)
-    body = await events.body(runtime.db, delivery.event_id)
+    delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
+    body = await events.get_body(runtime.db, delivery.event_id)
     if body is None:
         raise Problem("not_found")
-    return Log(delivery, await deliveries.attempts(runtime.db, delivery.number), body)
+    return DeliveryLog(delivery, await deliveries.find_attempts(runtime.db, delivery.number), body)
 
 
-async def find(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery:
+async def find_delivery(reader: Reader, webhook_id: str, delivery_id: str) -> EventDelivery:
     """Return the delivery. Raises `not_found`."""
     found = await deliveries.get(reader, webhook_id, delivery_id)
     if found is None:
@@ -67,18 +67,18 @@ async def find(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery:
 
 async def redeliver(
     runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str, keep: Keep | None = None
-) -> Delivery:
+) -> EventDelivery:
     """Make one attempt now, whatever the status, and return the delivery after it. Raises `webhook_disabled`."""
     webhook = await get_enabled(runtime.db, owner, webhook_id)
-    delivery = await find(runtime.db, webhook_id, delivery_id)
-    body = await events.body(runtime.db, delivery.event_id)
+    delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
+    body = await events.get_body(runtime.db, delivery.event_id)
     if body is None:
         raise Problem("not_found")
     attempt = await deliver_events.attempt(runtime, webhook, delivery.event_id, body)
 
-    async def write(tx: Transaction) -> Delivery:
-        await deliver_events.note(runtime, tx, [(delivery.number, attempt)], by_hand=True)
-        after = await find(tx, webhook_id, delivery_id)
+    async def write(tx: Transaction) -> EventDelivery:
+        await deliver_events.note_attempts(runtime, tx, [(delivery.number, attempt)], by_hand=True)
+        after = await find_delivery(tx, webhook_id, delivery_id)
         if keep is not None:
             await keep(tx, after)
         return after
@@ -87,29 +87,31 @@ async def redeliver(
     return after
 
 
-async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> Delivery:
+async def send_test(
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None
+) -> EventDelivery:
     """Send `webhook.test` once, now, whatever events the webhook subscribes to. Raises `webhook_disabled`.
 
     The delivery is stored as running. If the program ends meanwhile, the next start makes the attempt.
     """
     now = runtime.clock.now()
-    event_id = new_id("evt", now)
+    event_id = make_id("evt", now)
 
-    async def queue(tx: Transaction) -> tuple[Webhook, Delivery, bytes]:
+    async def queue(tx: Transaction) -> tuple[Webhook, EventDelivery, bytes]:
         webhook = await get_enabled(tx, owner, webhook_id)
-        event = test_payload(webhook, event_id, now)
+        event = make_test_payload(webhook, event_id, now)
         body = await events.publish(tx, event, owner.organisation_id, None, now)
-        made = deliveries.a_delivery(
+        made = deliveries.make_delivery(
             webhook_id, event_id, event["type"], now, boot=runtime.boot, tries=ONCE, lease=LEASE
         )
         await deliveries.add(tx, [made])
-        return webhook, await find(tx, webhook_id, made.id), body
+        return webhook, await find_delivery(tx, webhook_id, made.id), body
 
     webhook, delivery, body = await runtime.db.write(queue)
     attempt = await deliver_events.attempt(runtime, webhook, event_id, body)
 
     async def write(tx: Transaction) -> None:
-        await deliver_events.note(runtime, tx, [(delivery.number, attempt)])
+        await deliver_events.note_attempts(runtime, tx, [(delivery.number, attempt)])
         if keep is not None:
             await keep(tx, delivery)
 
@@ -126,9 +128,9 @@ async def recover(
     It works in short transactions, so that other writers wait only briefly. `keep` is called in the last of
     them.
     """
-    wanted = Wanted(owner.organisation_id, owner.mode, since=since, before=until + 1)
+    wanted = EventFilter(owner.organisation_id, owner.mode, since=since, before=until + 1)
     queued = 0
-    more: Place | None = Place(since, "")
+    more: PageStart | None = PageStart(since, "")
     while more is not None:
         queued, more = await runtime.db.write(
             partial(requeue, runtime, owner, webhook_id, wanted, more, queued, keep)
@@ -140,12 +142,12 @@ async def requeue(
     runtime: Runtime,
     owner: Owner,
     webhook_id: str,
-    wanted: Wanted,
-    after: Place,
+    wanted: EventFilter,
+    after: PageStart,
     so_far: int,
     keep: Keep | None,
     tx: Transaction,
-) -> tuple[int, Place | None]:
+) -> tuple[int, PageStart | None]:
     """Queue a batch of missed events.
 
     Return how many are queued so far, and the place where to go on, or None at the end.
@@ -153,7 +155,7 @@ async def requeue(
     webhook, now = await get_enabled(tx, owner, webhook_id), runtime.clock.now()
     looked_at = await events.find_received(tx, wanted, webhook_id, BATCH, after)
     made = [
-        deliveries.a_delivery(webhook_id, found.id, event_type, now)
+        deliveries.make_delivery(webhook_id, found.id, event_type, now)
         for found, event_type, received in looked_at
         if not received and webhook.subscribes(event_type)
     ]
@@ -165,8 +167,8 @@ async def requeue(
 
 
 async def find_events(
-    runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
-) -> tuple[list[bytes], Place | None]:
+    runtime: Runtime, wanted: EventFilter, limit: int, after: PageStart | None
+) -> tuple[list[bytes], PageStart | None]:
     """Return a page of event bodies, newest first, and the place where the next page begins, or None."""
     found = await events.find_page(runtime.db, wanted, limit + 1, after)
     page = found[:limit]

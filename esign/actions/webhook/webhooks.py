@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import Act
+from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.core.actor import Mode, Owner
 from esign.core.errors import Detail, Problem
@@ -15,9 +15,9 @@ from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import ALL_EVENTS, Webhook
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.paging import Place, page_of
+from esign.store.engine.paging import PageStart, cut_page
 from esign.store.queue import deliveries, webhooks
-from esign.system.entropy import new_id, new_webhook_secret
+from esign.system.entropy import make_id, make_webhook_secret
 
 
 async def create(
@@ -34,10 +34,10 @@ async def create(
 
     Raises `unknown_event` and `limit_reached`, and what the check of the address raises.
     """
-    check_names(names)
+    check_event_names(names)
     runtime.http.check(url, plain_allowed=owner.mode is Mode.TEST)
-    now, secret = runtime.clock.now(), new_webhook_secret()
-    webhook_id = new_id("wh", now)
+    now, secret = runtime.clock.now(), make_webhook_secret()
+    webhook_id = make_id("wh", now)
     webhook = Webhook(
         id=webhook_id,
         organisation_id=owner.organisation_id,
@@ -55,7 +55,7 @@ async def create(
         limit = runtime.config.limits.webhooks
         if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
-        await enter(runtime, tx, "webhook.created", webhook, caller, {"events": list(webhook.events)})
+        await log_change(runtime, tx, "webhook.created", webhook, caller, {"events": list(webhook.events)})
         await webhooks.add(tx, webhook)
         if keep is not None:
             await keep(tx, (webhook, secret))
@@ -64,7 +64,7 @@ async def create(
     return webhook, secret
 
 
-async def enter(
+async def log_change(
     runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Caller, data: Mapping[str, Any]
 ) -> None:
     """Enter an act on a webhook in the administrative audit log.
@@ -72,12 +72,12 @@ async def enter(
     Its address may contain a secret, so it is personal data.
     """
     about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
-    entry = Act(act, about, {"url": webhook.url})
+    entry = AdminAct(act, about, {"url": webhook.url})
     now = runtime.clock.now()
     await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, now, entry)
 
 
-def check_names(names: tuple[str, ...]) -> None:
+def check_event_names(names: tuple[str, ...]) -> None:
     """Raise `unknown_event` naming each unknown event."""
     if "*" in names and names != ("*",):
         raise Problem("unknown_event", details=[Detail("/events", "“*” stands alone.", "enum")])
@@ -90,17 +90,17 @@ def check_names(names: tuple[str, ...]) -> None:
         raise Problem("unknown_event", details=unknown)
 
 
-def secret_of(runtime: Runtime, webhook: Webhook) -> str:
+def decrypt_secret(runtime: Runtime, webhook: Webhook) -> str:
     """Return the secret that signs the webhook's deliveries now."""
     return runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None
-) -> tuple[list[Webhook], Place | None]:
+    runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
+) -> tuple[list[Webhook], PageStart | None]:
     """Return a page of webhooks, newest first, and the place where the next page begins, or None."""
     found = await webhooks.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
-    return page_of(found, limit)
+    return cut_page(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, webhook_id: str) -> Webhook:
@@ -117,7 +117,7 @@ async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class WebhookChanges:
     """What the caller wants changed: `members` by their names in Webhook. An `enabled` of None keeps the present state.
 
     `since` is the `updated_at` of the webhook that the caller has seen.
@@ -132,7 +132,7 @@ async def change(
     runtime: Runtime,
     owner: Owner,
     webhook_id: str,
-    changes: Changes,
+    changes: WebhookChanges,
     keep: Keep | None = None,
     *,
     caller: Caller,
@@ -143,7 +143,7 @@ async def change(
     has changed since the caller saw it.
     """
     if "events" in changes.members:
-        check_names(changes.members["events"])
+        check_event_names(changes.members["events"])
     if "url" in changes.members:
         runtime.http.check(changes.members["url"], plain_allowed=owner.mode is Mode.TEST)
     now = runtime.clock.now()
@@ -154,9 +154,9 @@ async def change(
             raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
         webhook = replace(before, **changes.members)
         if changes.enabled:
-            webhook = rules.switched_on(webhook)
+            webhook = rules.switch_on(webhook)
         elif changes.enabled is False:
-            webhook = rules.switched_off(webhook, "manual", now)
+            webhook = rules.switch_off(webhook, "manual", now)
             await deliveries.give_up(tx, webhook_id, now, "the webhook was switched off")
         if webhook != before:
             members = ("url", "events", "description", "enabled")
@@ -165,7 +165,7 @@ async def change(
             await webhooks.save(tx, [webhook])
             tx.wake_workers()  # to read the webhook again for the deliveries that they have claimed
             data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
-            await enter(runtime, tx, "webhook.changed", webhook, caller, data)
+            await log_change(runtime, tx, "webhook.changed", webhook, caller, data)
         if keep is not None:
             await keep(tx, webhook)
         return webhook
@@ -183,7 +183,7 @@ async def delete(
         webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
         await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
         await deliveries.drop(tx, webhook_id)
-        await enter(runtime, tx, "webhook.deleted", webhook, caller, {})
+        await log_change(runtime, tx, "webhook.deleted", webhook, caller, {})
         if keep is not None:
             await keep(tx, webhook_id)
 
@@ -192,7 +192,7 @@ async def delete(
 
 
 @dataclass(frozen=True, slots=True)
-class Rotated:
+class RotatedSecret:
     """A new secret, shown only this once. The previous secret signs beside it until `until`."""
 
     id: str
@@ -208,12 +208,12 @@ async def rotate(
     keep: Keep | None = None,
     *,
     caller: Caller,
-) -> Rotated:
+) -> RotatedSecret:
     """Replace the secret of the webhook. With `hours` of 0 every earlier secret ends at once.
 
     Raises `rotation_in_progress` if an earlier secret still signs and `hours` is not 0.
     """
-    now, secret = runtime.clock.now(), new_webhook_secret()
+    now, secret = runtime.clock.now(), make_webhook_secret()
     until = now + hours * HOUR
 
     async def write(tx: Transaction) -> None:
@@ -228,9 +228,9 @@ async def rotate(
             updated_at=now,
         )
         await webhooks.save(tx, [webhook])
-        await enter(runtime, tx, "webhook.secret_rotated", webhook, caller, {"graceHours": hours})
+        await log_change(runtime, tx, "webhook.secret_rotated", webhook, caller, {"graceHours": hours})
         if keep is not None:
-            await keep(tx, Rotated(webhook_id, secret, until))
+            await keep(tx, RotatedSecret(webhook_id, secret, until))
 
     await runtime.db.write(write)
-    return Rotated(webhook_id, secret, until)
+    return RotatedSecret(webhook_id, secret, until)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from esign.core.document.document import Delivery, Document, Recipient, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, Status
 
 
 class Trouble(StrEnum):
@@ -10,18 +10,18 @@ class Trouble(StrEnum):
     ADDRESS = "address"
 
 
-def trouble(document: Document) -> Trouble | None:
+def find_trouble(document: Document) -> Trouble | None:
     """Return what about the document needs a person's attention, or None.
 
     A document that has ended needs none: its recipients' addresses can no longer be corrected.
     """
     if document.status is Status.SEALING and document.seal_error is not None:
         return Trouble.SEAL
-    return Trouble.ADDRESS if refused(document) else None
+    return Trouble.ADDRESS if find_refused_recipients(document) else None
 
 
-def refused(document: Document) -> tuple[Recipient, ...]:
+def find_refused_recipients(document: Document) -> tuple[Recipient, ...]:
     """Return the recipients whose turn it is and whose address refused the latest mail."""
     if document.status is not Status.SENT:
         return ()
-    return tuple(r for r in document.recipients if r.active and r.delivery is Delivery.FAILED)
+    return tuple(r for r in document.recipients if r.is_active and r.delivery is MailDelivery.FAILED)

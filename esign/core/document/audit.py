@@ -23,7 +23,7 @@ ERASED = "audit.erased"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One entry of a trail; hashes are raw bytes.
 
     In an administrative log, `document_id` holds the organisation's id.
@@ -44,7 +44,7 @@ class Entry:
     hash: bytes
 
 
-def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: bytes) -> Entry:
+def make_entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: bytes) -> AuditEntry:
     """Return the next entry of a trail, chained to the entry whose hash is `prev_hash`.
 
     `salt` is 16 random bytes.
@@ -55,7 +55,7 @@ def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: byte
         "userAgent": event.origin.user_agent,
         "detail": dict(event.detail) if event.detail is not None else None,
     }
-    unchained = Entry(
+    unchained = AuditEntry(
         document_id,
         seq,
         event.at,
@@ -70,7 +70,7 @@ def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: byte
         prev_hash,
         b"",
     )
-    return replace(unchained, hash=chained(unchained))
+    return replace(unchained, hash=hash_entry(unchained))
 
 
 def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
@@ -78,7 +78,7 @@ def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(salt + rfc8785.dumps(dict(personal))).digest()
 
 
-def chained(line: Entry) -> bytes:
+def hash_entry(line: AuditEntry) -> bytes:
     """Return the hash that this entry must carry."""
     public: dict[str, Any] = {
         "seq": line.seq,
@@ -102,21 +102,21 @@ def is_organisation(subject: str) -> bool:
     return subject.startswith("org_")
 
 
-def is_own_personal(line: Entry) -> bool:
+def has_own_personal(line: AuditEntry) -> bool:
     """Return whether the personal half matches its hash, or was erased together with its salt."""
     if line.salt is None or line.personal is None:
         return line.salt is None and line.personal is None
     return hash_personal(line.salt, line.personal) == line.personal_hash
 
 
-def fault(line: Entry, seq: int, previous: bytes) -> str | None:
+def find_fault(line: AuditEntry, seq: int, previous: bytes) -> str | None:
     """Return why this entry cannot be number `seq` after the hash `previous`, or None when it can."""
     if line.seq != seq:
         return f"entry {seq} is missing" if line.seq > seq else f"there is another entry {line.seq}"
     if line.prev_hash != previous:
         return "it does not follow from the entry before it"
     try:
-        own, personal = chained(line), is_own_personal(line)
+        own, personal = hash_entry(line), has_own_personal(line)
     except (ValueError, OverflowError, RecursionError):  # a time beyond datetime, a number beyond JSON
         return "it cannot have been written like this"
     if own != line.hash:
@@ -140,12 +140,12 @@ class Chain:
     late: bool = False  # its head was added by an upgrade: the entries before have no older proof
     unannounced: set[int] = field(default_factory=set)
 
-    def follow(self, seq: int, line: Entry | None) -> None:
+    def follow(self, seq: int, line: AuditEntry | None) -> None:
         """Check the next entry, or None for one that cannot be read. After the first fault, ignore the rest."""
         if self.broken:
             return
         expected = self.entries + 1
-        wrong = "it cannot be read" if line is None else fault(line, expected, self.head)
+        wrong = "it cannot be read" if line is None else find_fault(line, expected, self.head)
         if wrong or line is None:
             self.broken = f"entry {seq}{f' ({line.type})' if line else ''}: {wrong}"
             return
@@ -170,17 +170,17 @@ class Chain:
             self.broken = "what is personal was erased, although the document was not deleted"
 
 
-def is_intact(trail: Iterable[Entry]) -> bool:
+def is_intact(trail: Iterable[AuditEntry]) -> bool:
     """Return whether every entry carries its own hash and the hash of the entry before it."""
     previous = START
     for seq, line in enumerate(trail, 1):
-        if fault(line, seq, previous):
+        if find_fault(line, seq, previous):
             return False
         previous = line.hash
     return True
 
 
-def spoken_for(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:
+def compose_head_message(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:
     """Return the message whose mac vouches for the end of a trail.
 
     The message of a `late` head differs, so that its mac cannot pass for that of an ordinary head.

@@ -7,24 +7,24 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from esign.core.document.audit import Chain, Entry
+from esign.core.document.audit import AuditEntry, Chain
 from esign.core.instant import parse, rfc3339
 
 NAME = "audit.json"
 
 
-def write(document_id: str, trail: Sequence[Entry]) -> bytes:
+def write_audit_file(document_id: str, trail: Sequence[AuditEntry]) -> bytes:
     """Return the whole trail as JSON, including the salts, which are needed to recompute the chain."""
     whole = {
         "documentId": document_id,
         "entries": len(trail),
         "head": trail[-1].hash.hex(),
-        "data": [told(line) for line in trail],
+        "data": [describe_entry(line) for line in trail],
     }
     return json.dumps(whole, ensure_ascii=False, indent=1).encode()
 
 
-def told(line: Entry) -> dict[str, Any]:
+def describe_entry(line: AuditEntry) -> dict[str, Any]:
     """Return an entry as the JSON object of contract 3.2."""
     personal = line.personal or {}
     actor = personal.get("actor") or {}
@@ -61,12 +61,12 @@ def recompute(content: bytes) -> Chain:
         return Chain("", broken="it is not an audit trail")
     chain = Chain(document_id)
     for seq, line in enumerate(lines, 1):
-        chain.follow(seq, _entry(document_id, line))
+        chain.follow(seq, _read_entry(document_id, line))
     chain.end()
     return chain
 
 
-def _entry(document_id: str, line: Any) -> Entry | None:
+def _read_entry(document_id: str, line: Any) -> AuditEntry | None:
     """Return the entry of a JSON object, or None where it is not an entry."""
     try:
         actor, data, salt = line["actor"], line["data"], line["salt"]
@@ -76,7 +76,7 @@ def _entry(document_id: str, line: Any) -> Entry | None:
             "userAgent": line["userAgent"],
             "detail": line["detail"],
         }
-        return Entry(
+        return AuditEntry(
             document_id=document_id,
             seq=line["seq"],
             at=parse(line["at"]),

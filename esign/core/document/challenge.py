@@ -29,7 +29,7 @@ class Method(StrEnum):
     ACCESS_CODE = "access_code"
 
 
-class Step(StrEnum):
+class ChallengeStep(StrEnum):
     """What the recipient can do next."""
 
     ASK = "ask"  # have a first code sent
@@ -61,63 +61,63 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ChallengeStanding:
     """What a recipient can do now, with `left` tries.
 
     `at` is when a new code can be sent or a wait is over. `until` is when the present code expires.
     """
 
-    step: Step
+    step: ChallengeStep
     left: int = 0
     at: Instant | None = None
     until: Instant | None = None
 
 
-def standing(method: str, challenge: Challenge, now: Instant) -> Standing:
+def find_standing(method: str, challenge: Challenge, now: Instant) -> ChallengeStanding:
     """Return what the recipient can do now under this method of authentication."""
     if method == Method.ACCESS_CODE:
-        return standing_of_agreed(challenge, now)
-    return standing_of_mailed(challenge, now)
+        return find_access_code_standing(challenge, now)
+    return find_email_code_standing(challenge, now)
 
 
-def standing_of_agreed(challenge: Challenge, now: Instant) -> Standing:
+def find_access_code_standing(challenge: Challenge, now: Instant) -> ChallengeStanding:
     """Return what the recipient of an access code can do now."""
     if challenge.tries_in_all >= TRIES_IN_ALL:
-        return Standing(Step.BLOCKED)
+        return ChallengeStanding(ChallengeStep.BLOCKED)
     since = challenge.tries_since
     tries = challenge.tries if since is not None and now < since + WINDOW else 0
     if tries >= TRIES and since is not None:
-        return Standing(Step.WAIT, at=since + WINDOW)
-    return Standing(Step.ENTER, min(TRIES - tries, TRIES_IN_ALL - challenge.tries_in_all))
+        return ChallengeStanding(ChallengeStep.WAIT, at=since + WINDOW)
+    return ChallengeStanding(ChallengeStep.ENTER, min(TRIES - tries, TRIES_IN_ALL - challenge.tries_in_all))
 
 
-def standing_of_mailed(challenge: Challenge, now: Instant) -> Standing:
+def find_email_code_standing(challenge: Challenge, now: Instant) -> ChallengeStanding:
     """Return what the recipient of mailed codes can do now."""
-    again = next_code_at(challenge, now)
+    again = find_next_code_time(challenge, now)
     left = TRIES - challenge.tries
     if challenge.sent_at is not None and challenge.code is not None:
         until = challenge.sent_at + LIVES
         if left > 0 and now < until:
-            return Standing(Step.ENTER, left, again, until)
-        return Standing(Step.SPENT if left <= 0 else Step.EXPIRED, at=again)
-    return Standing(Step.ASK, at=again)
+            return ChallengeStanding(ChallengeStep.ENTER, left, again, until)
+        return ChallengeStanding(ChallengeStep.SPENT if left <= 0 else ChallengeStep.EXPIRED, at=again)
+    return ChallengeStanding(ChallengeStep.ASK, at=again)
 
 
-def next_code_at(challenge: Challenge, now: Instant) -> Instant:
+def find_next_code_time(challenge: Challenge, now: Instant) -> Instant:
     """Return when the next code may be sent: `now` or earlier when it may be sent at once."""
     if challenge.sent_on == now // DAY and challenge.sent >= CODES_A_DAY:
         return (now // DAY + 1) * DAY
     return now if challenge.sent_at is None else challenge.sent_at + APART
 
 
-def sent(challenge: Challenge, code: bytes, now: Instant) -> Challenge:
+def record_sent_code(challenge: Challenge, code: bytes, now: Instant) -> Challenge:
     """Return the challenge after a new code was sent; the code before it stops counting."""
     today = now // DAY
     so_far = challenge.sent if challenge.sent_on == today else 0
     return replace(challenge, code=code, sent_at=now, sent_on=today, sent=so_far + 1, tries=0, reached=None)
 
 
-def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
+def record_wrong_try(method: str, challenge: Challenge, now: Instant) -> Challenge:
     """Return the challenge after one more wrong try."""
     more = replace(challenge, tries=challenge.tries + 1, tries_in_all=challenge.tries_in_all + 1)
     if method == Method.EMAIL_CODE:
@@ -130,17 +130,17 @@ def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
 
 def is_blocked(method: str, challenge: Challenge, now: Instant) -> bool:
     """Return whether the recipient can neither enter a code now nor have a new one sent within a minute."""
-    found = standing(method, challenge, now)
+    found = find_standing(method, challenge, now)
     if method == Method.ACCESS_CODE:
-        return found.step in (Step.WAIT, Step.BLOCKED)
-    return found.step is not Step.ENTER and found.at is not None and found.at > now + APART
+        return found.step in (ChallengeStep.WAIT, ChallengeStep.BLOCKED)
+    return found.step is not ChallengeStep.ENTER and found.at is not None and found.at > now + APART
 
 
-def reset(challenge: Challenge) -> Challenge:
+def reset_challenge(challenge: Challenge) -> Challenge:
     """Return a challenge without any codes or tries."""
     return Challenge(challenge.recipient_id)
 
 
-def passed(challenge: Challenge) -> Challenge:
+def use_up_code(challenge: Challenge) -> Challenge:
     """Return the challenge after the mailed code was entered correctly, which uses it up."""
     return replace(challenge, code=None)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from esign.core.document.document import Role
-from esign.core.language import apart, choose
+from esign.core.language import choose_language, isolate_text
 
 VERSION = "2026-11"
 
@@ -123,25 +123,27 @@ APPROVALS: Mapping[str, Wording] = {
 }
 
 
-def text(locale: str, title: str, role: Role = Role.SIGNER) -> str:
+def write_agreement(locale: str, title: str, role: Role = Role.SIGNER) -> str:
     """Return the sentence that the recipient ticks, with the document's title filled in."""
-    return wording(locale, role).agreement.replace("{title}", apart(title, choose(locale).direction))
-
-
-def disclosure(locale: str, organisation: str, role: Role = Role.SIGNER) -> str:
-    """Return the text about what is recorded and, for a signer, about the right to a paper copy."""
-    return wording(locale, role).disclosure.replace(
-        "{organisation}", apart(organisation, choose(locale).direction)
+    return find_wording(locale, role).agreement.replace(
+        "{title}", isolate_text(title, choose_language(locale).direction)
     )
 
 
-def sha256(locale: str, role: Role = Role.SIGNER) -> str:
+def write_disclosure(locale: str, organisation: str, role: Role = Role.SIGNER) -> str:
+    """Return the text about what is recorded and, for a signer, about the right to a paper copy."""
+    return find_wording(locale, role).disclosure.replace(
+        "{organisation}", isolate_text(organisation, choose_language(locale).direction)
+    )
+
+
+def hash_wording(locale: str, role: Role = Role.SIGNER) -> str:
     """Return the SHA-256 in hex of the agreement, a line feed and the disclosure, before anything is filled in."""
-    shown = wording(locale, role)
+    shown = find_wording(locale, role)
     return hashlib.sha256(f"{shown.agreement}\n{shown.disclosure}".encode()).hexdigest()
 
 
-def wording(locale: str, role: Role = Role.SIGNER) -> Wording:
+def find_wording(locale: str, role: Role = Role.SIGNER) -> Wording:
     """Return the text of the locale or of its language, else the English one."""
     words = APPROVALS if role is Role.APPROVER else WORDINGS
-    return words[choose(locale).tag]
+    return words[choose_language(locale).tag]

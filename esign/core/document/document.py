@@ -56,7 +56,7 @@ class FieldType(StrEnum):
 INK = frozenset({FieldType.SIGNATURE, FieldType.INITIALS})
 
 
-class Delivery(StrEnum):
+class MailDelivery(StrEnum):
     NONE = "none"
     QUEUED = "queued"
     ACCEPTED = "accepted"
@@ -65,7 +65,7 @@ class Delivery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageGeometry:
     """The size of a page as displayed, after rotation, in points. `rotation` is 0, 90, 180 or 270 degrees
     clockwise.
     """
@@ -123,7 +123,7 @@ class Recipient:
     """A person the document is for; groups of equal `order` act one after the other.
 
     `link` and `code` say how the link and the code that they last acted with reached them
-    (`signing_link.Route`). `access_code` is the stored form of the agreed code that `actions.base.stored_codes`
+    (`signing_link.LinkRoute`). `access_code` is the stored form of the agreed code that `actions.base.stored_codes`
     makes, never the code itself.
     """
 
@@ -144,7 +144,7 @@ class Recipient:
     reminders_sent: int = 0
     last_reminded_at: Instant | None = None
     next_reminder_at: Instant | None = None
-    delivery: Delivery = Delivery.NONE
+    delivery: MailDelivery = MailDelivery.NONE
     delivery_at: Instant | None = None
     delivery_error: str | None = None
     ink: Ink | None = None
@@ -160,14 +160,14 @@ class Recipient:
         return self.role in ACTING
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether their own link opens the document: invited and not finished, or a viewer whose turn came."""
         return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
 
     @property
     def invited(self) -> bool:
         """Return whether the recipient was invited to act and has not finished."""
-        return self.acting and self.active
+        return self.acting and self.is_active
 
 
 FOREIGN = (
@@ -182,7 +182,7 @@ class File:
     name: str
     uploaded: str
     prepared: str
-    pages: tuple[Page, ...]
+    pages: tuple[PageGeometry, ...]
     images: tuple[str, ...]
     repaired: bool = False
     removed: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ class Document:
                 return recipient
         raise Problem("not_found")
 
-    def holders(self) -> tuple[Recipient, ...]:
+    def list_holders(self) -> tuple[Recipient, ...]:
         """Return the recipients who may hold fields, in the order in which markers in a file number them."""
         return tuple(r for r in self.recipients if r.acting)
 
@@ -262,11 +262,11 @@ class Document:
         """Return the same document with the recipient of that id replaced."""
         return replace(self, recipients=tuple(changed if r.id == changed.id else r for r in self.recipients))
 
-    def all_acted(self) -> bool:
+    def have_all_acted(self) -> bool:
         """Return whether every acting recipient has finished."""
         return all(r.status is RecipientStatus.COMPLETED for r in self.recipients if r.acting)
 
-    def finished(self) -> tuple[Recipient, ...]:
+    def list_finished(self) -> tuple[Recipient, ...]:
         """Return the recipients who have finished, in the order in which they did."""
         done = [r for r in self.recipients if r.status is RecipientStatus.COMPLETED]
         return tuple(sorted(done, key=lambda r: (r.completed_at or 0, r.id)))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.document.attention import trouble
+from esign.core.document.attention import find_trouble
 from esign.core.document.document import Document, Status
 from esign.core.instant import Instant
 
@@ -27,7 +27,7 @@ class Sort(StrEnum):
         return self.startswith("-")
 
     @property
-    def turned(self) -> "Sort":
+    def opposite(self) -> "Sort":
         """Return the opposite order."""
         return Sort(self[1:] if self.descending else f"-{self}")
 
@@ -44,7 +44,7 @@ ALWAYS = Span()
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class DocumentFilters:
     """The filters of one list; a filter that is not given does not narrow the list.
 
     `q` and `recipient_email` are compared folded. `attention` keeps only documents that need attention
@@ -68,7 +68,7 @@ class Listing:
         Only the filters on status and attention are checked again.
         """
         there = not self.statuses or document.status in self.statuses
-        return there and (not self.attention or trouble(document) is not None)
+        return there and (not self.attention or find_trouble(document) is not None)
 
 
-EVERYTHING = Listing()
+EVERYTHING = DocumentFilters()

@@ -9,7 +9,7 @@ LOCAL = re.compile(r"(.+\.)?localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 PORTS = {"https": 443, "http": 80}
 
 
-def origin(text: str) -> str | None:
+def parse_origin(text: str) -> str | None:
     """Return an origin in the form browsers use, such as `https://app.example.com`, or None if it is not one.
 
     Plain http is accepted only for the local machine. The check is strict because the result is written into a

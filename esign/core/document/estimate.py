@@ -13,7 +13,7 @@ def is_asked(field: Field) -> bool:
     return not field.read_only and not (field.type in OF_ITSELF and field.options.get("autofill", True))
 
 
-def group_of(field: Field) -> str | None:
+def find_group(field: Field) -> str | None:
     """Return a key for the group of a check box that the recipient may tick, or None.
 
     The boxes of a group count as one answer.
@@ -23,19 +23,19 @@ def group_of(field: Field) -> str | None:
     return f"group {field.options['group']}"
 
 
-def asked(recipient: Recipient) -> int:
+def count_answers(recipient: Recipient) -> int:
     """Return the number of answers that the recipient gives."""
-    return len({group_of(field) or field.id for field in recipient.fields if is_asked(field)})
+    return len({find_group(field) or field.id for field in recipient.fields if is_asked(field)})
 
 
-def filled(recipient: Recipient, values: Mapping[str, object]) -> int:
+def count_filled(recipient: Recipient, values: Mapping[str, object]) -> int:
     """Return how many of these answers `values` (by field id) contains; the values need not be valid yet."""
     given = {id for id, value in values.items() if value not in (None, "", False)}
     return len(
-        {group_of(field) or field.id for field in recipient.fields if is_asked(field) and field.id in given}
+        {find_group(field) or field.id for field in recipient.fields if is_asked(field) and field.id in given}
     )
 
 
-def minutes(pages: int, asked: int) -> int:
+def estimate_minutes(pages: int, asked: int) -> int:
     """Return an estimate of the minutes that reading the pages and giving the answers takes."""
     return ceil(pages * 0.5 + max(asked, 1) * 0.3)

@@ -40,7 +40,7 @@ PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 }
 
 
-class Wrong(ValueError):
+class InvalidValue(ValueError):
     """A value that does not fit its field, with the sentence for the signer and the rule it breaks."""
 
     def __init__(self, rule: str, message: str) -> None:
@@ -48,7 +48,7 @@ class Wrong(ValueError):
         self.rule, self.message = rule, message
 
 
-def fill(
+def fill_fields(
     recipient: Recipient, answers: Mapping[str, Any], today: date, now: Instant
 ) -> tuple[tuple[Field, ...], Ink | None]:
     """Return the recipient's fields with their answers put in, and the signature given outside of any field.
@@ -68,11 +68,11 @@ def fill(
     filled = []
     for field in recipient.fields:
         try:
-            value = answer(field, answers.get(field.id), recipient, today)
+            value = check_answer(field, answers.get(field.id), recipient, today)
             filled.append(replace(field, value=value, filled_at=None if value is None else now))
-        except Wrong as wrong:
+        except InvalidValue as wrong:
             problems.append(Detail(f"/answers/{field.id}", wrong.message, wrong.rule))
-    problems += group_problems(filled, recipient.role is not Role.APPROVER)
+    problems += find_group_problems(filled, recipient.role is not Role.APPROVER)
     ink = answers.get("signature")
     if ink is not None and not isinstance(ink, Ink):
         problems.append(Detail("/answers/signature", "Please sign.", "type"))
@@ -88,7 +88,7 @@ def needs_signature(recipient: Recipient) -> bool:
     return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
 
 
-def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
+def check_answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
     """Return the value to store for one field, or None for an empty one. Raises Wrong.
 
     An approver may leave any field empty (contract 4).
@@ -96,7 +96,7 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
     must = field.required and recipient.role is not Role.APPROVER
     if field.read_only:
         if given is not None and given != field.value:
-            raise Wrong("reference", "This field was filled in by the sender and cannot be changed.")
+            raise InvalidValue("reference", "This field was filled in by the sender and cannot be changed.")
         return field.value
     if field.type is FieldType.EMAIL and field.options.get("autofill", True):
         return recipient.email
@@ -109,10 +109,12 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
     if isinstance(given, str):
         given = given.strip() or None
     if field.type is FieldType.CHECKBOX:
-        return tick(given, must)
+        return check_tick(given, must)
     if given is None:
         if must:
-            raise Wrong("required", "Please sign here." if field.type in INK else "Please fill this in.")
+            raise InvalidValue(
+                "required", "Please sign here." if field.type in INK else "Please fill this in."
+            )
         return None
     return CHECKS[field.type](field, given)
 
@@ -120,99 +122,99 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
 def prefill(field: Field, given: str | bool) -> Value | None:
     """Return the value that the sender writes into a field beforehand, or None for an empty text. Raises Wrong."""
     if field.type in INK:
-        raise Wrong("type", "Nobody signs beforehand.")
+        raise InvalidValue("type", "Nobody signs beforehand.")
     if field.type is FieldType.CHECKBOX:
         if not isinstance(given, bool):
-            raise Wrong("type", "true or false.")
+            raise InvalidValue("type", "true or false.")
         return given
-    text = a_string(given).strip()
+    text = require_string(given).strip()
     return CHECKS[field.type](field, text) if text else None
 
 
-def tick(given: Any, must: bool) -> bool:
+def check_tick(given: Any, must: bool) -> bool:
     """Return whether the box is ticked. Raises Wrong when `given` is not a boolean, or the box `must` be ticked."""
     if given is None:
         given = False
     if not isinstance(given, bool):
-        raise Wrong("type", "Tick the box or leave it empty.")
+        raise InvalidValue("type", "Tick the box or leave it empty.")
     if must and not given:
-        raise Wrong("required", "Please tick this box.")
+        raise InvalidValue("required", "Please tick this box.")
     return given
 
 
-def ink(field: Field, given: Any) -> Ink:
+def check_ink(field: Field, given: Any) -> Ink:
     """Return the signature if its kind is one that the field allows. Raises Wrong."""
     if not isinstance(given, Ink):
-        raise Wrong("type", "Draw, type or upload your signature.")
+        raise InvalidValue("type", "Draw, type or upload your signature.")
     if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
-        raise Wrong("enum", "Please sign in another way.")
+        raise InvalidValue("enum", "Please sign in another way.")
     return given
 
 
-def words(field: Field, given: Any) -> str:
+def check_text(field: Field, given: Any) -> str:
     """Return a text that fits the field's length and pattern. Raises Wrong."""
-    text = a_string(given)
+    text = require_string(given)
     lines = field.options.get("multiline", False)
     if (CONTROL_BUT_LINES if lines else CONTROL).search(text):
-        raise Wrong("format", "This text has characters that cannot be printed.")
+        raise InvalidValue("format", "This text has characters that cannot be printed.")
     least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
     if len(text) < least:
-        raise Wrong("length", f"Please write at least {least} characters.")
+        raise InvalidValue("length", f"Please write at least {least} characters.")
     if len(text) > most:
-        raise Wrong("length", f"Please write at most {most} characters.")
+        raise InvalidValue("length", f"Please write at most {most} characters.")
     fits, sentence = PATTERNS[field.options.get("pattern") or "none"]
     if not all(fits(line) for line in text.splitlines() if line):
-        raise Wrong("format", sentence)
+        raise InvalidValue("format", sentence)
     return text
 
 
-def name(field: Field, given: Any) -> str:
+def check_name(field: Field, given: Any) -> str:
     """Return a name of at most 200 printable characters. Raises Wrong."""
-    text = a_string(given)
+    text = require_string(given)
     if CONTROL.search(text):
-        raise Wrong("format", "This text has characters that cannot be printed.")
+        raise InvalidValue("format", "This text has characters that cannot be printed.")
     if len(text) > 200:
-        raise Wrong("length", "Please write at most 200 characters.")
+        raise InvalidValue("length", "Please write at most 200 characters.")
     return text
 
 
-def email(field: Field, given: Any) -> str:
+def check_email(field: Field, given: Any) -> str:
     """Return an email address of plausible form. Raises Wrong."""
-    text = name(field, given)
+    text = check_name(field, given)
     if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
-        raise Wrong("format", "Please write an email address, such as name@example.com.")
+        raise InvalidValue("format", "Please write an email address, such as name@example.com.")
     return text
 
 
-def day(field: Field, given: Any) -> str:
+def check_day(field: Field, given: Any) -> str:
     """Return an ISO date within the bounds of the field. Raises Wrong."""
-    text = a_string(given)
+    text = require_string(given)
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        raise Wrong("format", "Please choose a date, such as 2026-11-21.")
+        raise InvalidValue("format", "Please choose a date, such as 2026-11-21.")
     try:
         date.fromisoformat(text)
     except ValueError:
-        raise Wrong("format", "This date does not exist.") from None
+        raise InvalidValue("format", "This date does not exist.") from None
     least, most = field.options.get("min"), field.options.get("max")
     if (least and text < least) or (most and text > most):
-        raise Wrong("range", _between("Choose a day", least, most))
+        raise InvalidValue("range", _describe_range("Choose a day", least, most))
     return text
 
 
-def number(field: Field, given: Any) -> str:
+def check_number(field: Field, given: Any) -> str:
     """Return a decimal number, with a point, within the bounds and decimals of the field. Raises Wrong.
 
     A comma is read as the decimal point. Where fewer than three decimals are asked for, `1,000` is refused as a
     mark between thousands.
     """
-    if THOUSANDS.fullmatch(a_string(given)) and (field.options.get("decimals") or 0) < 3:
-        raise Wrong("format", "Please write the number without a mark between the thousands.")
-    text = a_string(given).replace(",", ".")
+    if THOUSANDS.fullmatch(require_string(given)) and (field.options.get("decimals") or 0) < 3:
+        raise InvalidValue("format", "Please write the number without a mark between the thousands.")
+    text = require_string(given).replace(",", ".")
     if not DECIMAL.fullmatch(text):
-        raise Wrong("format", "Please write a number, such as 12 or 3.50.")
+        raise InvalidValue("format", "Please write a number, such as 12 or 3.50.")
     decimals = field.options.get("decimals")
     if decimals is not None and len(text.partition(".")[2]) > decimals:
-        raise Wrong(
+        raise InvalidValue(
             "format", f"Use at most {decimals} digits after the point." if decimals else "Use a whole number."
         )
     least, most = field.options.get("min"), field.options.get("max")
@@ -220,14 +222,14 @@ def number(field: Field, given: Any) -> str:
     if (least is not None and exact < Decimal(str(least))) or (
         most is not None and exact > Decimal(str(most))
     ):
-        raise Wrong("range", _between("Choose a number", least, most))
+        raise InvalidValue("range", _describe_range("Choose a number", least, most))
     return text
 
 
-def choice(field: Field, given: Any) -> str:
+def check_choice(field: Field, given: Any) -> str:
     """Return one of the field's options. Raises Wrong."""
     if given not in field.options.get("options", ()):
-        raise Wrong("enum", "Please choose one of the options.")
+        raise InvalidValue("enum", "Please choose one of the options.")
     return str(given)
 
 
@@ -236,33 +238,33 @@ def is_letter(c: str) -> bool:
     return unicodedata.category(c)[0] in "LM"
 
 
-def a_string(given: Any) -> str:
+def require_string(given: Any) -> str:
     """Return `given` if it is a string. Raises Wrong."""
     if not isinstance(given, str):
-        raise Wrong("type", "Please write text.")
+        raise InvalidValue("type", "Please write text.")
     return given
 
 
-def _between(lead: str, least: Any, most: Any) -> str:
+def _describe_range(lead: str, least: Any, most: Any) -> str:
     if least is not None and most is not None:
         return f"{lead} between {least} and {most}."
     return f"{lead} from {least} on." if least is not None else f"{lead} up to {most}."
 
 
 CHECKS: Mapping[FieldType, Callable[[Field, Any], Value]] = {
-    FieldType.SIGNATURE: ink,
-    FieldType.INITIALS: ink,
-    FieldType.DATE: day,
-    FieldType.NAME: name,
-    FieldType.EMAIL: email,
-    FieldType.TEXT: words,
-    FieldType.NUMBER: number,
-    FieldType.RADIO: choice,
-    FieldType.DROPDOWN: choice,
+    FieldType.SIGNATURE: check_ink,
+    FieldType.INITIALS: check_ink,
+    FieldType.DATE: check_day,
+    FieldType.NAME: check_name,
+    FieldType.EMAIL: check_email,
+    FieldType.TEXT: check_text,
+    FieldType.NUMBER: check_number,
+    FieldType.RADIO: check_choice,
+    FieldType.DROPDOWN: check_choice,
 }
 
 
-def group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
+def find_group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
     """Return the problems of groups of check boxes that have too few or too many ticks.
 
     The least number is the largest minimum in the group, and counts only if the recipient `must` tick. The most
@@ -272,10 +274,10 @@ def group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
     for field in fields:
         if field.type is FieldType.CHECKBOX and field.options.get("group"):
             groups.setdefault(field.options["group"], []).append(field)
-    return [problem for boxes in groups.values() if (problem := _group_problem(boxes, must))]
+    return [problem for boxes in groups.values() if (problem := _find_group_problem(boxes, must))]
 
 
-def _group_problem(boxes: Sequence[Field], must: bool) -> Detail | None:
+def _find_group_problem(boxes: Sequence[Field], must: bool) -> Detail | None:
     least = max((b.options.get("minChecked") or 0 for b in boxes), default=0) if must else 0
     limits = [b.options["maxChecked"] for b in boxes if b.options.get("maxChecked") is not None]
     most = min(limits, default=len(boxes))

@@ -12,7 +12,7 @@ REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
-def portable(name: str) -> str:
+def make_portable(name: str) -> str:
     """Return the name in characters that every file system and terminal accepts; it is never empty."""
     visible = "".join(
         c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c) not in ("Cc", "Cf")
@@ -24,7 +24,7 @@ def portable(name: str) -> str:
     return f"{'_' if RESERVED.match(stem) else ''}{stem}{dot}{ending}"
 
 
-def distinct(names: Iterable[str]) -> list[str]:
+def make_distinct(names: Iterable[str]) -> list[str]:
     """Return the names made unique by numbers: `offer.pdf`, `offer (2).pdf`.
 
     Names are compared without case, as on Windows and macOS.
@@ -43,7 +43,7 @@ def distinct(names: Iterable[str]) -> list[str]:
     return made
 
 
-def name_of(document: Document, variant: str) -> str:
-    """Return the file name of a variant: `contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+def name_file(document: Document, variant: str) -> str:
+    """Return the file name of a variant: `contract.read_pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
     base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
     return document.file.name if variant == "original" else f"{base}-{variant}.pdf"

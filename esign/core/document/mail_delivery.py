@@ -3,20 +3,22 @@
 from dataclasses import replace
 
 from esign.core.actor import SYSTEM
-from esign.core.document.document import Delivery, Document, Recipient
+from esign.core.document.document import Document, MailDelivery, Recipient
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import Instant
 
 
-def delivered(document: Document, recipient: Recipient, delivery: Delivery, now: Instant) -> Outcome:
+def record_delivery(
+    document: Document, recipient: Recipient, delivery: MailDelivery, now: Instant
+) -> Outcome:
     """Record that the mail server accepted the mail, or that it was kept on this server."""
     taken = replace(recipient, delivery=delivery, delivery_at=now, delivery_error=None)
     return Outcome(replace(document, updated_at=now).with_recipient(taken))
 
 
-def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
+def record_failed_delivery(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
     """Record that the mail server refused the address permanently."""
-    failed = replace(recipient, delivery=Delivery.FAILED, delivery_at=now, delivery_error=reason)
+    failed = replace(recipient, delivery=MailDelivery.FAILED, delivery_at=now, delivery_error=reason)
     return Outcome(
         replace(document, updated_at=now).with_recipient(failed),
         (Event("recipient.delivery_failed", now, SYSTEM, recipient.id, detail={"reason": reason}),),

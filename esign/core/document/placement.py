@@ -5,7 +5,7 @@ Geometry).
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from esign.core.document.document import Field, FieldType, Page
+from esign.core.document.document import Field, FieldType, PageGeometry
 from esign.core.errors import Detail
 
 TOLERANCE = 0.01
@@ -24,18 +24,18 @@ SIZES: dict[FieldType, tuple[float, float]] = {
 }
 
 
-def sized(
+def complete_size(
     kind: FieldType, x: float, y: float, width: float | None, height: float | None
 ) -> tuple[float, float]:
     """Return width and height, with the defaults of the type put in; a default is cut to what fits on the page."""
     default_width, default_height = SIZES[kind]
     return (
-        fitting(default_width, x) if width is None else width,
-        fitting(default_height, y) if height is None else height,
+        cut_to_page(default_width, x) if width is None else width,
+        cut_to_page(default_height, y) if height is None else height,
     )
 
 
-def fitting(size: float, start: float) -> float:
+def cut_to_page(size: float, start: float) -> float:
     """Return `size` cut at the edge of the page.
 
     A field that begins outside keeps its size, so that only its position is reported.
@@ -43,7 +43,7 @@ def fitting(size: float, start: float) -> float:
     return min(size, 100 - start) if start < 100 else size
 
 
-def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[Detail]:
+def find_out_of_bounds(field: Field, pages: Sequence[PageGeometry], path: str) -> Iterator[Detail]:
     """Yield every reason why a field does not lie on its page, with the member it is about."""
     if not 1 <= field.page <= len(pages):
         yield Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
@@ -58,7 +58,9 @@ def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[De
             yield Detail(f"{path}/{size}", "The field reaches over the edge of the page.", "range")
 
 
-def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: str) -> list[Detail]:
+def find_misplaced(
+    holders: Iterable[Sequence[Field]], pages: Sequence[PageGeometry], path: str
+) -> list[Detail]:
     """Return the problems of fields that do not lie on their pages.
 
     `path` is that of a list, each entry of which holds fields.
@@ -67,5 +69,5 @@ def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: s
         problem
         for n, fields in enumerate(holders)
         for m, field in enumerate(fields)
-        for problem in out_of_bounds(field, pages, f"{path}/{n}/fields/{m}")
+        for problem in find_out_of_bounds(field, pages, f"{path}/{n}/fields/{m}")
     ]

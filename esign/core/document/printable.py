@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from esign.core.document.document import Document, Field, FieldType, Ink
 
 
-def texts(document: Document) -> Iterator[tuple[str, str]]:
+def list_texts(document: Document) -> Iterator[tuple[str, str]]:
     """Yield (JSON Pointer, text) for each text on the certificate page or in a field."""
     if document.created_by.name:
         yield "", document.created_by.name
@@ -15,18 +15,18 @@ def texts(document: Document) -> Iterator[tuple[str, str]]:
         yield f"/recipients/{n}/name", recipient.name
         yield f"/recipients/{n}/email", recipient.email
         for m, field in enumerate(recipient.fields):
-            for text in of_field(field):
+            for text in list_field_texts(field):
                 yield f"/recipients/{n}/fields/{m}", text
 
 
-def of_field(field: Field) -> Iterator[str]:
+def list_field_texts(field: Field) -> Iterator[str]:
     """Yield the texts that one field may print, as far as they are known; a choice may print any option."""
-    yield from of_value(field)
+    yield from list_value_texts(field)
     if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
         yield from field.options.get("options", ())
 
 
-def of_value(field: Field) -> Iterator[str]:
+def list_value_texts(field: Field) -> Iterator[str]:
     """Yield the text that was filled in, or typed as a signature."""
     if isinstance(field.value, str):
         yield field.value

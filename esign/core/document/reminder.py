@@ -6,7 +6,9 @@ from esign.core.people.account import Reminders
 APART: Millis = HOUR  # least time between two reminders of a recipient (contract 7)
 
 
-def next_due(reminders: Reminders, sent_at: Instant, expires_at: Instant, after: Instant) -> Instant | None:
+def find_next_due(
+    reminders: Reminders, sent_at: Instant, expires_at: Instant, after: Instant
+) -> Instant | None:
     """Return the earliest planned reminder at least an hour after the last one, or None when no more are
     planned.
 

@@ -11,7 +11,7 @@ from esign.core.instant import DAY, Instant, rfc3339
 from esign.core.people.account import Organisation
 
 
-def locked_until(document: Document, organisation: Organisation) -> Instant | None:
+def find_lock_end(document: Document, organisation: Organisation) -> Instant | None:
     """Return the end of a completed document's retention period; None for every other document."""
     days, completed_at = organisation.retain_completed_days, document.completed_at
     return None if days is None or completed_at is None else completed_at + days * DAY
@@ -19,7 +19,7 @@ def locked_until(document: Document, organisation: Organisation) -> Instant | No
 
 def require_unlocked(document: Document, organisation: Organisation, now: Instant) -> None:
     """Raise `retention_locked`, naming the end, while the document is within its retention period."""
-    until = locked_until(document, organisation)
+    until = find_lock_end(document, organisation)
     if until is not None and now < until:
         raise Problem(
             "retention_locked",
@@ -28,24 +28,24 @@ def require_unlocked(document: Document, organisation: Organisation, now: Instan
         )
 
 
-def deletes_at(document: Document, organisation: Organisation) -> Instant | None:
+def find_deletion_time(document: Document, organisation: Organisation) -> Instant | None:
     """Return when a document that ended is deleted automatically, never before its retention ends; None if it
     stays.
     """
     days, ended = organisation.delete_closed_after_days, document.completed_at or document.closed_at
     if days is None or ended is None:
         return None
-    return max(ended + days * DAY, locked_until(document, organisation) or 0)
+    return max(ended + days * DAY, find_lock_end(document, organisation) or 0)
 
 
-def goes_at(document: Document, organisation: Organisation, test_days: int) -> Instant | None:
+def find_removal_time(document: Document, organisation: Organisation, test_days: int) -> Instant | None:
     """Return when the document is deleted by the settings or, in test mode, after `test_days`; None if it
     stays.
 
     Retention protects no document of test mode from the second limit.
     """
     ended = document.completed_at or document.closed_at
-    dates = [deletes_at(document, organisation)]
+    dates = [find_deletion_time(document, organisation)]
     if ended is not None and document.mode is Mode.TEST:
         dates.append(ended + test_days * DAY)
     return min((at for at in dates if at is not None), default=None)
@@ -59,10 +59,10 @@ class Horizons:
     closed: Instant | None
 
 
-def horizons(organisation: Organisation, mode: Mode, test_days: int, now: Instant) -> Horizons:
+def find_horizons(organisation: Organisation, mode: Mode, test_days: int, now: Instant) -> Horizons:
     """Return the ends by which documents are deleted at `now`.
 
-    It is the inverse of `goes_at`, for queries that find documents by when they ended.
+    It is the inverse of `find_removal_time`, for queries that find documents by when they ended.
     """
     days, kept = organisation.delete_closed_after_days, organisation.retain_completed_days or 0
     completed = [] if days is None else [max(days, kept)]

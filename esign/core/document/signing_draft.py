@@ -14,7 +14,7 @@ APART = "signature"  # stands for the signature of a recipient who has no field 
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class EnteredValue:
     """A JSON value as its page sent it, and when it was entered, by the server's clock as the page estimates it."""
 
     at: Instant
@@ -22,7 +22,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DraftEntry:
     """A value of a draft; `revision` is that of the draft when the value arrived."""
 
     at: Instant
@@ -31,18 +31,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SigningDraft:
     """The unsubmitted values of a recipient, by field id."""
 
     revision: int = 0
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, DraftEntry] = field(default_factory=dict)
 
-    def since(self, revision: int) -> dict[str, Given]:
+    def since(self, revision: int) -> dict[str, EnteredValue]:
         """Return the values that arrived after that revision."""
-        return {id: Given(e.at, e.value) for id, e in self.entries.items() if e.revision > revision}
+        return {id: EnteredValue(e.at, e.value) for id, e in self.entries.items() if e.revision > revision}
 
 
-def merged(draft: Draft, given: Mapping[str, Given], now: Instant) -> Draft:
+def merge_values(draft: SigningDraft, given: Mapping[str, EnteredValue], now: Instant) -> SigningDraft:
     """Return the draft with the values that are newer than its own; the same draft when none are.
 
     The time of a page whose clock is ahead is limited to `now`, but stays later than that of the value it
@@ -53,11 +53,11 @@ def merged(draft: Draft, given: Mapping[str, Given], now: Instant) -> Draft:
         last = draft.entries[id].at if id in draft.entries else 0
         at = min(new.at, max(now, last + 1))
         if at > last:
-            taken[id] = Entry(at, revision, new.value)
-    return Draft(revision, {**draft.entries, **taken}) if taken else draft
+            taken[id] = DraftEntry(at, revision, new.value)
+    return SigningDraft(revision, {**draft.entries, **taken}) if taken else draft
 
 
-def check(recipient: Recipient, given: Mapping[str, Given]) -> None:
+def check_values(recipient: Recipient, given: Mapping[str, EnteredValue]) -> None:
     """Raise `invalid_request` for values of fields that the recipient does not fill in, or of the wrong JSON type."""
     own = {field.id: field.type for field in recipient.fields if is_asked(field)}
     if needs_signature(recipient):
@@ -90,18 +90,18 @@ def has_shape(type: FieldType, value: Any) -> bool:
     return value.keys() == {"kind", "picture"} and isinstance(value["picture"], str)
 
 
-def put_in(recipient: Recipient, draft: Draft) -> Recipient:
+def put_in_values(recipient: Recipient, draft: SigningDraft) -> Recipient:
     """Return the recipient with the entered values in their fields; the page's script restores signatures."""
-    return replace(recipient, fields=tuple(entered(each, draft) for each in recipient.fields))
+    return replace(recipient, fields=tuple(put_in_value(each, draft) for each in recipient.fields))
 
 
-def entered(field: Field, draft: Draft) -> Field:
+def put_in_value(field: Field, draft: SigningDraft) -> Field:
     """Return the field with its entered value; signatures and initials are left as they are."""
     entry = draft.entries.get(field.id)
     return field if entry is None or field.type in INK else replace(field, value=entry.value)
 
 
-def over(before: Document, after: Document) -> list[str]:
+def find_ended_drafts(before: Document, after: Document) -> list[str]:
     """Return the ids of recipients whose drafts end with a transition: they have acted, or the document has ended."""
     if before.status is not Status.SENT:
         return []

@@ -10,7 +10,7 @@ from esign.core.document.document import Document
 from esign.core.instant import DAY, Instant
 
 
-class Route(StrEnum):
+class LinkRoute(StrEnum):
     """How a link or a code reached the person who used it, as far as this server knows."""
 
     EMAIL = "email"  # a mail server took the mail that it stood in, and it stood nowhere else
@@ -25,16 +25,16 @@ class Reached(StrEnum):
     KEPT = "kept"
 
 
-def route(mode: Mode, reached: str | None, *, to_sender: bool = False) -> Route | None:
+def find_route(mode: Mode, reached: str | None, *, to_sender: bool = False) -> LinkRoute | None:
     """Return how a link or code arrived, or None where that was not recorded."""
     if to_sender:
-        return Route.SENDER
+        return LinkRoute.SENDER
     if mode is Mode.TEST:
-        return Route.TEST
-    return {Reached.EMAIL.value: Route.EMAIL, Reached.KEPT.value: Route.SENDER}.get(reached or "")
+        return LinkRoute.TEST
+    return {Reached.EMAIL.value: LinkRoute.EMAIL, Reached.KEPT.value: LinkRoute.SENDER}.get(reached or "")
 
 
-def ends_at(document: Document, days: int) -> Instant | None:
+def find_end(document: Document, days: int) -> Instant | None:
     """Return when the links of a document stop working, `days` after it ended; None while it has not ended."""
     ended = document.completed_at or document.closed_at
     return None if ended is None else ended + days * DAY
@@ -42,5 +42,5 @@ def ends_at(document: Document, days: int) -> Instant | None:
 
 def has_ended(document: Document, days: int, now: Instant) -> bool:
     """Return whether the links of the document have stopped working."""
-    last = ends_at(document, days)
+    last = find_end(document, days)
     return last is not None and now >= last

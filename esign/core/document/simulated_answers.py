@@ -27,7 +27,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def answers(recipient: Recipient, given: Mapping[str, Any], today: date) -> dict[str, Any]:
+def make_answers(recipient: Recipient, given: Mapping[str, Any], today: date) -> dict[str, Any]:
     """Return `given` (JSON values by field id) with the missing required values made up; optional fields stay
     empty.
 
@@ -36,19 +36,21 @@ def answers(recipient: Recipient, given: Mapping[str, Any], today: date) -> dict
     required.
     """
     inks = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
-    filled = {id: signed(recipient.name, value) if id in inks else value for id, value in given.items()}
+    filled = {
+        id: complete_signature(recipient.name, value) if id in inks else value for id, value in given.items()
+    }
     if recipient.role is Role.APPROVER:
         return filled
     for field in recipient.fields:
         if field.required and field.value is None and not field.read_only and field.id not in filled:
             filled[field.id] = INVENTED[field.type](field, recipient, today)
-    tick(recipient.fields, filled)
+    tick_boxes(recipient.fields, filled)
     if needs_signature(recipient):
-        filled.setdefault("signature", typed(recipient.name))
+        filled.setdefault("signature", make_typed_signature(recipient.name))
     return filled
 
 
-def tick(fields: Sequence[Field], filled: dict[str, Any]) -> None:
+def tick_boxes(fields: Sequence[Field], filled: dict[str, Any]) -> None:
     """Tick as many boxes of each group as required, the first ones that `filled` says nothing about."""
     groups: dict[str, list[Field]] = {}
     for field in fields:
@@ -62,39 +64,39 @@ def tick(fields: Sequence[Field], filled: dict[str, Any]) -> None:
             filled[box.id] = True
 
 
-def signed(name: str, given: Any) -> Any:
+def complete_signature(name: str, given: Any) -> Any:
     """Return a signature with its missing parts added; `given` may be the text alone, or the kind alone."""
     if isinstance(given, str):
-        return typed(given)
+        return make_typed_signature(given)
     if isinstance(given, dict):
-        rest = typed(name) if given.get("kind") == "typed" else {"picture": STROKE}
+        rest = make_typed_signature(name) if given.get("kind") == "typed" else {"picture": STROKE}
         return {**rest, **given}
     return given
 
 
-def typed(text: str) -> dict[str, str]:
+def make_typed_signature(text: str) -> dict[str, str]:
     """Return a typed signature, cut to 100 characters."""
     return {"kind": "typed", "text": text[:100]}
 
 
-def ink(field: Field, recipient: Recipient, today: date) -> dict[str, str]:
+def make_signature(field: Field, recipient: Recipient, today: date) -> dict[str, str]:
     """Return a signature of a kind that the field allows."""
     allowed = field.options.get("allowed") or ("typed",)
     if "typed" not in allowed:
         return {"kind": allowed[0], "picture": STROKE}
     if field.type is FieldType.INITIALS:
-        return typed("".join(word[0] for word in recipient.name.split()))
-    return typed(recipient.name)
+        return make_typed_signature("".join(word[0] for word in recipient.name.split()))
+    return make_typed_signature(recipient.name)
 
 
-def text(field: Field, recipient: Recipient, today: date) -> str:
+def make_text(field: Field, recipient: Recipient, today: date) -> str:
     """Return a text that fits the field's length and pattern."""
     seed, more = TEXTS[field.options.get("pattern") or "none"]
     least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
     return (seed + more * least)[: max(least, min(len(seed), most))]
 
 
-def number(field: Field, recipient: Recipient, today: date) -> str:
+def make_number(field: Field, recipient: Recipient, today: date) -> str:
     """Return the number nearest to 1 that the bounds allow, as text."""
     least, most = (
         None if (b := field.options.get(end)) is None else Decimal(str(b)) for end in ("min", "max")
@@ -112,7 +114,7 @@ def number(field: Field, recipient: Recipient, today: date) -> str:
     return format(chosen, "f")
 
 
-def day(field: Field, recipient: Recipient, today: date) -> str:
+def make_day(field: Field, recipient: Recipient, today: date) -> str:
     """Return today, or the nearest day that the field allows."""
     chosen = today.isoformat()
     if least := field.options.get("min"):
@@ -123,12 +125,12 @@ def day(field: Field, recipient: Recipient, today: date) -> str:
 
 
 INVENTED: Mapping[FieldType, Callable[[Field, Recipient, date], Any]] = {
-    **dict.fromkeys(INK, ink),
-    FieldType.DATE: day,
+    **dict.fromkeys(INK, make_signature),
+    FieldType.DATE: make_day,
     FieldType.NAME: lambda field, recipient, today: recipient.name,
     FieldType.EMAIL: lambda field, recipient, today: recipient.email,
-    FieldType.TEXT: text,
-    FieldType.NUMBER: number,
+    FieldType.TEXT: make_text,
+    FieldType.NUMBER: make_number,
     FieldType.CHECKBOX: lambda field, recipient, today: True,
     FieldType.RADIO: lambda field, recipient, today: field.options["options"][0],
     FieldType.DROPDOWN: lambda field, recipient, today: field.options["options"][0],

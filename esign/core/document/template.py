@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from esign.core.actor import Mode
 from esign.core.document.document import INK, Document, Field, File, Recipient, Role
-from esign.core.document.field_values import Wrong, prefill
+from esign.core.document.field_values import InvalidValue, prefill
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
@@ -61,7 +61,7 @@ class Taker:
     access_code: str | None = None
 
 
-def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[Recipient, ...]:
+def make_recipients(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[Recipient, ...]:
     """Return the recipients of a document made from the template, in the order of its roles.
 
     Raises `invalid_request` naming every role that is unknown, taken twice or not at all, and every value that
@@ -79,8 +79,8 @@ def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[
         elif role.key in made:
             problems.append(Detail(f"/recipients/{n}/roleKey", "Each role is taken once.", "duplicate"))
         else:
-            problems += wrong_values(role, taker, f"/recipients/{n}/values")
-            made[role.key] = recipient(role, taker, new_id)
+            problems += find_wrong_values(role, taker, f"/recipients/{n}/values")
+            made[role.key] = make_recipient(role, taker, new_id)
     problems += [
         Detail("/recipients", f"The role “{key}” needs a recipient.", "required")
         for key in roles
@@ -91,28 +91,28 @@ def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[
     return tuple(made[key] for key in roles)
 
 
-def wrong_values(role: TemplateRole, taker: Taker, path: str) -> Iterator[Detail]:
+def find_wrong_values(role: TemplateRole, taker: Taker, path: str) -> Iterator[Detail]:
     """Yield the problems of values whose key is unknown or that their field does not accept."""
     fields = {field.key: field for field in role.fields}
     for key, given in taker.values.items():
         if key not in fields:
             yield Detail(f"{path}/{key}", "The role has no field of this key.", "reference")
-        elif wrong := refused(fields[key], given):
+        elif wrong := find_refusal(fields[key], given):
             yield Detail(f"{path}/{key}", wrong.message, wrong.rule)
 
 
-def refused(field: Field, given: str | bool) -> Wrong | None:
+def find_refusal(field: Field, given: str | bool) -> InvalidValue | None:
     """Return why the field does not accept a value beforehand, or None when it does."""
     try:
         value = prefill(field, given)
-    except Wrong as wrong:
+    except InvalidValue as wrong:
         return wrong
     if field.read_only and value is None:
-        return Wrong("required", "A read-only field needs a value.")
+        return InvalidValue("required", "A read-only field needs a value.")
     return None
 
 
-def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
+def make_recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
     """Return a recipient with a copy of the role's fields; values that do not fit are left out."""
     return Recipient(
         id=new_id("rcp"),
@@ -122,19 +122,19 @@ def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
         order=role.order,
         authentication=taker.authentication,
         access_code=taker.access_code,
-        fields=tuple(copied(field, taker.values, new_id) for field in role.fields),
+        fields=tuple(copy_field(field, taker.values, new_id) for field in role.fields),
     )
 
 
-def copied(field: Field, values: Mapping[str, str | bool], new_id: NewId) -> Field:
+def copy_field(field: Field, values: Mapping[str, str | bool], new_id: NewId) -> Field:
     """Return a copy of the field under a new id, with the sender's value where it has one that fits."""
     field = replace(field, id=new_id("fld"))
-    if field.key is None or field.key not in values or refused(field, values[field.key]):
+    if field.key is None or field.key not in values or find_refusal(field, values[field.key]):
         return field
     return replace(field, value=prefill(field, values[field.key]))
 
 
-def roles_of(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
+def make_roles(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
     """Return a role for each recipient of a document, without any of their personal data."""
     return tuple(
         TemplateRole(
@@ -143,13 +143,13 @@ def roles_of(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
             name=f"{recipient.role.capitalize()} {n}",
             role=recipient.role,
             order=recipient.order,
-            fields=tuple(emptied(field, new_id) for field in recipient.fields),
+            fields=tuple(empty_field(field, new_id) for field in recipient.fields),
         )
         for n, recipient in enumerate(document.recipients, 1)
     )
 
 
-def emptied(field: Field, new_id: NewId) -> Field:
+def empty_field(field: Field, new_id: NewId) -> Field:
     """Return the field with only the sender's value; what a recipient filled in stays in the document."""
     own = field.type not in INK and (field.read_only or field.filled_at is None)
     return replace(field, id=new_id("fld"), value=field.value if own else None, filled_at=None)

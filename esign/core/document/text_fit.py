@@ -6,7 +6,7 @@ Lengths are points. Shares are relative to the font size (`up`, `down`, `gap…`
 
 from collections.abc import Mapping
 
-from esign.core.document.document import Field, FieldType, Page
+from esign.core.document.document import Field, FieldType, PageGeometry
 
 NUMBERS: Mapping[str, float] = {
     # text: from the largest down to the smallest size; of a line's box, of several lines
@@ -20,13 +20,13 @@ NUMBERS: Mapping[str, float] = {
 }
 
 
-def factors(width: float, height: float) -> tuple[float, float]:
+def find_factors(width: float, height: float) -> tuple[float, float]:
     """Return the factors by which sizes shrink on pages smaller than A5 and grow on pages larger than A3."""
     longest = max(width, height)
     return min(1, longest / 560, height / 220), max(1, longest / 1200)
 
 
-def row(field: Field, page: Page) -> float:
+def find_line_height(field: Field, page: PageGeometry) -> float:
     """Return the height in points of one line of the field; of one option where several stand below each other."""
     height = field.height / 100 * page.height
     if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
@@ -34,20 +34,20 @@ def row(field: Field, page: Page) -> float:
     return height
 
 
-def size(field: Field, page: Page) -> float:
+def find_font_size(field: Field, page: PageGeometry) -> float:
     """Return the font size in points at which fitting the value starts; it shrinks from there."""
-    small, large = factors(page.width, page.height)
+    small, large = find_factors(page.width, page.height)
     least = NUMBERS["smallest"] * small
     if field.type is FieldType.RADIO or not field.font_size:
         lines = bool(field.options.get("multiline"))
         usual = NUMBERS["several" if lines else "largest"] * large
-        return max(least, usual if lines else min(usual, row(field, page) * NUMBERS["share"]))
+        return max(least, usual if lines else min(usual, find_line_height(field, page) * NUMBERS["share"]))
     return max(least, field.font_size)
 
 
-def mark(field: Field, page: Page) -> float:
+def find_mark_size(field: Field, page: PageGeometry) -> float:
     """Return the side in points of a check box, or of the circle before an option."""
     if field.type is FieldType.RADIO:
-        _, large = factors(page.width, page.height)
-        return min(NUMBERS["mark"] * large, row(field, page) * NUMBERS["mark_share"])
+        _, large = find_factors(page.width, page.height)
+        return min(NUMBERS["mark"] * large, find_line_height(field, page) * NUMBERS["mark_share"])
     return min(field.width / 100 * page.width, field.height / 100 * page.height)

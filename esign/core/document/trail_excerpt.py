@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 
 MOST = 1000
 
@@ -23,17 +23,17 @@ class Gap:
     last: int
 
 
-def excerpt(trail: Sequence[Entry]) -> list[Entry | Gap]:
+def choose_entries(trail: Sequence[AuditEntry]) -> list[AuditEntry | Gap]:
     """Return the entries to print, in order, with a Gap for each run that is left out.
 
     A single omitted entry is kept: the note that replaces it would be as tall.
     """
     if len(trail) <= MOST:
         return list(trail)
-    return list(_with_gaps(trail, _kept(trail)))
+    return list(_insert_gaps(trail, _choose_places(trail)))
 
 
-def _kept(trail: Sequence[Entry]) -> set[int]:
+def _choose_places(trail: Sequence[AuditEntry]) -> set[int]:
     """Return the places of the entries to print, at most `MOST`.
 
     Entries of one type, actor and recipient form a series. The first and last of each are kept, as many of each
@@ -50,9 +50,9 @@ def _kept(trail: Sequence[Entry]) -> set[int]:
     return {*range(half), *range(len(trail) - half, len(trail))}
 
 
-def _with_gaps(trail: Sequence[Entry], kept: set[int]) -> Iterator[Entry | Gap]:
+def _insert_gaps(trail: Sequence[AuditEntry], kept: set[int]) -> Iterator[AuditEntry | Gap]:
     """Yield the entries to print, and a Gap where two or more in a row are left out."""
-    left: list[Entry] = []
+    left: list[AuditEntry] = []
     for place, entry in enumerate(trail):
         if place not in kept:
             left.append(entry)

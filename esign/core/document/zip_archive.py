@@ -14,7 +14,7 @@ OLDEST = datetime(1980, 1, 1)  # noqa: DTZ001  (the times of a ZIP have no zone)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """One file of the archive. `at` is a local time, `start` the offset of its header in the archive."""
 
     name: str
@@ -24,7 +24,7 @@ class Entry:
     start: int
 
     @property
-    def _shared(self) -> bytes:
+    def _common_part(self) -> bytes:
         """Return the part that its local header and its directory entry have in common."""
         at = max(self.at.replace(tzinfo=None), OLDEST)
         day = (at.year - 1980) << 9 | at.month << 5 | at.day
@@ -35,16 +35,16 @@ class Entry:
 
     def head(self) -> bytes:
         """Return the local header, which stands before the content."""
-        return b"PK\3\4" + self._shared + self.name.encode()
+        return b"PK\3\4" + self._common_part + self.name.encode()
 
-    def listed(self) -> bytes:
+    def write_directory_line(self) -> bytes:
         """Return its entry in the central directory."""
         more = struct.pack("<HHHII", 0, 0, 0, READABLE, self.start)
-        return b"PK\1\2" + struct.pack("<H", UNIX | VERSION) + self._shared + more + self.name.encode()
+        return b"PK\1\2" + struct.pack("<H", UNIX | VERSION) + self._common_part + more + self.name.encode()
 
 
-def directory(entries: Sequence[Entry], start: int) -> bytes:
+def write_directory(entries: Sequence[ZipEntry], start: int) -> bytes:
     """Return the end of the archive: the central directory, which stands at the offset `start`."""
-    lines = b"".join(entry.listed() for entry in entries)
+    lines = b"".join(entry.write_directory_line() for entry in entries)
     number = len(entries)
     return lines + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, number, number, len(lines), start, 0)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from esign.core.actor import Actor, Mode
 from esign.core.instant import Instant
 from esign.core.people.member import MemberRole
-from esign.core.people.user import MAY, Act
+from esign.core.people.user import MAY, Permission
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 RANDOM = 30
@@ -35,17 +35,17 @@ class Scope(StrEnum):
 
 
 # What the role of a key's maker must allow for a scope to count: the act of the same pages in the web application.
-ACTS: Mapping[Scope, Act] = {
-    Scope.DOCUMENTS_READ: Act.READ,
-    Scope.DOCUMENTS_WRITE: Act.WORK,
-    Scope.DOCUMENTS_SEND: Act.WORK,
-    Scope.DOCUMENTS_LINKS: Act.WORK,
-    Scope.TEMPLATES_READ: Act.READ,
-    Scope.TEMPLATES_WRITE: Act.WORK,
-    Scope.WEBHOOKS_READ: Act.SETTLE,
-    Scope.WEBHOOKS_WRITE: Act.SETTLE,
-    Scope.ACCOUNT_READ: Act.SETTLE,
-    Scope.ACCOUNT_ADMIN: Act.SETTLE,
+ACTS: Mapping[Scope, Permission] = {
+    Scope.DOCUMENTS_READ: Permission.READ,
+    Scope.DOCUMENTS_WRITE: Permission.WORK,
+    Scope.DOCUMENTS_SEND: Permission.WORK,
+    Scope.DOCUMENTS_LINKS: Permission.WORK,
+    Scope.TEMPLATES_READ: Permission.READ,
+    Scope.TEMPLATES_WRITE: Permission.WORK,
+    Scope.WEBHOOKS_READ: Permission.SETTLE,
+    Scope.WEBHOOKS_WRITE: Permission.SETTLE,
+    Scope.ACCOUNT_READ: Permission.SETTLE,
+    Scope.ACCOUNT_ADMIN: Permission.SETTLE,
 }
 # Members, settings and keys belong to the organisation, not to a mode: test keys never have these scopes.
 LIVE_ONLY = frozenset({Scope.ACCOUNT_ADMIN})
@@ -87,7 +87,7 @@ class ApiKey:
         return self.created_by.kind == COMMAND_LINE.kind
 
     @property
-    def acts(self) -> frozenset[Act]:
+    def acts(self) -> frozenset[Permission]:
         """Return what the key may do at most: what its maker may do today; a key of the operator, what an admin
         may.
         """
@@ -100,7 +100,7 @@ class ApiKey:
         """Return whether the key may do nothing, because its maker is no longer an active member."""
         return not self.acts
 
-    def lists(self, scope: Scope) -> bool:
+    def is_made_for(self, scope: Scope) -> bool:
         """Return whether the key was made for `scope`, whatever it may do today."""
         return scope in self.scopes or Scope.ALL in self.scopes
 
@@ -113,12 +113,12 @@ def explain_refusal(key: ApiKey, scope: Scope) -> str | None:
     """Return why `key` may not use what `scope` opens, as a sentence for its user, or None if it may."""
     if key.mode is Mode.TEST and scope in LIVE_ONLY:
         return f"A test key never has the scope {scope}: members, settings and keys need a live key."
-    if not key.lists(scope):
+    if not key.is_made_for(scope):
         return f"This API key lacks the scope {scope}."
     return explain_act(key, ACTS[scope], f"the scope {scope}")
 
 
-def explain_act(key: ApiKey, act: Act, wanted: str) -> str | None:
+def explain_act(key: ApiKey, act: Permission, wanted: str) -> str | None:
     """Return why the maker of `key` may not do `act` today, or None if they may; `wanted` names the act."""
     if key.is_suspended:
         return "The member who made this API key is not active in the organisation any more; use another key."
@@ -127,15 +127,15 @@ def explain_act(key: ApiKey, act: Act, wanted: str) -> str | None:
     return None
 
 
-def compose(mode: Mode, random: str) -> str:
+def compose_key(mode: Mode, random: str) -> str:
     """Return the key made of 30 random characters of `ALPHABET`. Raises ValueError for other text."""
     if len(random) != RANDOM or not set(random) <= set(ALPHABET):
         raise ValueError("a key is made of 30 characters of the alphabet")
     stem = f"esk_{mode}_{random}"
-    return stem + checksum(stem)
+    return stem + calculate_checksum(stem)
 
 
-def checksum(stem: str) -> str:
+def calculate_checksum(stem: str) -> str:
     """Return the CRC-32 of prefix and random part in base 62.
 
     It reveals a typing error without a query to the database.
@@ -148,15 +148,15 @@ def checksum(stem: str) -> str:
     return digits
 
 
-def mode_of(key: str) -> Mode | None:
+def parse_mode(key: str) -> Mode | None:
     """Return the mode of a key whose shape and checksum are right, else None."""
     shape = SHAPE.fullmatch(key)
-    if shape is None or checksum(key[:-CHECK]) != key[-CHECK:]:
+    if shape is None or calculate_checksum(key[:-CHECK]) != key[-CHECK:]:
         return None
     return Mode(shape[1])
 
 
-def digest(key: str) -> bytes:
+def hash_key(key: str) -> bytes:
     """Return the hash of a key that is stored.
 
     A plain SHA-256 is enough: 178 random bits need no slow hash.
@@ -164,7 +164,7 @@ def digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("ascii")).digest()
 
 
-def hint(key: str) -> str:
+def make_hint(key: str) -> str:
     """Return an abbreviation such as `esk_live_ab12…wxyz`: enough to recognise a key, too little to use it."""
     prefix, random = key[: -RANDOM - CHECK], key[-RANDOM - CHECK : -CHECK]
     return f"{prefix}{random[:4]}…{random[-4:]}"

@@ -11,7 +11,7 @@ UNUSED: Millis = 365 * DAY
 FIRST, SECOND = 14 * DAY, 3 * DAY
 
 
-def expiry_notice(key: ApiKey, now: Instant) -> int | None:
+def find_expiry_notice(key: ApiKey, now: Instant) -> int | None:
     """Return how many days ahead the notice is that is due now, or None if none is due or it was given.
 
     After a downtime only the latest notice that still fits is given. A key made after a notice was due gets no
@@ -25,7 +25,7 @@ def expiry_notice(key: ApiKey, now: Instant) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
+class UnusedKeyStep:
     """What is due for an unused key: the notice of this number or, if `notice` is None, its end.
 
     `ends_at` is when the key ends if it stays unused.
@@ -35,7 +35,7 @@ class Unused:
     ends_at: Instant
 
 
-def unused_step(key: ApiKey, now: Instant) -> Unused | None:
+def find_unused_step(key: ApiKey, now: Instant) -> UnusedKeyStep | None:
     """Return what is due for an unused key now, or None.
 
     A use after a notice starts the sequence again.
@@ -46,9 +46,9 @@ def unused_step(key: ApiKey, now: Instant) -> Unused | None:
     if noticed_at < used_at:
         given = 0
     if given == 0:
-        return Unused(1, max(ends_at, now + FIRST)) if now >= ends_at - FIRST else None
+        return UnusedKeyStep(1, max(ends_at, now + FIRST)) if now >= ends_at - FIRST else None
     if given == 1:
         due_at = max(ends_at - SECOND, noticed_at + FIRST - SECOND)
-        return Unused(2, max(ends_at, now + SECOND)) if now >= due_at else None
+        return UnusedKeyStep(2, max(ends_at, now + SECOND)) if now >= due_at else None
     ends_at = max(ends_at, noticed_at + SECOND)
-    return Unused(None, ends_at) if now >= ends_at else None
+    return UnusedKeyStep(None, ends_at) if now >= ends_at else None

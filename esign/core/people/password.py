@@ -11,12 +11,12 @@ MOST_BYTES = 1024
 JUDGED = 72  # characters whose strength is judged: what follows can only make the password stronger
 
 
-def normal(text: str) -> str:
+def normalise_password(text: str) -> str:
     """Return the password in NFKC, so that every keyboard gives the same one (NIST SP 800-63B 5.1.1.2)."""
     return unicodedata.normalize("NFKC", text)
 
 
-def complaint(text: str, *, with_totp: bool) -> str | None:
+def find_complaint(text: str, *, with_totp: bool) -> str | None:
     """Return what is wrong with the length of a normalised password, or None."""
     least = LEAST_WITH_TOTP if with_totp else LEAST
     if len(text) < least:

@@ -38,14 +38,14 @@ class Month:
     ends_at: Instant
 
 
-def month_of(now: Instant) -> Month:
+def find_month(now: Instant) -> Month:
     """Return the calendar month in UTC that contains `now`."""
     first = to_datetime(now).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     following = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
     return Month((first - EPOCH).days, (following - EPOCH).days * DAY)
 
 
-class Tally:
+class RequestTally:
     """API requests that are not written yet. A crash loses at most those since the last flush."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Tally:
         """Count one request."""
         self._counts[Meter(organisation_id, mode, now // DAY)] += 1
 
-    def pending(self, meter: Meter) -> int:
+    def count_pending(self, meter: Meter) -> int:
         """Return how many requests of this meter are not written yet."""
         return self._counts[meter]
 
@@ -63,7 +63,7 @@ class Tally:
         """Return the requests that are not written yet, by their meter."""
         return dict(self._counts)
 
-    def written(self, counts: dict[Meter, int]) -> None:
+    def subtract_written(self, counts: dict[Meter, int]) -> None:
         """Subtract the counts that were written; requests counted meanwhile stay pending."""
         self._counts.subtract(counts)
         self._counts = +self._counts

@@ -100,7 +100,7 @@ class Ticket:
     expires_at: Instant
 
 
-class Act(StrEnum):
+class Permission(StrEnum):
     """What a page lets its user do, in the classes that roles distinguish."""
 
     READ = "read"
@@ -109,15 +109,15 @@ class Act(StrEnum):
     OWN = "own"
 
 
-MAY: dict[MemberRole, frozenset[Act]] = {
-    MemberRole.OWNER: frozenset(Act),
-    MemberRole.ADMIN: frozenset({Act.READ, Act.WORK, Act.SETTLE}),
-    MemberRole.MEMBER: frozenset({Act.READ, Act.WORK}),
-    MemberRole.VIEWER: frozenset({Act.READ}),
+MAY: dict[MemberRole, frozenset[Permission]] = {
+    MemberRole.OWNER: frozenset(Permission),
+    MemberRole.ADMIN: frozenset({Permission.READ, Permission.WORK, Permission.SETTLE}),
+    MemberRole.MEMBER: frozenset({Permission.READ, Permission.WORK}),
+    MemberRole.VIEWER: frozenset({Permission.READ}),
 }
 
 
-def may(role: MemberRole, act: Act) -> bool:
+def has_permission(role: MemberRole, act: Permission) -> bool:
     """Return whether the role permits the act."""
     return act in MAY[role]
 

@@ -27,7 +27,7 @@ class DeliveryStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class EventDelivery:
     """One event for one webhook; `number` orders deliveries by when they were made.
 
     `tries` counts the attempts of the schedule, `attempt_count` the manual ones as well. `due_at` is when the
@@ -57,7 +57,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class DeliveryAttempt:
     """The result of one request: an answer with the beginning of its body, or an error.
 
     `asked` is the wait that the receiver asked for by Retry-After.
@@ -76,30 +76,32 @@ class Attempt:
         return self.status_code is not None and 200 <= self.status_code < 300
 
 
-def after(delivery: Delivery, attempt: Attempt, now: Instant, jitter: float) -> Delivery:
+def record_attempt(
+    delivery: EventDelivery, attempt: DeliveryAttempt, now: Instant, jitter: float
+) -> EventDelivery:
     """Return the delivery after an attempt of its schedule.
 
     A delivery that was given up meanwhile can still succeed, but is not tried again.
     """
     if attempt.succeeded or delivery.status is not DeliveryStatus.PENDING:
-        return after_extra(delivery, attempt, now)
+        return record_manual_attempt(delivery, attempt, now)
     tries = delivery.tries + 1
-    due_at = None if attempt.status_code == GONE else next_attempt(tries, now, jitter, attempt.asked)
-    noted = replace(_noted(delivery, attempt), tries=tries, boot=None)
+    due_at = None if attempt.status_code == GONE else find_next_attempt(tries, now, jitter, attempt.asked)
+    noted = replace(_count_attempt(delivery, attempt), tries=tries, boot=None)
     if due_at is None:
         return replace(noted, status=DeliveryStatus.FAILED, finished_at=now)
     return replace(noted, due_at=due_at)
 
 
-def after_extra(delivery: Delivery, attempt: Attempt, now: Instant) -> Delivery:
+def record_manual_attempt(delivery: EventDelivery, attempt: DeliveryAttempt, now: Instant) -> EventDelivery:
     """Return the delivery after a manual attempt: success ends it, failure changes neither status nor schedule."""
-    noted = _noted(delivery, attempt)
+    noted = _count_attempt(delivery, attempt)
     if not attempt.succeeded:
         return noted
     return replace(noted, status=DeliveryStatus.SUCCEEDED, finished_at=now, boot=None)
 
 
-def _noted(delivery: Delivery, attempt: Attempt) -> Delivery:
+def _count_attempt(delivery: EventDelivery, attempt: DeliveryAttempt) -> EventDelivery:
     """Return the delivery with the attempt counted and its result."""
     return replace(
         delivery,
@@ -109,7 +111,7 @@ def _noted(delivery: Delivery, attempt: Attempt) -> Delivery:
     )
 
 
-def next_attempt(
+def find_next_attempt(
     attempts: int, now: Instant, jitter: float, retry_after: Millis | None = None
 ) -> Instant | None:
     """Return when to try again after `attempts` failures, or None when the schedule is used up.
@@ -124,12 +126,12 @@ def next_attempt(
     return now + wait
 
 
-def succeeded(webhook: Webhook, now: Instant) -> Webhook:
+def record_success(webhook: Webhook, now: Instant) -> Webhook:
     """Return the webhook after a success, which clears its failures."""
-    return replace(_forgiven(webhook), last_success_at=now)
+    return replace(_clear_failures(webhook), last_success_at=now)
 
 
-def failed(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
+def record_failure(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
     """Return the webhook after one more failed attempt of a schedule; `exhausted` says that it was the last one."""
     return replace(
         webhook,
@@ -139,17 +141,17 @@ def failed(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
     )
 
 
-def warned(webhook: Webhook, now: Instant) -> Webhook:
+def record_warning(webhook: Webhook, now: Instant) -> Webhook:
     """Return the webhook with the time at which its administrators were warned."""
     return replace(webhook, warned_at=now)
 
 
-def switched_on(webhook: Webhook) -> Webhook:
+def switch_on(webhook: Webhook) -> Webhook:
     """Return the webhook as enabled, with its failures cleared."""
-    return replace(_forgiven(webhook), enabled=True, disabled_at=None, disabled_reason=None)
+    return replace(_clear_failures(webhook), enabled=True, disabled_at=None, disabled_reason=None)
 
 
-def switched_off(webhook: Webhook, reason: str, now: Instant) -> Webhook:
+def switch_off(webhook: Webhook, reason: str, now: Instant) -> Webhook:
     """Return the webhook as disabled; `reason` is `manual`, `failing` or `gone`.
 
     A webhook that is disabled already keeps its first reason.
@@ -159,18 +161,18 @@ def switched_off(webhook: Webhook, reason: str, now: Instant) -> Webhook:
     return replace(webhook, enabled=False, disabled_at=now, disabled_reason=reason, updated_at=now)
 
 
-def _forgiven(webhook: Webhook) -> Webhook:
+def _clear_failures(webhook: Webhook) -> Webhook:
     """Return the webhook with its failures cleared."""
     return replace(webhook, failing_since=None, failures=0, exhausted=0, warned_at=None)
 
 
-def off_at(webhook: Webhook, now: Instant) -> Instant:
+def find_end_time(webhook: Webhook, now: Instant) -> Instant:
     """Return when a failing webhook is switched off: after 5 days, and 24 hours after the warning."""
     warned_at = now if webhook.warned_at is None else webhook.warned_at
     return max((webhook.failing_since or now) + OFF_AFTER, warned_at + WARNED_BEFORE)
 
 
-def verdict(webhook: Webhook, now: Instant) -> Literal["warn", "end"] | None:
+def find_due_step(webhook: Webhook, now: Instant) -> Literal["warn", "end"] | None:
     """Return what is due for a webhook that has failed for days: a warning, its end, or None."""
     if not webhook.enabled or webhook.failing_since is None:
         return None
@@ -178,4 +180,4 @@ def verdict(webhook: Webhook, now: Instant) -> Literal["warn", "end"] | None:
         return None
     if webhook.warned_at is None:
         return "warn" if now >= webhook.failing_since + OFF_AFTER - WARNED_BEFORE else None
-    return "end" if now >= off_at(webhook, now) else None
+    return "end" if now >= find_end_time(webhook, now) else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.actor import Mode
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Recipient
 from esign.core.document.state.outcome import Event
 from esign.core.document.template import Template
@@ -88,21 +88,21 @@ class Webhook:
         """Return whether two secrets are in use."""
         return self.previous_until is not None and now < self.previous_until
 
-    def secrets(self, now: Instant) -> tuple[bytes, ...]:
+    def list_secrets(self, now: Instant) -> tuple[bytes, ...]:
         """Return the secrets that sign, newest first."""
         if self.previous_secret is None or not self.rotating(now):
             return (self.secret,)
         return (self.secret, self.previous_secret)
 
 
-def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
+def make_payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
     """Return the body of an event, with the document as it is after the event (contract 5)."""
-    body: dict[str, Any] = {"document": of_document(document)}
+    body: dict[str, Any] = {"document": describe_document(document)}
     if event.type == "document.deleted":
         # The member stays, as the form of the event is promised; the text leaves with the document.
         body = {"document": {"id": document.id, "externalId": None}}
     if event.recipient_id is not None:
-        body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
+        body["recipient"] = describe_recipient(document.recipient(event.recipient_id), whole=True)
     return {
         "id": event_id,
         "type": event.type,
@@ -114,7 +114,7 @@ def payload(event: Event, event_id: str, sequence: int, document: Document) -> d
     }
 
 
-def template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
+def make_template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
     """Return the body of an event about a template, which has no `sequence`."""
     shown = {"id": template.id, "title": template.title, "revision": template.revision}
     return {
@@ -128,7 +128,7 @@ def template_payload(event_type: str, at: Instant, event_id: str, template: Temp
     }
 
 
-def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
+def make_audit_payload(line: AuditEntry, event_id: str) -> dict[str, Any]:
     """Return the body of an event about an entry of the administrative log: type, actor's id and hash.
 
     It contains no names and no details: webhooks and the list of events are read with lesser scopes than the
@@ -152,7 +152,7 @@ def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
     }
 
 
-def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any]:
+def make_test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any]:
     """Return the body of a test event, which has no `sequence`."""
     return {
         "id": event_id,
@@ -165,7 +165,7 @@ def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any
     }
 
 
-def of_document(document: Document) -> Mapping[str, Any]:
+def describe_document(document: Document) -> Mapping[str, Any]:
     """Return the document as a member of an event's body."""
     return {
         "id": document.id,
@@ -173,19 +173,19 @@ def of_document(document: Document) -> Mapping[str, Any]:
         "status": document.status.value,
         "pageCount": document.page_count,
         "createdAt": rfc3339(document.created_at),
-        "sentAt": _time(document.sent_at),
-        "expiresAt": _time(document.expires_at),
-        "completedAt": _time(document.completed_at),
-        "closedAt": _time(document.closed_at),
+        "sentAt": _format_time(document.sent_at),
+        "expiresAt": _format_time(document.expires_at),
+        "completedAt": _format_time(document.completed_at),
+        "closedAt": _format_time(document.closed_at),
         "closeReason": document.close_reason,
         "templateId": document.template_id,
         "externalId": document.external_id,
         "metadata": dict(document.metadata),
-        "recipients": [of_recipient(r) for r in document.recipients],
+        "recipients": [describe_recipient(r) for r in document.recipients],
     }
 
 
-def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
+def describe_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
     """Return the recipient as a list entry; `whole` adds the timestamps and the reason for declining."""
     entry: dict[str, Any] = {
         "id": recipient.id,
@@ -197,14 +197,14 @@ def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]
     }
     if whole:
         entry |= {
-            "sentAt": _time(recipient.sent_at),
-            "viewedAt": _time(recipient.viewed_at),
-            "completedAt": _time(recipient.completed_at),
-            "declinedAt": _time(recipient.declined_at),
+            "sentAt": _format_time(recipient.sent_at),
+            "viewedAt": _format_time(recipient.viewed_at),
+            "completedAt": _format_time(recipient.completed_at),
+            "declinedAt": _format_time(recipient.declined_at),
             "declineReason": recipient.decline_reason,
         }
     return entry
 
 
-def _time(at: Instant | None) -> str | None:
+def _format_time(at: Instant | None) -> str | None:
     return None if at is None else rfc3339(at)

@@ -17,11 +17,11 @@ def sign(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     Raises ValueError unless the secret starts with `whsec_` and continues in base64.
     """
     content = b".".join((message_id.encode(), str(timestamp).encode(), body))
-    digest = hmac.digest(_key(secret), content, hashlib.sha256)
+    digest = hmac.digest(_decode_secret(secret), content, hashlib.sha256)
     return "v1," + base64.b64encode(digest).decode()
 
 
-def headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> Mapping[str, str]:
+def make_headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> Mapping[str, str]:
     """Return the headers of a request, with one signature per live secret, newest first.
 
     `timestamp` is that of this attempt, in unix seconds.
@@ -35,7 +35,7 @@ def headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes
     }
 
 
-def _key(secret: str) -> bytes:
+def _decode_secret(secret: str) -> bytes:
     """Return the bytes of a secret. Raises ValueError."""
     if not secret.startswith(PREFIX):
         raise ValueError(f"a webhook secret starts with {PREFIX}")

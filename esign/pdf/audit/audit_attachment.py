@@ -27,7 +27,7 @@ from esign.pdf.report import AuditHead
 DESCRIPTION = "Audit trail, as it was when the document was sealed"
 
 
-def attach(writer: IncrementalPdfFileWriter, trail: bytes, now: Instant) -> None:
+def attach_trail(writer: IncrementalPdfFileWriter, trail: bytes, now: Instant) -> None:
     """Attach the audit trail to the file as PDF/A-3 requires, with its media type, time and relationship.
 
     pyHanko's own function would raise the file to PDF 2.0 for `/AF`, but a PDF/A-3 certificate must not be PDF
@@ -47,21 +47,21 @@ def attach(writer: IncrementalPdfFileWriter, trail: bytes, now: Instant) -> None
         af_relationship=pdf_name("/Data"),
     )
     reference = writer.add_object(spec.as_pdf_object())
-    tree = _dictionary({"/Names": ArrayObject([pdf_string(audit_file.NAME), reference])})
+    tree = _build_dictionary({"/Names": ArrayObject([pdf_string(audit_file.NAME), reference])})
     names = writer.root.get("/Names")
     others = {key: names.raw_get(key) for key in names} if isinstance(names, DictionaryObject) else {}
     files = {"/EmbeddedFiles": writer.add_object(tree)}
-    writer.root[pdf_name("/Names")] = writer.add_object(_dictionary({**others, **files}))
+    writer.root[pdf_name("/Names")] = writer.add_object(_build_dictionary({**others, **files}))
     writer.root[pdf_name("/AF")] = ArrayObject([reference])
     writer.update_root()  # type: ignore[no-untyped-call]  # pyHanko's writer has no types here
 
 
-def _dictionary(entries: Mapping[str, PdfObject]) -> DictionaryObject:
+def _build_dictionary(entries: Mapping[str, PdfObject]) -> DictionaryObject:
     named = {pdf_name(key): value for key, value in entries.items()}
     return DictionaryObject(named)  # type: ignore[no-untyped-call]  # nor has this class
 
 
-def read(embedded: EmbeddedPdfSignature) -> bytes | None:
+def read_trail(embedded: EmbeddedPdfSignature) -> bytes | None:
     """Return the audit trail that was attached when the file was signed, or None if there was none."""
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
 
@@ -82,7 +82,7 @@ def read(embedded: EmbeddedPdfSignature) -> bytes | None:
     return None
 
 
-def fault(trail: bytes, head: AuditHead) -> str | None:
+def find_fault(trail: bytes, head: AuditHead) -> str | None:
     """Return why the trail does not recompute to the entry that the seal names, or None if it does."""
     chain = audit_file.recompute(trail)
     if chain.broken:

@@ -21,7 +21,7 @@ KEY, ASKED, MADE = "/EsignAudit", "/EsignLevelAsked", "/EsignLevel"
 TEXT = re.compile(r"(doc_[0-9a-z]{1,60}) ([1-9][0-9]{0,8}) ([0-9a-f]{64})")
 
 
-class Said(NamedTuple):
+class RecordedSeal(NamedTuple):
     """What the document information records about the seal; None for what is absent or malformed."""
 
     head: AuditHead | None
@@ -29,7 +29,7 @@ class Said(NamedTuple):
     made: str | None  # None for seals made before the level was recorded
 
 
-def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
+def build_head(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     """Return the audit head that the certificate page prints, from the facts of that page."""
     chain = certificate["chain"]
     return {
@@ -40,7 +40,7 @@ def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     }
 
 
-def state(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str, made: str) -> None:
+def write_head(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str, made: str) -> None:
     """Write the audit head and both levels into the document information, beside its present entries."""
     held = writer.trailer.flatten().get("/Info")
     info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
@@ -52,7 +52,7 @@ def state(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str, made: s
     writer.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 
-def read(embedded: EmbeddedPdfSignature) -> Said:
+def read_head(embedded: EmbeddedPdfSignature) -> RecordedSeal:
     """Return the audit head and the levels that were recorded when the file was signed.
 
     `head["embedded"]` is always False here: this function does not look for the attached trail.
@@ -62,14 +62,16 @@ def read(embedded: EmbeddedPdfSignature) -> Said:
     if isinstance(info, IndirectObject):
         info = signed.get_object(info.reference)  # its own get_object() would give the newest
     held = info if isinstance(info, DictionaryObject) else {}
-    return Said(_head(held.get(KEY)), _level(held.get(ASKED)), _level(held.get(MADE)))
+    return RecordedSeal(
+        _parse_head(held.get(KEY)), _parse_level(held.get(ASKED)), _parse_level(held.get(MADE))
+    )
 
 
-def _level(text: object) -> str | None:
+def _parse_level(text: object) -> str | None:
     return str(text) if text in LEVELS else None
 
 
-def _head(text: object) -> AuditHead | None:
+def _parse_head(text: object) -> AuditHead | None:
     found = TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None

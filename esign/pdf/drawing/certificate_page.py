@@ -11,7 +11,7 @@ import typst
 from esign.core import language
 from esign.core.instant import Instant
 from esign.pdf.drawing import cjk_fonts, glyphs
-from esign.pdf.drawing.qr_code import qr
+from esign.pdf.drawing.qr_code import draw_qr_code
 from esign.pdf.seal_order import SealFailed
 
 HERE = Path(__file__).parents[1] / "typst"
@@ -24,7 +24,7 @@ Kind = Literal["certificate", "overlay", "letters"]
 STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay": "a-2b"}
 
 
-class Overflow(SealFailed):
+class TextOverflow(SealFailed):
     """Raised for texts that do not fit their boxes even at the smallest size; `fields` are the ids of the fields."""
 
     def __init__(self, fields: Sequence[str]) -> None:
@@ -35,48 +35,50 @@ class Overflow(SealFailed):
 
 
 @cache
-def _fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
+def _load_fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
     """Return the fonts that Typst may use. Finding them takes 10 ms, with CJK fonts 50 ms, hence once per process."""
     return typst.Fonts(
         include_system_fonts=False,
         include_embedded_fonts=False,
-        font_paths=[str(glyphs.FONTS), *cjk_fonts.folders(font_paths)],
+        font_paths=[str(glyphs.FONTS), *cjk_fonts.find_folders(font_paths)],
     )
 
 
 @cache
-def compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
+def load_compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
     """Return the Typst compiler of one template; it is kept for the life of the process."""
-    return typst.Compiler(HERE / f"{kind}.typ", font_paths=_fonts(font_paths), ignore_system_fonts=True)
+    return typst.Compiler(HERE / f"{kind}.typ", font_paths=_load_fonts(font_paths), ignore_system_fonts=True)
 
 
 @cache
-def families(font_paths: tuple[str, ...]) -> dict[str, str]:
+def find_families(font_paths: tuple[str, ...]) -> dict[str, str]:
     """Return the CJK font family to use for each language, of those that are installed."""
-    return cjk_fonts.families(set(_fonts(font_paths).families()))
+    return cjk_fonts.choose_families(set(_load_fonts(font_paths).families()))
 
 
 @cache
-def labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
+def load_labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return every label of the certificate page in the language nearest to the tag.
 
     The labels are English if there is no translation for the tag, or no font that can draw it.
     """
-    name = language.choose(lang).tag
-    if name in cjk_fonts.FAMILIES and name not in families(font_paths):
+    name = language.choose_language(lang).tag
+    if name in cjk_fonts.FAMILIES and name not in find_families(font_paths):
         name = "en"
     words: dict[str, Any] = json.loads((HERE / "labels" / f"{name}.json").read_text())
     return words | {"lang": name}
 
 
-def _dressed(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
+def _add_labels(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
     """Return the facts of the certificate page with the labels of its language and the QR code of its address."""
-    words = labels(facts.get("lang") or "en", font_paths)
-    verify = {**facts["verify"], "qr_svg": qr(facts["verify"]["url"])}
-    return _spelt({**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths)
+    words = load_labels(facts.get("lang") or "en", font_paths)
+    verify = {**facts["verify"], "qr_svg": draw_qr_code(facts["verify"]["url"])}
+    return _spell_missing_characters(
+        {**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths
+    )
 
 
-def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
+def _spell_missing_characters(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
     """Replace characters that no font can draw by their Unicode numbers, and return the facts.
 
     This concerns texts that were not checked when the document was sent: names of API keys, of members who
@@ -85,12 +87,12 @@ def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]
     seal, audit = facts.get("seal"), facts["audit"]
     entries = [line for line in audit if "gap" not in line]
     texts = [text for line in entries for text in (line["actor"]["name"], line["note"]) if text]
-    left = glyphs.missing_with_system([*texts, *_named(seal)], font_paths)
+    left = glyphs.find_missing_with_system([*texts, *_list_seal_names(seal)], font_paths)
     if not left:
         return facts
 
     def spelt(text: str | None) -> str | None:
-        return glyphs.spelt(text, left) if text else text
+        return glyphs.spell_characters(text, left) if text else text
 
     lines = [
         line
@@ -108,20 +110,22 @@ def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]
     return {**facts, "seal": seal, "audit": lines}
 
 
-def _named(seal: Mapping[str, Any] | None) -> list[str]:
+def _list_seal_names(seal: Mapping[str, Any] | None) -> list[str]:
     return [seal["subject"], seal["time"].get("authority") or ""] if seal else []
 
 
-def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequence[str] = ()) -> bytes:
+def draw_template(
+    facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequence[str] = ()
+) -> bytes:
     """Return the PDF that a template draws from `facts`.
 
-    Lengths of the overlay are points from the top left corner as displayed. Raises `Overflow` for overlay texts
+    Lengths of the overlay are points from the top left corner as displayed. Raises `TextOverflow` for overlay texts
     that do not fit, and `SealFailed` for anything else that cannot be drawn.
     """
     paths = tuple(font_paths)
-    dressed = _dressed(facts, paths) if kind == "certificate" else dict(facts)
-    text = json.dumps({**dressed, "cjk": families(paths)}, ensure_ascii=False)
-    typesetter = compiler(kind, paths)
+    dressed = _add_labels(facts, paths) if kind == "certificate" else dict(facts)
+    text = json.dumps({**dressed, "cjk": find_families(paths)}, ensure_ascii=False)
+    typesetter = load_compiler(kind, paths)
     try:
         pdf = typesetter.compile(
             sys_inputs={"data": text}, pdf_standards=STANDARDS[kind], timestamp=now // 1000, format="pdf"
@@ -130,6 +134,6 @@ def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequenc
     except typst.TypstError as error:
         raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
     if over:
-        raise Overflow(list(dict.fromkeys(field["id"] for field in over)))
+        raise TextOverflow(list(dict.fromkeys(field["id"] for field in over)))
     # A list comes only from formats with a file per page, None only with an output path.
     return cast(bytes, pdf)

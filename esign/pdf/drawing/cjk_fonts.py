@@ -28,41 +28,41 @@ FAMILIES = {
 }
 
 
-def _found(folder: Path) -> list[Path]:
+def _find_fonts(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return sorted(path for name in NAMES for path in folder.rglob(name) if path.suffix.lower() in KINDS)
 
 
 @cache
-def files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
+def find_files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the CJK font files of the configured folders, or those of the system if these folders hold none."""
     for folders in (font_paths, SYSTEM):
-        found = [path for folder in folders for path in _found(Path(folder).expanduser())]
+        found = [path for folder in folders for path in _find_fonts(Path(folder).expanduser())]
         if found:
             return tuple(dict.fromkeys(found))
     return ()
 
 
-def folders(font_paths: tuple[str, ...]) -> list[str]:
+def find_folders(font_paths: tuple[str, ...]) -> list[str]:
     """Return the folders of the font files, since Typst accepts only folders."""
-    return list(dict.fromkeys(str(path.parent) for path in files(font_paths)))
+    return list(dict.fromkeys(str(path.parent) for path in find_files(font_paths)))
 
 
-def families(installed: set[str]) -> dict[str, str]:
+def choose_families(installed: set[str]) -> dict[str, str]:
     """Return the font family to use for each language, of those that are installed."""
     chosen = {language: [f for f in wanted if f in installed] for language, wanted in FAMILIES.items()}
     return {language: found[0] for language, found in chosen.items() if found}
 
 
 @cache
-def characters(font_paths: tuple[str, ...]) -> frozenset[int]:
+def read_characters(font_paths: tuple[str, ...]) -> frozenset[int]:
     """Return the code points that the usable CJK fonts can draw. Takes about 60 ms for a font collection."""
     from fontTools.ttLib import TTCollection, TTFont
 
     wanted = {family for names in FAMILIES.values() for family in names}
     drawn: set[int] = set()
-    for path in files(font_paths):
+    for path in find_files(font_paths):
         with path.open("rb") as file:
             collection = path.suffix.lower() in (".ttc", ".otc")
             fonts = TTCollection(file, lazy=True).fonts if collection else [TTFont(file, lazy=True)]

@@ -6,27 +6,32 @@ from dataclasses import replace
 
 import pypdfium2
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 from esign.core.instant import Instant
 from esign.pdf.drawing import overlay
 from esign.pdf.page import render
-from esign.pdf.seal_order import Drawn
+from esign.pdf.seal_order import DrawnField
 
 CLEAR = (255, 255, 255, 0)
 
 
-def picture(
-    fields: Sequence[Drawn], page: Page, size: int, lang: str, now: Instant, font_paths: Sequence[str] = ()
+def draw_filled_page(
+    fields: Sequence[DrawnField],
+    page: PageGeometry,
+    size: int,
+    lang: str,
+    now: Instant,
+    font_paths: Sequence[str] = (),
 ) -> bytes:
     """Return a WebP of the page's shape with its field values.
 
     The template that draws the sealed page draws this picture too, so that both look the same.
     """
     here = [replace(field, page=1) for field in fields]
-    drawn, _ = overlay.draw(here, [(page.width, page.height)], now, lang=lang, font_paths=font_paths)
+    drawn, _ = overlay.draw_overlay(here, [(page.width, page.height)], now, lang=lang, font_paths=font_paths)
     document = pypdfium2.PdfDocument(drawn)
     try:
-        scale = render.scale(page, render.DPI, size)
+        scale = render.compute_scale(page, render.DPI, size)
         image = document[0].render(scale=scale, fill_color=CLEAR, rev_byteorder=True).to_pil()
         file = io.BytesIO()
         image.save(file, "WEBP", lossless=True, method=1, quality=0)

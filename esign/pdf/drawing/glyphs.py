@@ -1,7 +1,7 @@
 """Find the characters that no font can draw, before a document is sent, so that no empty box is printed.
 
-The serving process calls `missing`, which reads one small table. The workers call `missing_with_system`, which
-knows the CJK fonts too; so does the command line before it names an organisation.
+The serving process calls `find_missing`, which reads one small table. The workers call `find_missing_with_system`,
+which knows the CJK fonts too; so does the command line before it names an organisation.
 """
 
 import json
@@ -36,27 +36,27 @@ SCRIPTS = {"CJK": "Chinese", "HANGUL": "Korean", "HIRAGANA": "Japanese", "KATAKA
 
 
 @cache
-def _shipped() -> Ranges:
+def _load_shipped_ranges() -> Ranges:
     table = json.loads((FONTS / "coverage.json").read_text())
     return tuple((first, last) for first, last in table["base"])
 
 
-def _holds(ranges: Ranges, character: str) -> bool:
+def _is_in_ranges(ranges: Ranges, character: str) -> bool:
     at = bisect_right(ranges, (ord(character), 0x110000)) - 1
     return at >= 0 and ranges[at][0] <= ord(character) <= ranges[at][1]
 
 
-def _wanted(texts: Iterable[str]) -> set[str]:
+def _collect_characters(texts: Iterable[str]) -> set[str]:
     """Return the characters that leave a mark, in NFC as they are drawn."""
-    return {c for text in texts for c in unicodedata.normalize("NFC", text) if not _holds(FREE, c)}
+    return {c for text in texts for c in unicodedata.normalize("NFC", text) if not _is_in_ranges(FREE, c)}
 
 
-def missing(texts: Iterable[str]) -> list[str]:
+def find_missing(texts: Iterable[str]) -> list[str]:
     """Return the characters that no shipped font can draw, each once and sorted."""
-    return sorted(c for c in _wanted(texts) if not _holds(_shipped(), c))
+    return sorted(c for c in _collect_characters(texts) if not _is_in_ranges(_load_shipped_ranges(), c))
 
 
-def script(character: str) -> str:
+def find_script(character: str) -> str:
     """Return the script of a character by its Unicode name, such as `Tamil` or `Chinese`, or `symbol` for other
     characters.
     """
@@ -66,21 +66,21 @@ def script(character: str) -> str:
     return SCRIPTS.get(name, name.capitalize())
 
 
-def spelt(text: str, left: Iterable[str]) -> str:
+def spell_characters(text: str, left: Iterable[str]) -> str:
     """Return the text in NFC with the characters in `left` replaced by their Unicode numbers."""
     numbers = {ord(c): f"[U+{ord(c):04X}]" for c in left}
     return unicodedata.normalize("NFC", text).translate(numbers) if numbers else text
 
 
-def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:
+def find_missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:
     """Return the characters that neither a shipped font nor a CJK font can draw.
 
     CJK fonts come from the given folders, or from the system if these hold none.
     """
-    left = missing(texts)
+    left = find_missing(texts)
     if not left:
         return []
     from esign.pdf.drawing import cjk_fonts
 
-    drawn = cjk_fonts.characters(tuple(font_paths))
+    drawn = cjk_fonts.read_characters(tuple(font_paths))
     return [c for c in left if ord(c) not in drawn]

@@ -8,8 +8,8 @@ import io
 from PIL import Image
 
 from esign.core.errors import Problem
-from esign.pdf.drawing.signature_picture import pixels, trimmed
-from esign.pdf.inspection import Picture
+from esign.pdf.drawing.signature_picture import read_pixels, trim_to_ink
+from esign.pdf.inspection import RedrawnPicture
 
 FORMATS = ("PNG", "JPEG")
 BOUNDS, LESS = (640, 160), (480, 120)  # pixels of the result: 11 mm on the certificate page at 370 dpi
@@ -20,27 +20,27 @@ BLANK = "On white nothing is seen of it. Send the logo that is made for light ba
 NARROW = f"The logo is too small, or too long for its height: less than {LEAST} pixels are left of it."
 
 
-def redraw(image: bytes) -> Picture:
+def redraw_logo(image: bytes) -> RedrawnPicture:
     """Return a PNG or JPEG as an opaque PNG, cut to its edges.
 
     Raises `invalid_request` for other formats and for pictures that are blank or too small.
     """
-    ink = trimmed(pixels(image, FORMATS, NEITHER), BLANK)
+    ink = trim_to_ink(read_pixels(image, FORMATS, NEITHER), BLANK)
     sheet = Image.new("RGB", ink.size, "white")
     sheet.paste(ink, mask=ink)
     sheet.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     if min(sheet.size) < LEAST:
         raise Problem("invalid_request", NARROW)
-    png = written(sheet)
+    png = write_png(sheet)
     if len(png) > MOST:
-        png = written(sheet.quantize())
+        png = write_png(sheet.quantize())
     if len(png) > MOST:
         sheet.thumbnail(LESS, Image.Resampling.LANCZOS)
-        png = written(sheet.quantize())
-    return Picture(png, *sheet.size)
+        png = write_png(sheet.quantize())
+    return RedrawnPicture(png, *sheet.size)
 
 
-def written(image: Image.Image) -> bytes:
+def write_png(image: Image.Image) -> bytes:
     png = io.BytesIO()
     image.save(png, "PNG", optimize=True)
     return png.getvalue()

@@ -6,15 +6,15 @@ from typing import Any
 from esign.core.document import text_fit
 from esign.core.instant import Instant
 from esign.pdf.drawing import certificate_page
-from esign.pdf.seal_order import Drawn, SealFailed
+from esign.pdf.seal_order import DrawnField, SealFailed
 
 Size = tuple[float, float]  # of a page as displayed, in points
 
 EXTRAS = ("format", "multiline", "options", "layout", "frame")
 
 
-def draw(
-    fields: Sequence[Drawn],
+def draw_overlay(
+    fields: Sequence[DrawnField],
     sizes: Sequence[Size],
     now: Instant,
     *,
@@ -27,20 +27,22 @@ def draw(
     With a watermark all pages are covered, otherwise those with values. Raises `Overflow` for texts that do not
     fit.
     """
-    pages = _pages(fields, sizes, all_pages=watermark is not None)
+    pages = _build_pages(fields, sizes, all_pages=watermark is not None)
     if not pages:
         return b"", []
     facts = {
         "lang": lang,
         "watermark": watermark,
         "numbers": text_fit.NUMBERS,
-        "pictures": _shared(pages),
+        "pictures": _share_pictures(pages),
         "pages": pages,
     }
-    return certificate_page.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
+    return certificate_page.draw_template(facts, "overlay", now, font_paths), [
+        page["number"] for page in pages
+    ]
 
 
-def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+def _share_pictures(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     """Move the pictures out of the fields and return each once; a field keeps its index in this list.
 
     The same picture may be drawn on every page.
@@ -55,35 +57,37 @@ def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     return pictures
 
 
-def unfit(
-    fields: Sequence[Drawn], sizes: Sequence[Size], now: Instant, font_paths: Sequence[str] = ()
+def find_unfit_texts(
+    fields: Sequence[DrawnField], sizes: Sequence[Size], now: Instant, font_paths: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the ids of the texts that are too long for their boxes, so that the recipient can shorten them."""
     try:
-        draw(fields, sizes, now, font_paths=font_paths)
-    except certificate_page.Overflow as overflow:
+        draw_overlay(fields, sizes, now, font_paths=font_paths)
+    except certificate_page.TextOverflow as overflow:
         return overflow.fields
     return ()
 
 
-def _pages(fields: Sequence[Drawn], sizes: Sequence[Size], *, all_pages: bool) -> list[dict[str, Any]]:
+def _build_pages(
+    fields: Sequence[DrawnField], sizes: Sequence[Size], *, all_pages: bool
+) -> list[dict[str, Any]]:
     by_page: dict[int, list[dict[str, Any]]] = {n: [] for n in range(1, len(sizes) + 1) if all_pages}
     for field in fields:
         if not 1 <= field.page <= len(sizes):
             raise SealFailed(f"Field {field.id} lies on page {field.page}, which the document does not have.")
-        by_page.setdefault(field.page, []).append(_field(field, *sizes[field.page - 1]))
-    return [_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
+        by_page.setdefault(field.page, []).append(_build_field(field, *sizes[field.page - 1]))
+    return [_build_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
 
 
-def _page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
-    small, large = text_fit.factors(width, height)
+def _build_page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    small, large = text_fit.find_factors(width, height)
     return {
         **{"number": number, "width": width, "height": height},
         **{"small": small, "large": large, "fields": fields},
     }
 
 
-def _field(field: Drawn, width: float, height: float) -> dict[str, Any]:
+def _build_field(field: DrawnField, width: float, height: float) -> dict[str, Any]:
     """Return a field as the template reads it: in points instead of percent, and without entries that are None."""
     place = {
         "x": field.x * width / 100,

@@ -5,7 +5,7 @@ import io
 import segno
 
 
-def qr(url: str, border: int = 0) -> str:
+def draw_qr_code(url: str, border: int = 0) -> str:
     """Return the QR code as SVG, with a margin of `border` modules."""
     picture = io.BytesIO()
     segno.make(url, error="m", boost_error=False, micro=False).save(

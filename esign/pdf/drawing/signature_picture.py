@@ -6,7 +6,7 @@ import warnings
 from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Picture
+from esign.pdf.inspection import RedrawnPicture
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_PIXELS = 40_000_000  # a photo of a current phone; in memory four bytes each
@@ -15,20 +15,20 @@ PAPER = 24  # how many grey levels from white a pixel of an opaque picture may b
 FAINT = 230  # a picture whose darkest grey level is above this is invisible in print
 
 
-def reencode(image: bytes) -> Picture:
+def reencode_signature(image: bytes) -> RedrawnPicture:
     """Return the ink of a PNG, JPEG or WebP as a PNG, upright and cut to its edges.
 
     Raises `invalid_request` for other formats and for blank pictures.
     """
-    ink = trimmed(pixels(image), "Nothing was drawn: the picture is blank.")
+    ink = trim_to_ink(read_pixels(image), "Nothing was drawn: the picture is blank.")
     ink.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     ink.info.clear()
     png = io.BytesIO()
     ink.save(png, "PNG", optimize=True)
-    return Picture(png.getvalue(), ink.width, ink.height)
+    return RedrawnPicture(png.getvalue(), ink.width, ink.height)
 
 
-def pixels(
+def read_pixels(
     image: bytes,
     formats: tuple[str, ...] = FORMATS,
     else_said: str = "The picture is not a PNG, JPEG or WebP image.",
@@ -53,7 +53,7 @@ def pixels(
         raise Problem("invalid_request", "The picture is damaged; save it again and send that.") from error
 
 
-def trimmed(image: Image.Image, blank_said: str) -> Image.Image:
+def trim_to_ink(image: Image.Image, blank_said: str) -> Image.Image:
     """Return the picture cut to what is visible on white paper.
 
     Raises `invalid_request` with `blank_said` if nothing is.

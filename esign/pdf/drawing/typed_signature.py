@@ -9,33 +9,35 @@ import typst
 
 from esign.core.document import text_fit
 from esign.pdf.drawing import certificate_page, glyphs
-from esign.pdf.inspection import Letters
+from esign.pdf.inspection import TypedLetters
 from esign.pdf.seal_order import SealFailed
 
 WIDTH = re.compile(rb'<svg[^>]* width="([0-9.]+)pt"')
 
 
-def letters(text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()) -> Letters:
+def draw_letters(
+    text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()
+) -> TypedLetters:
     """Return the letters as SVG, or the characters that no font can draw.
 
     Raises `SealFailed` if Typst cannot draw them.
     """
     paths = tuple(font_paths)
-    missing = glyphs.missing_with_system([text], paths)
+    missing = glyphs.find_missing_with_system([text], paths)
     if missing:
-        return Letters(b"", 0, tuple(missing))
+        return TypedLetters(b"", 0, tuple(missing))
     facts = {
         "text": text,
         "hand": hand,
-        "cjk": certificate_page.families(paths),
+        "cjk": certificate_page.find_families(paths),
         "numbers": text_fit.NUMBERS,
         **({"lang": lang} if lang else {}),
     }
-    compiler = certificate_page.compiler("letters", paths)
+    compiler = certificate_page.load_compiler("letters", paths)
     try:
         inputs = {"data": json.dumps(facts, ensure_ascii=False)}
         svg = cast(bytes, compiler.compile(sys_inputs=inputs, format="svg"))
     except typst.TypstError as error:
         raise SealFailed(f"The name cannot be drawn: {error.message}") from error
     found = WIDTH.search(svg)
-    return Letters(svg, float(found[1]) if found else 0, ())
+    return TypedLetters(svg, float(found[1]) if found else 0, ())

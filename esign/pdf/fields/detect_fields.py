@@ -11,35 +11,37 @@ import pypdfium2
 
 from esign.core.errors import Problem
 from esign.pdf.fields import form_fields, text_marks
-from esign.pdf.inspection import Blank, Blanks, Unused
-from esign.pdf.intake.inspect import opened
+from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
+from esign.pdf.intake.inspect import open_upload
 
 MOST = 500  # of each, as many as a document may have fields
 
-Found = list[Blank | Unused]
+Found = list[DetectedField | UnusableField]
 
 
-def find(upload: bytes, prepared: bytes) -> Blanks:
+def find_fields(upload: bytes, prepared: bytes) -> DetectedFields:
     """Return all places that ask for a field, in the order of the pages; none if the file cannot be read."""
-    found = sorted((*of_form(upload), *of_text(prepared)), key=lambda one: one.page)
-    return Blanks(
-        tuple(one for one in found if isinstance(one, Blank))[:MOST],
-        tuple(one for one in found if isinstance(one, Unused))[:MOST],
+    found = sorted((*find_form_fields(upload), *find_text_marks(prepared)), key=lambda one: one.page)
+    return DetectedFields(
+        tuple(one for one in found if isinstance(one, DetectedField))[:MOST],
+        tuple(one for one in found if isinstance(one, UnusableField))[:MOST],
     )
 
 
-def of_form(upload: bytes) -> Found:
+def find_form_fields(upload: bytes) -> Found:
     try:
-        pdf, _ = opened(upload)
-        return list(islice(form_fields.fields(pdf), 2 * MOST))
+        pdf, _ = open_upload(upload)
+        return list(islice(form_fields.read_form(pdf), 2 * MOST))
     except (pikepdf.PikepdfError, Problem):
         return []
 
 
-def of_text(prepared: bytes) -> Found:
+def find_text_marks(prepared: bytes) -> Found:
     document = pypdfium2.PdfDocument(prepared)
     try:
-        return [one for index in range(len(document)) for one in text_marks.read(document[index], index + 1)]
+        return [
+            one for index in range(len(document)) for one in text_marks.read_marks(document[index], index + 1)
+        ]
     except pypdfium2.PdfiumError:
         return []
     finally:

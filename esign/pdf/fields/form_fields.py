@@ -8,11 +8,11 @@ from typing import Any
 
 from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, String
 
-from esign.pdf.inspection import Blank, Unused
-from esign.pdf.intake.active_content import name as name_of
+from esign.pdf.inspection import DetectedField, UnusableField
+from esign.pdf.intake.active_content import read_name as name_of
 from esign.pdf.intake.annotations import HIDDEN
 from esign.pdf.page import geometry
-from esign.pdf.page.page import DEEPEST, inherited, view
+from esign.pdf.page.page import DEEPEST, find_inherited, read_visible_area
 
 FAR = 1e6  # points
 SCRIPT = (
@@ -33,14 +33,14 @@ EMPTY = ("", "/Off")
 LINES = ("text", "number", "date")
 
 
-def fields(pdf: Pdf) -> Iterator[Blank | Unused]:
+def read_form(pdf: Pdf) -> Iterator[DetectedField | UnusableField]:
     """Yield the fields of the form page by page, in the order of the file. A key that repeats is dropped."""
     taken: set[str] = set()
     for number, page in enumerate(pdf.pages, 1):
-        seen = view(page)
-        for widget in widgets(page):
-            found = field(widget, number, seen)
-            if isinstance(found, Blank) and found.key is not None:
+        seen = read_visible_area(page)
+        for widget in list_widgets(page):
+            found = read_field(widget, number, seen)
+            if isinstance(found, DetectedField) and found.key is not None:
                 if found.key in taken:
                     found = replace(found, key=None)  # keys are unique
                 else:
@@ -49,29 +49,31 @@ def fields(pdf: Pdf) -> Iterator[Blank | Unused]:
                 yield found
 
 
-def widgets(page: Page) -> list[Object]:
+def list_widgets(page: Page) -> list[Object]:
     found = page.obj.get("/Annots")
     if not isinstance(found, Array):
         return []
     return [a for a in found if isinstance(a, Dictionary) and a.get("/Subtype") == Name.Widget]
 
 
-def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | None:
+def read_field(
+    widget: Object, number: int, seen: geometry.VisibleArea
+) -> DetectedField | UnusableField | None:
     """Return one widget as a field, or None if it is nothing to fill in, such as a button that runs a script."""
-    kind, flags = name_of(inherited(widget, "/FT")), whole(inherited(widget, "/Ff"))
+    kind, flags = name_of(find_inherited(widget, "/FT")), read_whole_number(find_inherited(widget, "/Ff"))
     if (kind == "/Btn" and flags & PUSH) or kind not in READERS:
         return None
-    name = full_name(widget)
-    label = text(inherited(widget, "/TU")) or name.rpartition(".")[2]
-    place = box(widget, seen)
-    if reason := unusable(widget, kind, flags, place):
-        return Unused(number, label or "A field without a name", reason)
+    name = read_full_name(widget)
+    label = read_text(find_inherited(widget, "/TU")) or name.rpartition(".")[2]
+    place = read_box(widget, seen)
+    if reason := explain_unusable(widget, kind, flags, place):
+        return UnusableField(number, label or "A field without a name", reason)
     assert place is not None
     type_, options = READERS[kind](widget, flags, name)
     if type_ == "dropdown" and not options["options"]:
-        return Unused(number, label or "A list", "It names nothing to choose from.")
+        return UnusableField(number, label or "A list", "It names nothing to choose from.")
     grouped = "group" in options
-    return Blank(
+    return DetectedField(
         type_,
         number,
         *place,
@@ -79,21 +81,21 @@ def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | 
         label=label[:100] or None,
         key=name if KEY.fullmatch(name) and not grouped else None,
         required=None if type_ == "signature" or grouped else bool(flags & REQUIRED),
-        font_size=font_size(widget) if type_ in LINES else None,
-        align=ALIGN.get(whole(inherited(widget, "/Q"))) if type_ in LINES else None,
+        font_size=read_font_size(widget) if type_ in LINES else None,
+        align=ALIGN.get(read_whole_number(find_inherited(widget, "/Q"))) if type_ in LINES else None,
         options=options,
     )
 
 
-def unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | None) -> str | None:
+def explain_unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | None) -> str | None:
     """Return why a recipient could not fill in this widget here, or None if they can."""
-    if whole(widget.get("/F")) & HIDDEN:
+    if read_whole_number(widget.get("/F")) & HIDDEN:
         return "It is hidden in the PDF."
     if place is None:
         return "It lies outside the page as it is shown."
     if flags & READ_ONLY:
         return "The PDF does not let it be filled in."
-    if value(widget, kind) not in EMPTY:
+    if read_value(widget, kind) not in EMPTY:
         return "It is filled in already; what is written there is part of the page now."
     if kind == "/Tx" and flags & (PASSWORD | FILE):
         return "It asks for a password or a file."
@@ -105,19 +107,19 @@ def unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | N
 # ---------- one reader for each type of form field ----------
 
 
-def of_text(widget: Object, flags: int, _: str) -> tuple[str, dict[str, Any]]:
+def read_text_field(widget: Object, flags: int, _: str) -> tuple[str, dict[str, Any]]:
     """Return the type and options of a text field; it becomes a number or a date if the form formats it as one."""
-    script = scripts(widget)
+    script = read_scripts(widget)
     if b"AFNumber" in script:
         return "number", {}
     if b"AFDate" in script:
         return "date", {"autofill": False}  # a day that the recipient chooses, not the day of signing
     options: dict[str, Any] = {"multiline": True} if flags & MULTILINE else {}
-    longest = whole(inherited(widget, "/MaxLen"))
+    longest = read_whole_number(find_inherited(widget, "/MaxLen"))
     return "text", options | ({"maxLength": longest} if 1 <= longest <= 2_000 else {})
 
 
-def of_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
+def read_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
     """Return a checkbox. Radio buttons become checkboxes of one group of which at most one can be checked."""
     if not flags & RADIO:
         return "checkbox", {}
@@ -125,59 +127,59 @@ def of_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
     return "checkbox", {"group": (name or "choice")[-40:], "maxChecked": 1, **forced}
 
 
-def of_choice(widget: Object, _: int, __: str) -> tuple[str, dict[str, Any]]:
-    given = inherited(widget, "/Opt")
-    shown = [text(one[-1] if isinstance(one, Array) and len(one) else one) for one in listed(given)]
+def read_choice(widget: Object, _: int, __: str) -> tuple[str, dict[str, Any]]:
+    given = find_inherited(widget, "/Opt")
+    shown = [read_text(one[-1] if isinstance(one, Array) and len(one) else one) for one in read_list(given)]
     return "dropdown", {"options": list(dict.fromkeys(one[:200] for one in shown if one))[:200]}
 
 
-def of_signature(_: Object, __: int, ___: str) -> tuple[str, dict[str, Any]]:
+def read_signature_field(_: Object, __: int, ___: str) -> tuple[str, dict[str, Any]]:
     return "signature", {}
 
 
-READERS = {"/Tx": of_text, "/Btn": of_button, "/Ch": of_choice, "/Sig": of_signature}
+READERS = {"/Tx": read_text_field, "/Btn": read_button, "/Ch": read_choice, "/Sig": read_signature_field}
 
 
 # ---------- reading values whose type the file may get wrong ----------
 
 
-def full_name(widget: object) -> str:
+def read_full_name(widget: object) -> str:
     """Return the qualified name of a form field: the partial names of its ancestors, joined by dots."""
     names: list[str] = []
     node = widget
     for _ in range(DEEPEST):
         if not isinstance(node, Dictionary):
             break
-        if part := text(node.get("/T")):
+        if part := read_text(node.get("/T")):
             names.append(part)
         node = node.get("/Parent")
     return ".".join(reversed(names))
 
 
-def text(found: object) -> str:
+def read_text(found: object) -> str:
     """Return a string of the file in one line, without control characters; empty for anything else."""
     return " ".join(CONTROL.sub(" ", str(found)).split()) if isinstance(found, String) else ""
 
 
-def whole(found: object) -> int:
+def read_whole_number(found: object) -> int:
     return found if isinstance(found, int) and not isinstance(found, bool) else 0
 
 
-def listed(found: object) -> list[object]:
+def read_list(found: object) -> list[object]:
     return list(found) if isinstance(found, Array) else []
 
 
-def value(widget: Object, kind: str) -> str:
+def read_value(widget: Object, kind: str) -> str:
     """Return the present value of the widget as text; empty if there is none."""
-    found = widget.get("/AS") if kind == "/Btn" else inherited(widget, "/V")
+    found = widget.get("/AS") if kind == "/Btn" else find_inherited(widget, "/V")
     if isinstance(found, Dictionary):
         return "signed"
-    return name_of(found) or text(found)
+    return name_of(found) or read_text(found)
 
 
-def scripts(widget: Object) -> bytes:
+def read_scripts(widget: Object) -> bytes:
     """Return the text of the scripts that format or check what is typed."""
-    actions = inherited(widget, "/AA")
+    actions = find_inherited(widget, "/AA")
     said = b""
     for key in ("/K", "/F"):
         action = actions.get(key) if isinstance(actions, Dictionary) else None
@@ -189,9 +191,9 @@ def scripts(widget: Object) -> bytes:
     return said
 
 
-def font_size(widget: Object) -> float | None:
+def read_font_size(widget: Object) -> float | None:
     """Return the font size in points, or None if the form leaves it open or sets one that no field may have."""
-    found = inherited(widget, "/DA")
+    found = find_inherited(widget, "/DA")
     sizes = SIZE.findall(bytes(found)) if isinstance(found, String) else []
     try:
         size = float(sizes[-1]) if sizes else 0.0
@@ -200,12 +202,12 @@ def font_size(widget: Object) -> float | None:
     return round(size, 1) if 6 <= size <= 72 else None
 
 
-def box(widget: Object, seen: geometry.View) -> tuple[float, float, float, float] | None:
+def read_box(widget: Object, seen: geometry.VisibleArea) -> tuple[float, float, float, float] | None:
     """Return left, top, width and height in percent of the page as displayed, cut to the page.
 
     Return None if the widget has no proper rectangle or is too small on the page to write in.
     """
-    sides = [float(c) for c in listed(widget.get("/Rect")) if isinstance(c, int | float | Decimal)]
+    sides = [float(c) for c in read_list(widget.get("/Rect")) if isinstance(c, int | float | Decimal)]
     if len(sides) != 4 or not all(abs(side) < FAR for side in sides):
         return None
     points = [seen.seen(sides[0], sides[1]), seen.seen(sides[2], sides[3])]

@@ -13,7 +13,7 @@ from pypdfium2 import raw
 
 from esign.core.document.document import FieldType
 from esign.core.document.placement import SIZES
-from esign.pdf.inspection import Blank, Unused
+from esign.pdf.inspection import DetectedField, UnusableField
 
 MOST = 100_000  # characters of one page
 FINE = 1_000_000  # units of a page's side, so that whole numbers are exact enough
@@ -36,7 +36,7 @@ LISTS = {FieldType.RADIO: 2, FieldType.DROPDOWN: 1}  # how many options each nee
 Box = tuple[float, float, float, float]
 
 
-def read(page: pypdfium2.PdfPage, number: int) -> Iterator[Blank | Unused]:
+def read_marks(page: pypdfium2.PdfPage, number: int) -> Iterator[DetectedField | UnusableField]:
     """Yield the marks of a page in the order of its text.
 
     Characters are examined one by one only if the text has `{{`.
@@ -48,31 +48,31 @@ def read(page: pypdfium2.PdfPage, number: int) -> Iterator[Blank | Unused]:
         units = [raw.FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), MOST))]
         written = "".join(chr(unit) if unit < 0xD800 else "\ufffd" for unit in units)
         for found in MARK.finditer(written):
-            yield mark(found[1], number, box(page, text, written, *found.span()))
+            yield parse_mark(found[1], number, measure_mark(page, text, written, *found.span()))
     finally:
         text.close()
 
 
-def mark(inside: str, number: int, place: Box | None) -> Blank | Unused:
+def parse_mark(inside: str, number: int, place: Box | None) -> DetectedField | UnusableField:
     inside = " ".join(inside.split())
     name = f"{{{{{inside[:80]}}}}}"
     parts = PARTS.fullmatch(inside)
     kind = WORDS.get(parts[1].lower()) if parts else None
     if parts is None or kind is None:
-        return Unused(number, name, "There is no such type of field.")
+        return UnusableField(number, name, "There is no such type of field.")
     if place is None:
-        return Unused(number, name, "It lies outside the page as it is shown.")
+        return UnusableField(number, name, "It lies outside the page as it is shown.")
     rest = (parts[3] or "").strip()
     options: dict[str, list[str]] = {}
     if kind in LISTS:
         options["options"] = list(dict.fromkeys(one.strip()[:200] for one in rest.split("|") if one.strip()))
         if not LISTS[kind] <= len(options["options"]) <= 50:
-            return Unused(number, name, "It names no options, as {{choice:1:Yes|No}} does.")
+            return UnusableField(number, name, "It names no options, as {{choice:1:Yes|No}} does.")
         rest = ""
-    return Blank(
+    return DetectedField(
         kind.value,
         number,
-        *standing(kind, place),
+        *place_field(kind, place),
         marked=True,
         label=rest[:100] or None,
         person=int(parts[2] or 1),
@@ -80,7 +80,7 @@ def mark(inside: str, number: int, place: Box | None) -> Blank | Unused:
     )
 
 
-def standing(kind: FieldType, place: Box) -> Box:
+def place_field(kind: FieldType, place: Box) -> Box:
     """Return the box of a field of the usual size that begins where the mark begins, on the same line."""
     left, top, right, bottom = place
     width, height = SIZES[kind]
@@ -91,7 +91,7 @@ def standing(kind: FieldType, place: Box) -> Box:
     return round(x, 2), round(y, 2), round(width, 2), round(height, 2)
 
 
-def box(
+def measure_mark(
     page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, written: str, start: int, end: int
 ) -> Box | None:
     """Return left, top, right and bottom of the mark in percent of the page as displayed.
@@ -99,7 +99,11 @@ def box(
     Only the part before a line break counts. Return None if the mark has no place or lies off the page.
     """
     breaks = [at for at in range(start, end) if written[at] in "\r\n"]
-    corners = [corner for at in range(start, breaks[0] if breaks else end) for corner in seen(page, text, at)]
+    corners = [
+        corner
+        for at in range(start, breaks[0] if breaks else end)
+        for corner in locate_character(page, text, at)
+    ]
     if not corners:
         return None
     across, down = [x for x, _ in corners], [y for _, y in corners]
@@ -109,7 +113,9 @@ def box(
     return max(left, 0.0), max(top, 0.0), min(right, 100.0), min(bottom, 100.0)
 
 
-def seen(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, at: int) -> list[tuple[float, float]]:
+def locate_character(
+    page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, at: int
+) -> list[tuple[float, float]]:
     """Return two opposite corners of a character in percent of the page, or none for a space."""
     left, right, bottom, top = (c_double() for _ in range(4))
     if not raw.FPDFText_GetCharBox(text, at, left, right, bottom, top) or left.value == right.value:

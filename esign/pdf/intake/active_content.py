@@ -20,30 +20,30 @@ ELSEWHERE = {"/F": "attachments", "/Ref": "attachments", "/Alternates": "alterna
 SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF|Usage)(?![^\s/<>\[\](){}%])")
 
 
-def strip(pdf: Pdf) -> set[str]:
+def strip_active_content(pdf: Pdf) -> set[str]:
     """Remove every action except jumps within the document and links to the web. Return the words of `REMOVALS`."""
     removed: set[str] = set()
     for item in pdf.objects:
         if isinstance(item, Stream):
             for key in ELSEWHERE.keys() & item.keys():
-                removed |= _drop(item, key, ELSEWHERE[key])
-        if isinstance(item, Dictionary | Stream | Array) and SUSPECT.search(text(item)):
-            for node in _dictionaries(item):
-                removed |= _clean(node)
+                removed |= _drop_entry(item, key, ELSEWHERE[key])
+        if isinstance(item, Dictionary | Stream | Array) and SUSPECT.search(write_object(item)):
+            for node in _walk_dictionaries(item):
+                removed |= _clean_dictionary(node)
     return removed
 
 
-def text(item: Object) -> bytes:
+def write_object(item: Object) -> bytes:
     """Return the object as it would be written, without the bytes of a stream."""
     return (item.stream_dict if isinstance(item, Stream) else item).unparse(resolved=True)
 
 
-def name(found: object) -> str:
+def read_name(found: object) -> str:
     """Return a name as text, whatever its bytes; empty for anything else."""
     return bytes(found).decode("utf-8", "surrogateescape") if isinstance(found, Name) else ""
 
 
-def _dictionaries(item: Object) -> Iterator[Object]:
+def _walk_dictionaries(item: Object) -> Iterator[Object]:
     """Yield the dictionaries written within one object, including itself, but not those that it refers to."""
     waiting = [item]
     while waiting:
@@ -56,52 +56,52 @@ def _dictionaries(item: Object) -> Iterator[Object]:
         waiting.extend(c for c in children if isinstance(c, Dictionary | Array) and not c.is_indirect)
 
 
-def _clean(node: Object) -> set[str]:
+def _clean_dictionary(node: Object) -> set[str]:
     removed: set[str] = set()
     for key in HOLDERS:
-        removed |= _drop(node, key, _judge(node.get(key)))
+        removed |= _drop_entry(node, key, _judge_action(node.get(key)))
     if "/AA" in node:
-        removed |= _drop(node, "/AA", _triggers(node.AA))
+        removed |= _drop_entry(node, "/AA", _judge_triggers(node.AA))
     for key in ("/EF", "/RF", "/AF"):
         if key in node:
-            removed |= _drop(node, key, "attachments")
+            removed |= _drop_entry(node, key, "attachments")
     if (
         "/Usage" in node
     ):  # of a layer, whether the document lists it or not: on screen one state, on paper another
-        removed |= _drop(node, "/Usage", "layer states")
+        removed |= _drop_entry(node, "/Usage", "layer states")
     return removed
 
 
-def _drop(node: Object, key: str, word: str | None) -> set[str]:
+def _drop_entry(node: Object, key: str, word: str | None) -> set[str]:
     if word is None:
         return set()
     del node[key]
     return {word}
 
 
-def _triggers(found: object) -> str:
-    words = {_judge(action) for action in found.values()} if isinstance(found, Dictionary) else set()
+def _judge_triggers(found: object) -> str:
+    words = {_judge_action(action) for action in found.values()} if isinstance(found, Dictionary) else set()
     return "scripts" if "scripts" in words else "actions"
 
 
-def _judge(found: object) -> str | None:
+def _judge_action(found: object) -> str | None:
     """Return the word for an action that must go, or None if it may stay or is no action."""
     if isinstance(found, Array):
-        words = [_judge(item) for item in found if isinstance(item, Dictionary)]
+        words = [_judge_action(item) for item in found if isinstance(item, Dictionary)]
         return next(filter(None, words), None)
     if not isinstance(found, Dictionary) or not isinstance(found.get("/S"), Name) or "/O" in found:
         return None
-    kind = name(found.S)
+    kind = read_name(found.S)
     if kind == "/JavaScript" or "/JS" in found:
         return "scripts"
     if kind in MEDIA_ACTIONS:
         return "multimedia"
-    return None if kind in HARMLESS and _harmless(kind, found) else "actions"
+    return None if kind in HARMLESS and _is_harmless(kind, found) else "actions"
 
 
-def _harmless(kind: str, action: Object) -> bool:
+def _is_harmless(kind: str, action: Object) -> bool:
     if kind == "/Named":
-        return name(action.get("/N")) in TURNS
+        return read_name(action.get("/N")) in TURNS
     if kind == "/URI":
         address = action.get("/URI")
         scheme = (

@@ -31,7 +31,7 @@ PASSWORD = 1 << 13
 DRAWN = frozenset({"form fields", "annotations"})
 
 
-def flatten(pdf: Pdf) -> set[str]:
+def flatten_annotations(pdf: Pdf) -> set[str]:
     """Draw the visible form fields and annotations, drop the rest and keep links. Return the words of `REMOVALS`.
 
     The form is empty afterwards.
@@ -51,17 +51,19 @@ def flatten(pdf: Pdf) -> set[str]:
 
 
 def _flatten_page(pdf: Pdf, page: Page, lent: object) -> None:
-    looks = [(a, look) for a in _annotations(page) if _word(a) in DRAWN and (look := _look(a))]
+    looks = [
+        (a, look) for a in _list_annotations(page) if _find_word(a) in DRAWN and (look := _find_appearance(a))
+    ]
     if not looks:
         return
-    content.enclose(pdf, page)
-    forms, rotation = pages.own_resources(page).XObject, pages.view(page).turns * 90
+    content.enclose_content(pdf, page)
+    forms, rotation = pages.give_own_resources(page).XObject, pages.read_visible_area(page).turns * 90
     drawing = b""
     for annotation, look in looks:
-        _lend(look, lent)
-        name = Name(pages.place(forms, look).decode())
+        _lend_resources(look, lent)
+        name = Name(pages.place_form(forms, look).decode())
         drawing += Annotation(annotation).get_page_content_for_appearance(name, rotation, 0, 0) + b"\n"
-    content.append(pdf, page, drawing)
+    content.append_content(pdf, page, drawing)
 
 
 def _keep_links(page: Page) -> set[str]:
@@ -69,9 +71,9 @@ def _keep_links(page: Page) -> set[str]:
 
     A dropped annotation is emptied, so that what still refers to it, such as the structure tree, finds nothing.
     """
-    links = [a for a in _annotations(page) if a.get("/Subtype") == Name.Link]
-    others = [a for a in _annotations(page) if a.get("/Subtype") != Name.Link]
-    removed = {word for word in map(_word, others) if word}
+    links = [a for a in _list_annotations(page) if a.get("/Subtype") == Name.Link]
+    others = [a for a in _list_annotations(page) if a.get("/Subtype") != Name.Link]
+    removed = {word for word in map(_find_word, others) if word}
     for annotation in others:
         for key in list(annotation.keys()):
             del annotation[key]
@@ -83,13 +85,13 @@ def _keep_links(page: Page) -> set[str]:
     return removed
 
 
-def _annotations(page: Page) -> list[Object]:
+def _list_annotations(page: Page) -> list[Object]:
     found = page.obj.get("/Annots")
     return [a for a in found if isinstance(a, Dictionary)] if isinstance(found, Array) else []
 
 
-def _word(annotation: Object) -> str | None:
-    kind = active_content.name(annotation.get("/Subtype"))
+def _find_word(annotation: Object) -> str | None:
+    kind = active_content.read_name(annotation.get("/Subtype"))
     if kind in MEDIA:
         return "multimedia"
     if kind == "/FileAttachment":
@@ -99,7 +101,7 @@ def _word(annotation: Object) -> str | None:
     return "form fields" if kind == "/Widget" else "annotations"
 
 
-def _look(annotation: Object) -> Object | None:
+def _find_appearance(annotation: Object) -> Object | None:
     """Return the form XObject that a reader shows for the annotation, or None if it is hidden or has none."""
     flags = annotation.get("/F", 0)
     if isinstance(flags, int) and flags & HIDDEN:
@@ -113,7 +115,7 @@ def _look(annotation: Object) -> Object | None:
     return look
 
 
-def _lend(look: Object, lent: object) -> None:
+def _lend_resources(look: Object, lent: object) -> None:
     """Add the form's resources to an appearance, which may use fonts that only the form names."""
     if not isinstance(lent, Dictionary):
         return
@@ -137,12 +139,12 @@ def _draw_values(pdf: Pdf) -> None:
         for widget in form.get_widget_annotations_for_page(page):
             field = form.get_field_for_annotation(widget)
             missing = not isinstance(widget.get_appearance_stream(Name.N), Stream)
-            if (missing or anew) and (field.is_text or field.is_choice) and _plain(field):
+            if (missing or anew) and (field.is_text or field.is_choice) and _can_be_drawn(field):
                 with suppress(PikepdfError, ValueError):
                     field.generate_appearance(widget)
 
 
-def _plain(field: AcroFormField) -> bool:
+def _can_be_drawn(field: AcroFormField) -> bool:
     """Return whether qpdf can draw the value.
 
     It has only cp1252; with other letters the author's appearance is better.

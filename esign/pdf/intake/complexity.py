@@ -23,28 +23,30 @@ def refuse_endless(pdf: Pdf) -> None:
     """Raise `invalid_file` for forms that paint themselves and for patterns of too many tiles."""
     shared: set[tuple[int, int]] = set()
     for page in pdf.pages:
-        resources = pages.inherited(page.obj, "/Resources")
+        resources = pages.find_inherited(page.obj, "/Resources")
         if not isinstance(resources, Dictionary) or resources.objgen in shared:
             continue
         if resources.is_indirect:
             shared.add(resources.objgen)
-        seen = pages.view(page)
-        if _fine(resources, seen.width * seen.height) or _circular(resources):
+        seen = pages.read_visible_area(page)
+        if _has_fine_pattern(resources, seen.width * seen.height) or _has_circular_form(resources):
             raise Problem("invalid_file", TOO_COMPLEX)
 
 
-def _entries(resources: Object, kind: str) -> dict[str, Object]:
+def _list_entries(resources: Object, kind: str) -> dict[str, Object]:
     """Return the streams of one kind of resource, by name."""
     found = resources.get(kind)
     items = found.items() if isinstance(found, Dictionary) else ()
     return {name: item for name, item in items if isinstance(item, Stream)}
 
 
-def _fine(resources: Object, area: float) -> bool:
-    return any(_tiles(pattern, area) > MOST_TILES for pattern in _entries(resources, "/Pattern").values())
+def _has_fine_pattern(resources: Object, area: float) -> bool:
+    return any(
+        _count_tiles(pattern, area) > MOST_TILES for pattern in _list_entries(resources, "/Pattern").values()
+    )
 
 
-def _tiles(pattern: Object, area: float) -> float:
+def _count_tiles(pattern: Object, area: float) -> float:
     """Return how many tiles of the pattern cover `area`, in square points; 0 if the pattern is malformed."""
     steps = [pattern.get(key) for key in ("/XStep", "/YStep")]
     matrix = pattern.get("/Matrix")
@@ -56,7 +58,7 @@ def _tiles(pattern: Object, area: float) -> float:
     return area / tile if tile else 0
 
 
-def _circular(resources: Object) -> bool:
+def _has_circular_form(resources: Object) -> bool:
     """Return whether a form that is reached from here paints itself.
 
     A form that only names itself among its resources is harmless. Names are checked first because that needs no
@@ -65,21 +67,23 @@ def _circular(resources: Object) -> bool:
 
     def named(form: Object) -> list[Object]:
         own = form.get("/Resources")
-        return _forms(own if isinstance(own, Dictionary) else resources)
+        return _list_forms(own if isinstance(own, Dictionary) else resources)
 
     def painted(form: Object) -> list[Object]:
         own = form.get("/Resources")
-        forms = _entries(own if isinstance(own, Dictionary) else resources, "/XObject")
-        return [forms[name] for name in _names(form) if name in forms]
+        forms = _list_entries(own if isinstance(own, Dictionary) else resources, "/XObject")
+        return [forms[name] for name in _find_painted_names(form) if name in forms]
 
-    return _returns(_forms(resources), named) and _returns(_forms(resources), painted)
-
-
-def _forms(resources: Object) -> list[Object]:
-    return [item for item in _entries(resources, "/XObject").values() if item.get("/Subtype") == Name.Form]
+    return _has_circle(_list_forms(resources), named) and _has_circle(_list_forms(resources), painted)
 
 
-def _names(form: Object) -> set[str]:
+def _list_forms(resources: Object) -> list[Object]:
+    return [
+        item for item in _list_entries(resources, "/XObject").values() if item.get("/Subtype") == Name.Form
+    ]
+
+
+def _find_painted_names(form: Object) -> set[str]:
     """Return the names of the XObjects that the form's content paints."""
     try:
         with warnings.catch_warnings():
@@ -87,10 +91,10 @@ def _names(form: Object) -> set[str]:
             found = pikepdf.parse_content_stream(form, "Do")
     except (pikepdf.PikepdfError, ValueError, TypeError):
         return set()
-    return {active_content.name(operand) for each in found for operand in each.operands[-1:]}
+    return {active_content.read_name(operand) for each in found for operand in each.operands[-1:]}
 
 
-def _returns(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:
+def _has_circle(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:
     """Return whether a depth-first walk comes back to an item that it has not finished."""
     done: set[tuple[int, int]] = set()
     under_way: set[tuple[int, int]] = set()

@@ -13,12 +13,12 @@ SPACES = (
 ENTRIES = ("/GTS_PDFXVersion", "/GTS_PDFXConformance", "/ISO_PDFEVersion")
 
 
-def drop(pdf: Pdf) -> bool:
+def drop_claims(pdf: Pdf) -> bool:
     """Remove the claims and return whether there were any. Other metadata stay byte for byte."""
-    return any([_of_metadata(pdf), _of_information(pdf)])
+    return any([_drop_from_metadata(pdf), _drop_from_information(pdf)])
 
 
-def _of_metadata(pdf: Pdf) -> bool:
+def _drop_from_metadata(pdf: Pdf) -> bool:
     if Name.Metadata not in pdf.Root:
         return False
     metadata = pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False)
@@ -30,7 +30,7 @@ def _of_metadata(pdf: Pdf) -> bool:
     return bool(claims)
 
 
-def _of_information(pdf: Pdf) -> bool:
+def _drop_from_information(pdf: Pdf) -> bool:
     found = pdf.trailer.get(Name.Info)
     if not isinstance(found, Dictionary):
         return False

@@ -4,7 +4,7 @@ import re
 
 from pikepdf import Dictionary, Name, Pdf, PikepdfError, Stream
 
-from esign.pdf.intake.active_content import text
+from esign.pdf.intake.active_content import write_object
 
 # `/ByteRange` with each character possibly written as #xx, before an array or a reference to one.
 _LETTERS = b"".join(b"(?:%c|#%02x|#%02X)" % (c, c, c) for c in b"ByteRange")
@@ -14,16 +14,16 @@ NAMED = re.compile(rb"/ByteRange(?![^\s/<>\[\](){}%])")
 KIND = re.compile(rb"/(?:FT|Type)\s*/(?:Sig|DocTimeStamp)(?![^\s/<>\[\](){}%])")
 
 
-def signed(upload: bytes, pdf: Pdf) -> bool:
+def is_signed(upload: bytes, pdf: Pdf) -> bool:
     """Return whether the file is or was signed.
 
     This looks at the bytes of every revision and at every object that can be reached, including compressed
     objects.
     """
-    return _written(upload) or any(_signs(item) for item in pdf.objects)
+    return _has_byte_range(upload) or any(_is_signature(item) for item in pdf.objects)
 
 
-def _written(upload: bytes) -> bool:
+def _has_byte_range(upload: bytes) -> bool:
     """Return whether a `/ByteRange` stands outside streams; page text may mention one, an attached file may
     have its own.
     """
@@ -36,24 +36,24 @@ def _written(upload: bytes) -> bool:
     return False
 
 
-def _signs(item: object) -> bool:
+def _is_signature(item: object) -> bool:
     if isinstance(item, Stream) and item.get("/Type") == Name.ObjStm:
         # An earlier revision may have packed a signature into it.
-        return _packed(item)
+        return _has_packed_byte_range(item)
     if not isinstance(item, Dictionary):
         return False
-    written = text(item)
-    return bool(NAMED.search(written)) or (bool(KIND.search(written)) and _filled(item))
+    written = write_object(item)
+    return bool(NAMED.search(written)) or (bool(KIND.search(written)) and _has_value(item))
 
 
-def _packed(item: Stream) -> bool:
+def _has_packed_byte_range(item: Stream) -> bool:
     try:
         return bool(WRITTEN.search(item.read_bytes()))
     except PikepdfError:
         return False
 
 
-def _filled(item: Dictionary) -> bool:
+def _has_value(item: Dictionary) -> bool:
     """Return whether the dictionary is a signature field with a value, or a signature."""
     if item.get("/FT") == Name.Sig:
         return isinstance(item.get("/V"), Dictionary)

@@ -7,15 +7,15 @@ import pikepdf
 import pypdfium2
 from pikepdf import Pdf
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 from esign.core.errors import Detail, Problem
 from esign.pdf.drawing import stamp_pages
-from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, Limits
+from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, UploadLimits
 from esign.pdf.intake import complexity, existing_signatures, normalise
 from esign.pdf.page import page as pages
 from esign.pdf.page import render
 
-__all__ = ["Inspection", "Limits", "inspect"]
+__all__ = ["Inspection", "UploadLimits", "inspect_upload"]
 
 # The least and greatest visible side in points, and how many times longer one side may be than the other.
 SIDE, RATIO = (3, 14_400), 50
@@ -35,35 +35,35 @@ SIGNED = (
 UNFOLDED = 128 * 1024 * 1024
 
 
-def inspect(upload: bytes, limits: Limits) -> Inspection:
+def inspect_upload(upload: bytes, limits: UploadLimits) -> Inspection:
     """Read, check and normalise an upload. Raises `Problem` with a code of contract 6 if it cannot be accepted."""
     pikepdf.settings.set_qpdf_limits(flate_max_memory=UNFOLDED, run_length_max_memory=UNFOLDED)
-    _gate(upload, limits)
+    _check_size_and_start(upload, limits)
     try:
-        return _inspect(upload, limits)
+        return _inspect_pdf(upload, limits)
     except pikepdf.PikepdfError as error:
         raise Problem("invalid_file", TOO_COMPLEX if "limit" in str(error) else UNREADABLE) from error
     except OverflowError as error:  # a number of the file is beyond the integers of qpdf
         raise Problem("invalid_file", UNREADABLE) from error
 
 
-def _inspect(upload: bytes, limits: Limits) -> Inspection:
-    pdf, mended = opened(upload)
-    if existing_signatures.signed(upload, pdf):
+def _inspect_pdf(upload: bytes, limits: UploadLimits) -> Inspection:
+    pdf, mended = open_upload(upload)
+    if existing_signatures.is_signed(upload, pdf):
         raise Problem("file_signed", SIGNED)
     normalise.refuse_dynamic(pdf)
-    seen = _measure(pdf, limits)
+    seen = _measure_pages(pdf, limits)
     complexity.refuse_endless(pdf)
     removed = {"restrictions"} if pdf.is_encrypted else set()
-    removed |= normalise.normalise(pdf)
-    prepared = normalise.write(pdf)
+    removed |= normalise.normalise_pdf(pdf)
+    prepared = normalise.write_pdf(pdf)
     mended = mended or bool(pdf.get_warnings())
-    _rehearse(prepared, len(seen))
-    images = render.render(prepared, seen)
+    _rehearse_seal(prepared, len(seen))
+    images = render.render_pages(prepared, seen)
     return Inspection(prepared, seen, images, mended, tuple(word for word in REMOVALS if word in removed))
 
 
-def _gate(upload: bytes, limits: Limits) -> None:
+def _check_size_and_start(upload: bytes, limits: UploadLimits) -> None:
     if len(upload) > limits.file_bytes:
         raise Problem(
             "file_too_large", f"The file has {len(upload):,} bytes; {limits.file_bytes:,} are allowed."
@@ -72,21 +72,21 @@ def _gate(upload: bytes, limits: Limits) -> None:
         raise Problem("invalid_file", "The file is not a PDF; save it as one and send that.")
 
 
-def opened(upload: bytes) -> tuple[Pdf, bool]:
+def open_upload(upload: bytes) -> tuple[Pdf, bool]:
     """Return the open file and whether it had to be mended.
 
     A file that qpdf cannot open is rewritten by PDFium first.
     """
     try:
-        pdf = _read(upload)
+        pdf = _open_with_qpdf(upload)
     except pikepdf.PikepdfError:
-        pdf, mended = _read(_rewritten(upload)), True
+        pdf, mended = _open_with_qpdf(_rewrite_with_pdfium(upload)), True
     else:
         mended = bool(pdf.get_warnings())
     return pdf, mended
 
 
-def _read(file: bytes) -> Pdf:
+def _open_with_qpdf(file: bytes) -> Pdf:
     try:
         pdf = Pdf.open(io.BytesIO(file), suppress_warnings=True)
         len(pdf.pages)
@@ -101,7 +101,7 @@ def _read(file: bytes) -> Pdf:
         raise pikepdf.PdfError(str(error)) from error
 
 
-def _rewritten(upload: bytes) -> bytes:
+def _rewrite_with_pdfium(upload: bytes) -> bytes:
     try:
         document = pypdfium2.PdfDocument(upload)
         try:
@@ -114,23 +114,23 @@ def _rewritten(upload: bytes) -> bytes:
     return file.getvalue()
 
 
-def _measure(pdf: Pdf, limits: Limits) -> tuple[Page, ...]:
+def _measure_pages(pdf: Pdf, limits: UploadLimits) -> tuple[PageGeometry, ...]:
     """Return the pages as displayed. Raises `Problem` for a count or size that cannot be shown and stamped."""
     count = len(pdf.pages)
     if not count:
         raise Problem("invalid_file", "The file has no pages.")
     if count > limits.pages:
         raise Problem("too_many_pages", f"The file has {count} pages; {limits.pages} are allowed.")
-    views = [pages.view(page) for page in pdf.pages]
-    seen = tuple(Page(round(v.width, 4), round(v.height, 4), v.turns * 90) for v in views)
+    views = [pages.read_visible_area(page) for page in pdf.pages]
+    seen = tuple(PageGeometry(round(v.width, 4), round(v.height, 4), v.turns * 90) for v in views)
     for number, page in enumerate(seen, 1):
         shorter, longer = sorted((page.width, page.height))
         if not (SIDE[0] <= shorter and longer <= SIDE[1] and longer <= shorter * RATIO):
-            raise _misshapen(number, page)
+            raise _build_misshapen_problem(number, page)
     return seen
 
 
-def _misshapen(number: int, page: Page) -> Problem:
+def _build_misshapen_problem(number: int, page: PageGeometry) -> Problem:
     size = f"Page {number} measures {page.width:g} by {page.height:g} points"
     return Problem(
         "file_unsupported",
@@ -139,7 +139,7 @@ def _misshapen(number: int, page: Page) -> Problem:
     )
 
 
-def _rehearse(prepared: bytes, count: int) -> None:
+def _rehearse_seal(prepared: bytes, count: int) -> None:
     """Do what sealing will do: stamp every page, append one, write the file and read it again.
 
     Raises `invalid_file`.
@@ -147,9 +147,9 @@ def _rehearse(prepared: bytes, count: int) -> None:
     with Pdf.open(io.BytesIO(prepared)) as pdf:
         if len(pdf.pages) != count:
             raise Problem("invalid_file", UNREADABLE)
-        stamp_pages.stamp(pdf, {number: (_blank(), 0) for number in range(1, count + 1)})
-        stamp_pages.append(pdf, _blank())
-        with Pdf.open(io.BytesIO(normalise.write(pdf))) as again:
+        stamp_pages.stamp_overlays(pdf, {number: (_make_blank_page(), 0) for number in range(1, count + 1)})
+        stamp_pages.append_pages(pdf, _make_blank_page())
+        with Pdf.open(io.BytesIO(normalise.write_pdf(pdf))) as again:
             if len(again.pages) != count + 1:
                 raise Problem(
                     "invalid_file", "The file cannot be sealed: pages get lost when something is added."
@@ -157,8 +157,8 @@ def _rehearse(prepared: bytes, count: int) -> None:
 
 
 @cache
-def _blank() -> bytes:
+def _make_blank_page() -> bytes:
     """Return a PDF of one transparent A4 page."""
     with pikepdf.new() as pdf:
         pdf.add_blank_page(page_size=(595.28, 841.89))
-        return normalise.write(pdf)
+        return normalise.write_pdf(pdf)

@@ -73,7 +73,9 @@ def refuse_dynamic(pdf: Pdf) -> None:
     form = pdf.Root.get("/AcroForm")
     if not isinstance(form, Dictionary) or "/XFA" not in form:
         return
-    if bool(pdf.Root.get("/NeedsRendering")) or any(RENDERS.search(packet) for packet in _packets(form.XFA)):
+    if bool(pdf.Root.get("/NeedsRendering")) or any(
+        RENDERS.search(packet) for packet in _read_packets(form.XFA)
+    ):
         raise Problem(
             "file_unsupported",
             "The file is a dynamic form (XFA), whose pages exist only in the program that fills it in; "
@@ -82,23 +84,23 @@ def refuse_dynamic(pdf: Pdf) -> None:
         )
 
 
-def normalise(pdf: Pdf) -> set[str]:
+def normalise_pdf(pdf: Pdf) -> set[str]:
     """Normalise the open file in place. Return what was removed, in words of `REMOVALS`."""
-    removed = active_content.strip(pdf)
-    removed |= annotations.flatten(pdf)
-    removed |= _keep_only(pdf.Root, ROOT)
+    removed = active_content.strip_active_content(pdf)
+    removed |= annotations.flatten_annotations(pdf)
+    removed |= _keep_only_entries(pdf.Root, ROOT)
     names = pdf.Root.get("/Names")
     if isinstance(names, Dictionary):
-        removed |= _keep_only(names, frozenset({"/Dests"}))
+        removed |= _keep_only_entries(names, frozenset({"/Dests"}))
     for page in pdf.pages:
-        _keep_only(page.obj, PAGE)
-        pages.settle(page, pages.view(page))
-    structure_tags.drop_broken(pdf)
+        _keep_only_entries(page.obj, PAGE)
+        pages.settle_boxes(page, pages.read_visible_area(page))
+    structure_tags.drop_broken_tree(pdf)
     removed |= _fix_layers(pdf) | _drop_bad_metadata(pdf)
-    return removed | {"conformance claims"} if conformance_claims.drop(pdf) else removed
+    return removed | {"conformance claims"} if conformance_claims.drop_claims(pdf) else removed
 
 
-def write(pdf: Pdf) -> bytes:
+def write_pdf(pdf: Pdf) -> bytes:
     """Return the file written anew: decrypted, with a fresh cross-reference table. Equal files give equal bytes."""
     file = io.BytesIO()
     pdf.save(
@@ -112,7 +114,7 @@ def write(pdf: Pdf) -> bytes:
     return file.getvalue()
 
 
-def _packets(found: object) -> Iterator[bytes]:
+def _read_packets(found: object) -> Iterator[bytes]:
     for part in found if isinstance(found, Array) else [found]:
         if isinstance(part, Stream):
             try:
@@ -121,7 +123,7 @@ def _packets(found: object) -> Iterator[bytes]:
                 continue
 
 
-def _keep_only(node: Object, kept: frozenset[str]) -> set[str]:
+def _keep_only_entries(node: Object, kept: frozenset[str]) -> set[str]:
     gone = [key for key in list(node.keys()) if key not in kept]
     for key in gone:
         del node[key]
@@ -135,15 +137,15 @@ def _fix_layers(pdf: Pdf) -> set[str]:
         return set()
     default, groups = layers.get("/D"), layers.get("/OCGs")
     gone = [
-        _pop(layers, "/Configs"),
-        _pop(default, "/AS"),
+        _remove_entry(layers, "/Configs"),
+        _remove_entry(default, "/AS"),
     ]  # `active_content` has removed the states of each layer
     if isinstance(groups, Array) and isinstance(default, Dictionary):
         default.Locked = Array(list(groups))
     return {"layer states"} if any(gone) else set()
 
 
-def _pop(node: object, key: str) -> bool:
+def _remove_entry(node: object, key: str) -> bool:
     """Remove an entry if there is one, and return whether it held anything."""
     if not isinstance(node, Dictionary) or key not in node:
         return False
@@ -156,7 +158,7 @@ def _drop_bad_metadata(pdf: Pdf) -> set[str]:
     dropped = False
     for holder in (pdf.Root, *(page.obj for page in pdf.pages)):
         found = holder.get("/Metadata")
-        if found is not None and not _sound(found):
+        if found is not None and not _is_sound(found):
             del holder.Metadata
             dropped = True
     info = pdf.trailer.get("/Info")
@@ -166,7 +168,7 @@ def _drop_bad_metadata(pdf: Pdf) -> set[str]:
     return {"metadata"} if dropped else set()
 
 
-def _sound(found: object) -> bool:
+def _is_sound(found: object) -> bool:
     """Return whether the metadata are well-formed XML without a document type, and so without entities of their own."""
 
     def refuse(*_: object) -> None:

@@ -20,7 +20,7 @@ WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ContentEnding:
     """The state that content leaves behind: how many `Q` had nothing to restore, and the operators that close
     the rest.
     """
@@ -29,15 +29,15 @@ class Ending:
     closing: bytes
 
 
-def enclose(pdf: Pdf, page: Page) -> None:
+def enclose_content(pdf: Pdf, page: Page) -> None:
     """Rewrite the page's content so that it looks the same and ends in the graphics state in which it began."""
-    streams = _streams(page)
+    streams = _list_streams(page)
     if not streams:
         page.obj.Contents = Array()
         return
-    ending = _ending(streams)
+    ending = _find_ending(streams)
     if ending is None:
-        _wrap(pdf, page, streams)
+        _wrap_content(pdf, page, streams)
         return
     if ending.surplus:
         streams = [pdf.make_stream(page.get_filtered_contents(_WithoutSurplus()))]
@@ -45,19 +45,19 @@ def enclose(pdf: Pdf, page: Page) -> None:
     page.obj.Contents = Array([before, *streams, after])
 
 
-def append(pdf: Pdf, page: Page, operators: bytes) -> None:
+def append_content(pdf: Pdf, page: Page, operators: bytes) -> None:
     """Append operators to the content of a page that has been enclosed."""
-    page.obj.Contents = Array([*_streams(page), pdf.make_stream(operators)])
+    page.obj.Contents = Array([*_list_streams(page), pdf.make_stream(operators)])
 
 
-def _streams(page: Page) -> list[Object]:
+def _list_streams(page: Page) -> list[Object]:
     contents = page.obj.get("/Contents")
     if isinstance(contents, Stream):
         return [contents]
     return [item for item in contents if isinstance(item, Stream)] if isinstance(contents, Array) else []
 
 
-def _ending(streams: list[Object]) -> Ending | None:
+def _find_ending(streams: list[Object]) -> ContentEnding | None:
     """Return the state that the content leaves behind, or None if it cannot be parsed to its end.
 
     A marker operator is appended to the content: if it is not found as the last operator, the content swallows
@@ -74,10 +74,10 @@ def _ending(streams: list[Object]) -> Ending | None:
         if "limit exceeded" in str(error):
             raise Problem("invalid_file", TOO_COMPLEX) from error
         return None
-    return None if complaints or operators[-1:] != ["EndOfPage"] else _unwound(operators)
+    return None if complaints or operators[-1:] != ["EndOfPage"] else _unwind_operators(operators)
 
 
-def _unwound(operators: list[str]) -> Ending:
+def _unwind_operators(operators: list[str]) -> ContentEnding:
     surplus, open_ = 0, list[bytes]()
     for operator in operators:
         if operator in CLOSERS:
@@ -89,7 +89,7 @@ def _unwound(operators: list[str]) -> Ending:
             del open_[last]
         elif operator == "Q":
             surplus += 1
-    return Ending(surplus, b"".join(closer + b"\n" for closer in reversed(open_)))
+    return ContentEnding(surplus, b"".join(closer + b"\n" for closer in reversed(open_)))
 
 
 class _WithoutSurplus(TokenFilter):
@@ -107,20 +107,24 @@ class _WithoutSurplus(TokenFilter):
         return token
 
 
-def _wrap(pdf: Pdf, page: Page, streams: list[Object]) -> None:
+def _wrap_content(pdf: Pdf, page: Page, streams: list[Object]) -> None:
     """Turn the content into a form XObject, so that whatever is wrong with it ends with its stream."""
-    form = _form(pdf, streams)
+    form = _join_streams(pdf, streams)
     if form is None:
         page.obj.Contents = Array([pdf.make_stream(b"q\n"), *streams, pdf.make_stream(b"\nQ\n")])
         return
-    form.Type, form.Subtype, form.BBox = Name.XObject, Name.Form, pages.box(pages.view(page))
-    form.Resources = pages.own_resources(page)
+    form.Type, form.Subtype, form.BBox = (
+        Name.XObject,
+        Name.Form,
+        pages.build_box(pages.read_visible_area(page)),
+    )
+    form.Resources = pages.give_own_resources(page)
     page.obj.Resources = Dictionary()
-    forms = pages.own_resources(page).XObject
-    page.obj.Contents = Array([pdf.make_stream(b"q %s Do Q\n" % pages.place(forms, form))])
+    forms = pages.give_own_resources(page).XObject
+    page.obj.Contents = Array([pdf.make_stream(b"q %s Do Q\n" % pages.place_form(forms, form))])
 
 
-def _form(pdf: Pdf, streams: list[Object]) -> Object | None:
+def _join_streams(pdf: Pdf, streams: list[Object]) -> Object | None:
     """Return one stream with all content, or None if there are several streams and one cannot be decoded.
 
     A single stream that cannot be decoded keeps its bytes and filters.

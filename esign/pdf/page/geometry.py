@@ -9,7 +9,7 @@ LETTER = (0.0, 0.0, 612.0, 792.0)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class VisibleArea:
     """The visible part of a page in the page's own coordinates, and its quarter turns clockwise (0 to 3)."""
 
     x0: float
@@ -52,7 +52,7 @@ class View:
             case _:
                 return self.y1 - y, self.x1 - x
 
-    def cover(self, width: float, height: float) -> Matrix:
+    def build_cover_matrix(self, width: float, height: float) -> Matrix:
         """Return the `cm` matrix with which an upright page of that size covers the view exactly."""
         across, up = self.width / width, self.height / height
         x, y = self.at(0, self.height)
@@ -63,20 +63,22 @@ class View:
 UPRIGHT = ((1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0))
 
 
-def view(media: Sequence[float] | None, crop: Sequence[float] | None, rotate: float) -> View:
+def find_visible_area(
+    media: Sequence[float] | None, crop: Sequence[float] | None, rotate: float
+) -> VisibleArea:
     """Return the visible part: the CropBox within the MediaBox, turned.
 
     A missing or empty box is replaced by the next larger one, and a missing MediaBox by the size of US Letter.
     """
-    sheet = _ordered(media) or LETTER
-    seen = _common(sheet, _ordered(crop) or sheet) or sheet
-    return View(*seen, int(rotate / 90) % 4)
+    sheet = _order_box(media) or LETTER
+    seen = _intersect_boxes(sheet, _order_box(crop) or sheet) or sheet
+    return VisibleArea(*seen, int(rotate / 90) % 4)
 
 
 Box = tuple[float, float, float, float]
 
 
-def _ordered(box: Sequence[float] | None) -> Box | None:
+def _order_box(box: Sequence[float] | None) -> Box | None:
     if box is None or len(box) != 4:
         return None
     x0, x1 = sorted((box[0], box[2]))
@@ -84,7 +86,7 @@ def _ordered(box: Sequence[float] | None) -> Box | None:
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
 
 
-def _common(one: Box, other: Box) -> Box | None:
+def _intersect_boxes(one: Box, other: Box) -> Box | None:
     x0, y0 = max(one[0], other[0]), max(one[1], other[1])
     x1, y1 = min(one[2], other[2]), min(one[3], other[3])
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None

@@ -11,7 +11,7 @@ from esign.pdf.page import geometry
 DEEPEST = 64
 
 
-def inherited(node: object, key: str) -> object:
+def find_inherited(node: object, key: str) -> object:
     """Return the entry of a page or form field, or that of its nearest ancestor that has one, or None."""
     for _ in range(DEEPEST):
         if not isinstance(node, Dictionary):
@@ -23,28 +23,28 @@ def inherited(node: object, key: str) -> object:
     return None
 
 
-def view(page: Page) -> geometry.View:
+def read_visible_area(page: Page) -> geometry.VisibleArea:
     """Return the visible part of the page, from its boxes and its rotation."""
-    return geometry.view(
-        _numbers(inherited(page.obj, "/MediaBox")),
-        _numbers(inherited(page.obj, "/CropBox")),
-        _number(inherited(page.obj, "/Rotate")) or 0.0,
+    return geometry.find_visible_area(
+        _read_numbers(find_inherited(page.obj, "/MediaBox")),
+        _read_numbers(find_inherited(page.obj, "/CropBox")),
+        _read_number(find_inherited(page.obj, "/Rotate")) or 0.0,
     )
 
 
-def settle(page: Page, seen: geometry.View) -> None:
+def settle_boxes(page: Page, seen: geometry.VisibleArea) -> None:
     """Write boxes and rotation into the page itself, so that every reader sees the same and nothing is inherited."""
-    sheet = geometry.view(_numbers(inherited(page.obj, "/MediaBox")), None, 0)
-    page.obj.MediaBox = box(sheet)
-    page.obj.CropBox = box(seen)
+    sheet = geometry.find_visible_area(_read_numbers(find_inherited(page.obj, "/MediaBox")), None, 0)
+    page.obj.MediaBox = build_box(sheet)
+    page.obj.CropBox = build_box(seen)
     page.obj.Rotate = seen.turns * 90
 
 
-def own_resources(page: Page) -> Object:
+def give_own_resources(page: Page) -> Object:
     """Give the page a resource dictionary that it shares with no other page, with its own /XObject part, and
     return it.
     """
-    found = inherited(page.obj, "/Resources")
+    found = find_inherited(page.obj, "/Resources")
     resources = found.copy() if isinstance(found, Dictionary) else Dictionary()
     forms = resources.get("/XObject")
     resources.XObject = forms.copy() if isinstance(forms, Dictionary) else Dictionary()
@@ -52,7 +52,7 @@ def own_resources(page: Page) -> Object:
     return resources
 
 
-def place(forms: Object, form: Object) -> bytes:
+def place_form(forms: Object, form: Object) -> bytes:
     """Add a form XObject to an /XObject dictionary. Return the name by which content can paint it."""
     number = len(forms.keys())
     while f"/Esign{number}" in forms:
@@ -61,20 +61,20 @@ def place(forms: Object, form: Object) -> bytes:
     return b"/Esign%d" % number
 
 
-def _number(found: object) -> float | None:
+def _read_number(found: object) -> float | None:
     if isinstance(found, bool) or not isinstance(found, int | float | Decimal):
         return None
     return float(found) if isfinite(found) else None
 
 
-def box(seen: geometry.View) -> Array:
+def build_box(seen: geometry.VisibleArea) -> Array:
     """Return the view as a rectangle of the page's own coordinates."""
     return Array([Decimal(f"{side:.6f}") for side in (seen.x0, seen.y0, seen.x1, seen.y1)])
 
 
-def _numbers(found: object) -> list[float] | None:
+def _read_numbers(found: object) -> list[float] | None:
     """Return four numbers, or None if the box is anything else."""
     if not isinstance(found, Array) or len(found) != 4:
         return None
-    numbers = [_number(item) for item in found]
+    numbers = [_read_number(item) for item in found]
     return [n for n in numbers if n is not None] if None not in numbers else None

@@ -17,7 +17,7 @@ ITEM = re.compile(r"[•●▪◦‣*–—-]\s|\(?(\d{1,3}|[A-Za-z])[.)]\s")
 
 
 @dataclass(slots=True)
-class Line:
+class PageLine:
     """A line of text; `top` and `bottom` are fractions of the page's height from its upper edge."""
 
     text: str
@@ -29,7 +29,7 @@ class Line:
         return max(self.bottom - self.top, 1e-6)
 
 
-def read(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
+def read_paragraphs(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
     """Return the visible paragraphs of page `number` in the order of the file; none for a scanned page.
 
     Raises `invalid_file` if the page cannot be read.
@@ -37,40 +37,40 @@ def read(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
     document = pypdfium2.PdfDocument(pdf)
     try:
         page = document[number - 1]
-        return tuple(paragraphs(lines(page, page.get_textpage())))
+        return tuple(group_lines(read_lines(page, page.get_textpage())))
     except pypdfium2.PdfiumError as error:
         raise Problem("invalid_file", f"Page {number} of the file cannot be read.") from error
     finally:
         document.close()
 
 
-def lines(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[Line]:
+def read_lines(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[PageLine]:
     units: list[int] = []
     box: list[float] = []
     for index in range(min(text.count_chars(), MOST)):
         unit = raw.FPDFText_GetUnicode(text, index)
         if unit in (10, 13):
-            yield from line(units, box)
+            yield from build_line(units, box)
             units, box = [], []
         elif raw.FPDFText_IsHyphen(text, index) == 1:
             units.append(0xAD)
         elif unit >= 32 and unit not in (0xFFFE, 0xFFFF):
-            place = heights(page, text, index)
+            place = measure_character(page, text, index)
             if place is not None:
                 units.append(unit)
                 box += place
-    yield from line(units, box)
+    yield from build_line(units, box)
 
 
-def line(units: list[int], box: list[float]) -> Iterator[Line]:
+def build_line(units: list[int], box: list[float]) -> Iterator[PageLine]:
     """Yield the line if it has any text and place. Pairs of surrogates become their characters."""
     packed = b"".join(chr(unit).encode("utf-16-le", "surrogatepass") for unit in units if unit < 0x110000)
     words = " ".join(packed.decode("utf-16-le", "replace").split())
     if words and box:
-        yield Line(words, min(box), max(box))
+        yield PageLine(words, min(box), max(box))
 
 
-def heights(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) -> list[float] | None:
+def measure_character(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) -> list[float] | None:
     """Return the upper and lower edge of a character as fractions of the page's height.
 
     Return an empty list for a space, and None for a character off the page.
@@ -86,14 +86,14 @@ def heights(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) ->
     return down if 0 <= across <= 1 and 0 <= sum(down) / 2 <= 1 else None
 
 
-def paragraphs(found: Iterator[Line]) -> Iterator[Paragraph]:
+def group_lines(found: Iterator[PageLine]) -> Iterator[Paragraph]:
     """Group lines that follow each other closely into paragraphs.
 
     An item of a list, larger letters or a gap begins a new paragraph.
     """
     text, first, last = "", None, None
     for one in found:
-        if first is not None and last is not None and belongs(one, last):
+        if first is not None and last is not None and is_continuation(one, last):
             text = text[:-1] + one.text if text.endswith("\xad") else f"{text} {one.text}"
         else:
             if first is not None:
@@ -104,7 +104,7 @@ def paragraphs(found: Iterator[Line]) -> Iterator[Paragraph]:
         yield Paragraph(round(first.top * 100, 2), text.replace("\xad", ""))
 
 
-def belongs(one: Line, last: Line) -> bool:
+def is_continuation(one: PageLine, last: PageLine) -> bool:
     lower, larger = min(one.height, last.height), max(one.height, last.height)
     if abs(one.top - last.top) < lower / 2:  # cells of one row
         return True

@@ -6,7 +6,7 @@ from math import sqrt
 import pypdfium2
 from PIL import Image
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
 
 DPI = 110
@@ -29,7 +29,7 @@ FEW_COLOURS = 768
 LEVELS = [round(round(level * 31 / 255) * 255 / 31) for level in range(256)]
 
 
-def render(pdf: bytes, pages: tuple[Page, ...]) -> tuple[bytes, ...]:
+def render_pages(pdf: bytes, pages: tuple[PageGeometry, ...]) -> tuple[bytes, ...]:
     """Return one WebP picture of each page. Raises `invalid_file` if a page cannot be drawn or has another size."""
     document = pypdfium2.PdfDocument(pdf)
     try:
@@ -38,21 +38,23 @@ def render(pdf: bytes, pages: tuple[Page, ...]) -> tuple[bytes, ...]:
                 "invalid_file", f"The file has {len(pages)} pages, but only {len(document)} can be displayed."
             )
         dpi = DPI if len(pages) <= LONG else DPI_LONG
-        return tuple(_picture(document, number, page, dpi) for number, page in enumerate(pages))
+        return tuple(_render_page(document, number, page, dpi) for number, page in enumerate(pages))
     finally:
         document.close()
 
 
-def sharper(pdf: bytes, number: int, page: Page, size: int) -> bytes:
+def render_sharper(pdf: bytes, number: int, page: PageGeometry, size: int) -> bytes:
     """Return the picture of one page with `size` times the resolution, for zooming in."""
     document = pypdfium2.PdfDocument(pdf)
     try:
-        return _picture(document, number - 1, page, DPI, size)
+        return _render_page(document, number - 1, page, DPI, size)
     finally:
         document.close()
 
 
-def _picture(document: pypdfium2.PdfDocument, index: int, page: Page, dpi: int, size: int = 1) -> bytes:
+def _render_page(
+    document: pypdfium2.PdfDocument, index: int, page: PageGeometry, dpi: int, size: int = 1
+) -> bytes:
     try:
         drawn = document[index]
         width, height = drawn.get_size()
@@ -61,20 +63,20 @@ def _picture(document: pypdfium2.PdfDocument, index: int, page: Page, dpi: int, 
                 "invalid_file",
                 f"Page {index + 1} of the file is displayed in different sizes by different readers.",
             )
-        bitmap = drawn.render(scale=scale(page, dpi, size), may_draw_forms=False, rev_byteorder=True)
+        bitmap = drawn.render(scale=compute_scale(page, dpi, size), may_draw_forms=False, rev_byteorder=True)
     except pypdfium2.PdfiumError as error:
         raise Problem("invalid_file", f"Page {index + 1} of the file cannot be displayed.") from error
-    return _webp(bitmap.to_pil())
+    return _encode_webp(bitmap.to_pil())
 
 
-def scale(page: Page, dpi: int, size: int = 1) -> float:
+def compute_scale(page: PageGeometry, dpi: int, size: int = 1) -> float:
     """Return the scale of the picture in pixels per point."""
     longer, pixels = max(page.width, page.height), MOST_PIXELS if size == 1 else MOST_SHARP
     most = min(sqrt(pixels / (page.width * page.height)), LONGEST / longer)
     return min(max(dpi / 72, SHORTEST / longer) * size, most)
 
 
-def _webp(picture: Image.Image) -> bytes:
+def _encode_webp(picture: Image.Image) -> bytes:
     sample = picture.resize(
         (max(1, picture.width // 4), max(1, picture.height // 4)), Image.Resampling.NEAREST
     )

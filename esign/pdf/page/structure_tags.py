@@ -9,17 +9,17 @@ from typing import Any
 from pikepdf import Array, Dictionary, Name, NameTree, NumberTree, Object, Page, Pdf, PikepdfError
 
 
-def tree_of(pdf: Pdf) -> Object | None:
+def find_tree(pdf: Pdf) -> Object | None:
     """Return the root of the structure if the file is marked as tagged, or None."""
     tree, info = pdf.Root.get(Name.StructTreeRoot), pdf.Root.get(Name.MarkInfo)
     marked: Any = isinstance(info, Dictionary) and info.get(Name.Marked)
     return tree if isinstance(tree, Dictionary) and marked is True else None
 
 
-def drop_broken(pdf: Pdf) -> None:
+def drop_broken_tree(pdf: Pdf) -> None:
     """Remove a structure that cannot be read to its end: no reader could follow it, and nothing can be joined to it."""
     try:
-        tree = tree_of(pdf)
+        tree = find_tree(pdf)
         if tree is None or Name.ParentTree not in tree:
             return
         values = [value for _, value in NumberTree(tree.ParentTree).items()]
@@ -32,32 +32,32 @@ def drop_broken(pdf: Pdf) -> None:
             del pdf.Root[key]
 
 
-def join(pdf: Pdf, further: Pdf, first: int) -> None:
+def join_trees(pdf: Pdf, further: Pdf, first: int) -> None:
     """Append the structure of `further` to that of `pdf`, whose pages already hold those of `further` from
     index `first`.
     """
-    tree, other = tree_of(pdf), tree_of(further)
+    tree, other = find_tree(pdf), find_tree(further)
     added = list(pdf.pages)[first:]
     if tree is None or other is None:
         for page in added:
-            _forget(page)
+            _forget_page(page)
         return
     copy = pdf.copy_foreign(other)
-    start = _number(pdf, tree, added)
+    start = _renumber_pages(pdf, tree, added)
     parents = NumberTree(tree.ParentTree)
     for key, value in NumberTree(copy.ParentTree).items():
         parents[start + key] = value
-    _lend(tree, copy, "/RoleMap")
+    _lend_entries(tree, copy, "/RoleMap")
     if Name.IDTree in copy:
-        _identify(pdf, tree, copy)
-    for element in _children(copy):
+        _join_ids(pdf, tree, copy)
+    for element in _list_children(copy):
         element.P = tree
         if Name.Lang in further.Root:
             element.Lang = str(further.Root.Lang)
-        _adopt(tree, element)
+        _adopt_element(tree, element)
 
 
-def _number(pdf: Pdf, tree: Object, added: list[Page]) -> int:
+def _renumber_pages(pdf: Pdf, tree: Object, added: list[Page]) -> int:
     """Renumber the structure references of the added pages behind all numbers of the tree. Return by how much."""
     if not isinstance(tree.get(Name.ParentTree), Dictionary):
         tree.ParentTree = NumberTree.new(pdf).obj
@@ -75,7 +75,7 @@ def _number(pdf: Pdf, tree: Object, added: list[Page]) -> int:
     return start
 
 
-def _lend(tree: Object, copy: Object, name: str) -> None:
+def _lend_entries(tree: Object, copy: Object, name: str) -> None:
     """Add the entries of a dictionary of `copy` that the tree does not have."""
     if not isinstance(tree.get(name), Dictionary):
         tree[name] = Dictionary()
@@ -84,7 +84,7 @@ def _lend(tree: Object, copy: Object, name: str) -> None:
             tree[name][key] = value
 
 
-def _identify(pdf: Pdf, tree: Object, copy: Object) -> None:
+def _join_ids(pdf: Pdf, tree: Object, copy: Object) -> None:
     """Add the ids of `copy` that the tree does not have; table cells name their headings by these."""
     if not isinstance(tree.get(Name.IDTree), Dictionary):
         tree.IDTree = NameTree.new(pdf).obj
@@ -94,16 +94,16 @@ def _identify(pdf: Pdf, tree: Object, copy: Object) -> None:
             names[key] = value
 
 
-def _children(tree: Object) -> list[Object]:
+def _list_children(tree: Object) -> list[Object]:
     below = tree.get(Name.K)
     return list(below) if isinstance(below, Array) else [below] if isinstance(below, Dictionary) else []
 
 
-def _adopt(tree: Object, element: Object) -> None:
-    tree.K = Array([*_children(tree), element])
+def _adopt_element(tree: Object, element: Object) -> None:
+    tree.K = Array([*_list_children(tree), element])
 
 
-def _forget(page: Page) -> None:
+def _forget_page(page: Page) -> None:
     """Remove a page's references into a structure that does not come with it."""
     for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
         for key in (Name.StructParents, Name.StructParent, Name.Tabs):
@@ -111,9 +111,9 @@ def _forget(page: Page) -> None:
                 del tagged[key]
 
 
-def around(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
+def tag_addition(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
     """Return the operators before and after something painted over a page, so that it is read after the document."""
-    tree = tree_of(pdf)
+    tree = find_tree(pdf)
     if tree is None:
         return b"", b""
     if not isinstance(tree.get(Name.ParentTree), Dictionary):
@@ -129,5 +129,5 @@ def around(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
     number = len(known)
     element = pdf.make_indirect(Dictionary(Type=Name.StructElem, S=Name.P, P=tree, Pg=page.obj, K=number))
     parents[key] = Array([*known, element])
-    _adopt(tree, element)
+    _adopt_element(tree, element)
     return b"/P <</MCID %d>> BDC " % number, b" EMC"

@@ -13,7 +13,7 @@ from esign.pdf.seal_order import SealOrder
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class AssembledFile:
     """The file to be sealed: the pages of the document, then those of the certificate."""
 
     pdf: bytes
@@ -21,19 +21,19 @@ class Revision:
     certificate_pages: int
 
 
-def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) -> Revision:
+def assemble_file(order: SealOrder, certificate_pdf: bytes, watermark: str | None) -> AssembledFile:
     """Lay the values over their pages and a watermark over all pages, and append the certificate pages."""
     lang = order.certificate.get("lang") or "en"
     with pikepdf.open(io.BytesIO(order.prepared)) as pdf:
-        views = [pages.view(page) for page in pdf.pages]
+        views = [pages.read_visible_area(page) for page in pdf.pages]
         sizes = [(view.width, view.height) for view in views]
-        drawn, numbers = overlay.draw(
+        drawn, numbers = overlay.draw_overlay(
             order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
         )
-        structure_tags.drop_broken(pdf)
-        stamp_pages.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
-        added = stamp_pages.append(pdf, certificate_pdf)
-        conformance_claims.drop(pdf)  # for files that were prepared before uploads lost their claims
+        structure_tags.drop_broken_tree(pdf)
+        stamp_pages.stamp_overlays(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
+        added = stamp_pages.append_pages(pdf, certificate_pdf)
+        conformance_claims.drop_claims(pdf)  # for files that were prepared before uploads lost their claims
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
-        return Revision(result.getvalue(), len(views), added)
+        return AssembledFile(result.getvalue(), len(views), added)

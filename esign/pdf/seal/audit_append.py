@@ -7,7 +7,7 @@ from pyhanko.pdf_utils.generic import IndirectObject
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 
-class Tail(io.BytesIO):
+class TailStream(io.BytesIO):
     """A stream of the appended bytes whose positions are those in the whole file, `start` bytes of which come
     before it.
     """
@@ -23,13 +23,13 @@ class Tail(io.BytesIO):
         return self.start + super().seek(place - self.start if whence == io.SEEK_SET else place, whence)
 
 
-class Writer(IncrementalPdfFileWriter):
-    """Writes a revision into a `Tail` and leaves the metadata alone, which were set when the pages were assembled."""
+class TailWriter(IncrementalPdfFileWriter):
+    """Writes a revision into a `TailStream`, and leaves the metadata as they were when the pages were assembled."""
 
     def _update_meta(self) -> None:
         pass
 
-    def _write_header(self, stream: Tail) -> None:
+    def _write_header(self, stream: TailStream) -> None:
         """Write a line break if the file ends without one. pyHanko's own method would copy the file here.
 
         Typst ends a file without a line break. An object behind `%%EOF` on the same line breaks PDF/A (ISO
@@ -44,15 +44,15 @@ class Writer(IncrementalPdfFileWriter):
 
         It is one of ours; pyHanko would read all pages on the way.
         """
-        return _last(self.root.raw_get("/Pages")), None
+        return _find_last_page(self.root.raw_get("/Pages")), None
 
 
-def _last(branch: IndirectObject) -> IndirectObject:
+def _find_last_page(branch: IndirectObject) -> IndirectObject:
     node = branch.get_object()  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
-    return _last(node["/Kids"].raw_get(-1)) if "/Kids" in node else branch
+    return _find_last_page(node["/Kids"].raw_get(-1)) if "/Kids" in node else branch
 
 
-def digest(name: str, *parts: bytes) -> bytes:
+def hash_parts(name: str, *parts: bytes) -> bytes:
     """Return the digest of the concatenated parts, with the hash function of that name."""
     found = hashlib.new(name)
     for part in parts:

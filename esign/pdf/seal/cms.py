@@ -16,15 +16,15 @@ from esign.core.der import (
     CONTEXT_1,
     OCTETS,
     SEQUENCE,
-    attribute,
-    der,
-    der_integer,
-    der_oid,
-    der_set,
+    encode_attribute,
+    encode_der,
+    encode_integer,
+    encode_oid,
+    encode_set,
 )
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import signer
-from esign.pdf.seal.signer import Signer
+from esign.pdf.seal.signer import KeySigner
 from esign.pdf.seal_order import SealFailed
 
 DATA = "1.2.840.113549.1.7.1"
@@ -41,13 +41,13 @@ DIGESTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SealKey:
     """The key of the seal, with the parts of the CMS that are the same in every seal.
 
     `issued` is the IssuerAndSerialNumber of the certificate in DER, `certificates` the whole certificate set.
     """
 
-    private: Signer
+    private: KeySigner
     issued: bytes
     certificates: bytes
     certificate: x509.Certificate
@@ -62,38 +62,41 @@ class Key:
 
         `cms` makes the CMS of them, with a time stamp over the signature or without.
         """
-        identified = der(SEQUENCE, der(SEQUENCE, der(SEQUENCE, der(OCTETS, bytes.fromhex(self.sha256)))))
-        attributes = der_set(
-            attribute(CONTENT_TYPE, der_oid(DATA)),
-            attribute(MESSAGE_DIGEST, der(OCTETS, document_digest)),
-            attribute(SIGNING_CERTIFICATE_V2, identified),
+        identified = encode_der(
+            SEQUENCE,
+            encode_der(SEQUENCE, encode_der(SEQUENCE, encode_der(OCTETS, bytes.fromhex(self.sha256)))),
+        )
+        attributes = encode_set(
+            encode_attribute(CONTENT_TYPE, encode_oid(DATA)),
+            encode_attribute(MESSAGE_DIGEST, encode_der(OCTETS, document_digest)),
+            encode_attribute(SIGNING_CERTIFICATE_V2, identified),
         )
         signature = self.private.sign(attributes)
         members = (
-            der_integer(1),
+            encode_integer(1),
             self.issued,
-            self._digest_algorithm(),
+            self._encode_digest_algorithm(),
             bytes((CONTEXT_0,)) + attributes[1:],
             self.private.algorithm,
-            der(OCTETS, signature),
+            encode_der(OCTETS, signature),
         )
         return b"".join(members), signature
 
-    def cms(self, signer_info: bytes, token: bytes | None = None) -> bytes:
+    def build_cms(self, signer_info: bytes, token: bytes | None = None) -> bytes:
         """Return a detached SignedData with the SignerInfo of `sign_digest`, with or without a time stamp token."""
-        unsigned = (der(CONTEXT_1, attribute(TIME_STAMP, token)),) if token else ()
-        signed_data = der(
+        unsigned = (encode_der(CONTEXT_1, encode_attribute(TIME_STAMP, token)),) if token else ()
+        signed_data = encode_der(
             SEQUENCE,
-            der_integer(1),
-            der_set(self._digest_algorithm()),
-            der(SEQUENCE, der_oid(DATA)),
+            encode_integer(1),
+            encode_set(self._encode_digest_algorithm()),
+            encode_der(SEQUENCE, encode_oid(DATA)),
             self.certificates,
-            der_set(der(SEQUENCE, signer_info, *unsigned)),
+            encode_set(encode_der(SEQUENCE, signer_info, *unsigned)),
         )
-        return der(SEQUENCE, der_oid(SIGNED_DATA), der(CONTEXT_0, signed_data))
+        return encode_der(SEQUENCE, encode_oid(SIGNED_DATA), encode_der(CONTEXT_0, signed_data))
 
-    def _digest_algorithm(self) -> bytes:
-        return der(SEQUENCE, der_oid(DIGESTS[self.digest]))
+    def _encode_digest_algorithm(self) -> bytes:
+        return encode_der(SEQUENCE, encode_oid(DIGESTS[self.digest]))
 
     def require_current(self, now: datetime) -> None:
         """Raise `SealFailed` outside the certificate's validity period: a seal made then would never be valid."""
@@ -121,12 +124,12 @@ class Key:
 
 
 @lru_cache(maxsize=8)
-def load(credential: Credential) -> Key:
+def load_key(credential: Credential) -> SealKey:
     """Return the key of a credential. Raises `SealFailed` if key and certificate cannot be read or do not match.
 
     Keys are cached per process: loading an RSA key takes 30 times as long as signing with it.
     """
-    private = signer.of(credential)
+    private = signer.build_signer(credential)
     try:
         certificate = x509.load_der_x509_certificate(credential.certificate_der)
     except ValueError as error:
@@ -135,10 +138,12 @@ def load(credential: Credential) -> Key:
     if private.public_der != certificate.public_key().public_bytes(*shape):
         raise SealFailed("The seal key does not belong to the seal certificate; install the two together.")
     chain = dict.fromkeys((credential.certificate_der, *credential.chain_der))
-    return Key(
+    return SealKey(
         private=private,
-        issued=der(SEQUENCE, certificate.issuer.public_bytes(), der_integer(certificate.serial_number)),
-        certificates=bytes((CONTEXT_0,)) + der_set(*chain)[1:],
+        issued=encode_der(
+            SEQUENCE, certificate.issuer.public_bytes(), encode_integer(certificate.serial_number)
+        ),
+        certificates=bytes((CONTEXT_0,)) + encode_set(*chain)[1:],
         certificate=certificate,
         sha256=hashlib.sha256(credential.certificate_der).hexdigest(),
     )

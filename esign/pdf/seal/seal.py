@@ -1,8 +1,8 @@
 """Seal a completed document: values and certificate pages in one revision, then one PAdES signature over all of it.
 
-A seal with a time stamp is made in two steps, because the worker has no network. `begin` makes the signature,
-the caller fetches a token for it, and `finish` puts both into the file and checks it. Without a time stamp,
-`seal` does both steps at once. The pause between the steps is also the place for other requests to come: a
+A seal with a time stamp is made in two steps, because the worker has no network. `begin_seal` makes the signature,
+the caller fetches a token for it, and `finish_seal` puts both into the file and checks it. Without a time stamp,
+`seal_document` does both steps at once. The pause between the steps is also the place for other requests to come: a
 signature by a remote key, or the proofs of a longer-lived level.
 """
 
@@ -18,49 +18,49 @@ from esign.core import timestamp
 from esign.core.instant import Instant, to_datetime
 from esign.core.seal_credential import Credential
 from esign.pdf.audit import audit_attachment
-from esign.pdf.audit.audit_head import head_of, state
+from esign.pdf.audit.audit_head import build_head, write_head
 from esign.pdf.drawing import certificate_page
 from esign.pdf.report import AuditHead
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.assemble import assemble
-from esign.pdf.seal.audit_append import Tail, Writer, digest
-from esign.pdf.seal_order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
+from esign.pdf.seal.assemble import assemble_file
+from esign.pdf.seal.audit_append import TailStream, TailWriter, hash_parts
+from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealFailed, SealOrder, UnsealedFile
 
 FIELD = "Seal"
 SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that no dry run is needed
 
 
-def seal(order: SealOrder, credential: Credential) -> Sealed:
+def seal_document(order: SealOrder, credential: Credential) -> SealedFiles:
     """Return the sealed document and its certificate page as a sealed file of its own, both checked, without
     time stamps.
 
     Raises `SealFailed` with the reason. Nothing of the order is kept.
     """
-    return finish(begin(order, credential), (), credential)
+    return finish_seal(begin_seal(order, credential), (), credential)
 
 
-def begin(order: SealOrder, credential: Credential) -> Begun:
+def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
     """Return both files with everything but the contents of their signatures. Raises `SealFailed`."""
-    key = cms.load(credential)
+    key = cms.load_key(credential)
     key.require_current(to_datetime(order.now))
-    facts = _facts(order, key)
-    words = certificate_page.labels(facts.get("lang") or "en", order.font_paths)
-    page = certificate_page.draw(facts, "certificate", order.now, order.font_paths)
+    facts = _build_facts(order, key)
+    words = certificate_page.load_labels(facts.get("lang") or "en", order.font_paths)
+    page = certificate_page.draw_template(facts, "certificate", order.now, order.font_paths)
     watermark = words["test_banner"] if facts["mode"] == "test" else None
-    revision = assemble(order, page, watermark)
+    revision = assemble_file(order, page, watermark)
     reason = words["event"]["document.completed"]
-    head = _head(order)
+    head = _check_head(order)
     room = timestamp.LARGEST if order.level == "B-T" else 0
-    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
-    alone = prepare(page, key, order.now, reason, head, order.trail, room, order.asked)
+    document = prepare_file(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
+    alone = prepare_file(page, key, order.now, reason, head, order.trail, room, order.asked)
     self_check.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
-    return Begun(
+    return BegunSeal(
         document, alone, pages, revision.certificate_pages, head, order.level, order.asked, order.now
     )
 
 
-def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sealed:
+def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], credential: Credential) -> SealedFiles:
     """Return the sealed files after checking them. `tokens` are the time stamps over their signatures, the
     document's first.
 
@@ -69,82 +69,88 @@ def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sea
     files = (begun.document, begun.certificate)
     if len(tokens) != (len(files) if begun.level == "B-T" else 0):
         raise SealFailed(f"A seal of level {begun.level} cannot be made of {len(tokens)} time stamps.")
-    key = cms.load(credential)
+    key = cms.load_key(credential)
     given = tokens or (None,) * len(files)
-    sealed, alone = (fill(file, key, token) for file, token in zip(files, given, strict=True))
+    sealed, alone = (fill_file(file, key, token) for file, token in zip(files, given, strict=True))
     head = cast(AuditHead, begun.head)
     for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
-        self_check.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked)
-    return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
+        self_check.check_sealed_file(
+            pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked
+        )
+    return SealedFiles(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
-def _head(order: SealOrder) -> AuditHead:
+def _check_head(order: SealOrder) -> AuditHead:
     """Return the audit head of the order.
 
     Raises `SealFailed` if the stored trail was changed: no seal may vouch for it.
     """
-    head = head_of(order.certificate, embedded=order.trail is not None)
-    if order.trail is not None and (wrong := audit_attachment.fault(order.trail, head)):
+    head = build_head(order.certificate, embedded=order.trail is not None)
+    if order.trail is not None and (wrong := audit_attachment.find_fault(order.trail, head)):
         raise SealFailed(
             f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
         )
     return head
 
 
-def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
+def _build_facts(order: SealOrder, key: cms.SealKey) -> dict[str, Any]:
     """Return the facts of the certificate page with those of the seal that is about to be made."""
-    planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
+    planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _describe_time(order)}
     return {**order.certificate, "seal": planned, "attached": order.trail is not None}
 
 
-def _time(order: SealOrder) -> dict[str, Any]:
+def _describe_time(order: SealOrder) -> dict[str, Any]:
     """Return where the time of the seal comes from. The page is drawn before any time-stamp authority has answered."""
     if order.level == "B-T":
         return {"source": "tsa", "authority": " / ".join(order.authorities)}
     return {"source": "clock", "missed": order.asked != order.level}
 
 
-def sign(
+def sign_file(
     pdf: bytes,
-    key: cms.Key,
+    key: cms.SealKey,
     now: Instant,
     reason: str,
     head: AuditHead | None = None,
     attached: bytes | None = None,
 ) -> bytes:
     """Return the file with a seal without time stamp."""
-    return fill(prepare(pdf, key, now, reason, head, attached), key)
+    return fill_file(prepare_file(pdf, key, now, reason, head, attached), key)
 
 
-def prepare(
+def prepare_file(
     pdf: bytes,
-    key: cms.Key,
+    key: cms.SealKey,
     now: Instant,
     reason: str,
     head: AuditHead | None = None,
     attached: bytes | None = None,
     room: int = 0,
     asked: Level = "B-B",
-) -> Unsealed:
+) -> UnsealedFile:
     """Append the audit trail, its head, both levels, and an invisible certification signature over the whole file.
 
     The signature forbids every change (DocMDP P=1) and reserves `room` bytes for a time stamp.
     """
     # The streams are closed here because pyHanko's objects refer to each other and would keep the whole file.
-    with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
-        writer = Writer(file)
+    with io.BytesIO(pdf) as file, TailStream(len(pdf)) as tail:
+        writer = TailWriter(file)
         if head is not None:
-            state(writer, head, asked, made="B-T" if room else "B-B")
+            write_head(writer, head, asked, made="B-T" if room else "B-B")
         if attached is not None:
-            audit_attachment.attach(writer, attached, now)
-        first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))
+            audit_attachment.attach_trail(writer, attached, now)
+        first, last = _reserve_place(
+            writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room)
+        )
         behind = tail.getvalue()
-    signer_info, signature = key.sign_digest(digest(key.digest, pdf, behind[: first - 1], behind[last + 1 :]))
-    return Unsealed(pdf, behind, first, last, signer_info, signature)
+    signer_info, signature = key.sign_digest(
+        hash_parts(key.digest, pdf, behind[: first - 1], behind[last + 1 :])
+    )
+    return UnsealedFile(pdf, behind, first, last, signer_info, signature)
 
 
-def _reserve(
-    writer: Writer, tail: Tail, key: cms.Key, now: Instant, reason: str, digits: int
+def _reserve_place(
+    writer: TailWriter, tail: TailStream, key: cms.SealKey, now: Instant, reason: str, digits: int
 ) -> tuple[int, int]:
     """Write everything but the signature. Return the first and last position of its place in the tail.
 
@@ -171,9 +177,9 @@ def _reserve(
     )
 
 
-def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
+def fill_file(file: UnsealedFile, key: cms.SealKey, token: bytes | None = None) -> bytes:
     """Return the file with the CMS in its place, including the time stamp if there is one."""
-    contents = key.cms(file.signer_info, token).hex().encode()
+    contents = key.build_cms(file.signer_info, token).hex().encode()
     if len(contents) > file.last - file.first:
         raise SealFailed("The time stamp and the certificates of the seal are too large for their place.")
     return b"".join((file.pdf, file.tail[: file.first], contents, file.tail[file.first + len(contents) :]))

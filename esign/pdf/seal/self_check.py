@@ -9,8 +9,8 @@ import pypdfium2
 
 from esign.core.instant import Instant
 from esign.pdf.report import AuditHead
-from esign.pdf.seal_order import Drawn, Level, SealFailed
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal_order import DrawnField, Level, SealFailed
+from esign.pdf.verify.validate import verify_signatures
 
 SCALE = 0.7  # 50 dpi: enough to distinguish ink from none
 LEAST = 16  # pixels of a box's shorter side, so that tiny ink counts
@@ -19,7 +19,7 @@ Cut = tuple[float, float, float, float]
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
-def check(
+def check_sealed_file(
     sealed: bytes,
     pages: int,
     root: bytes,
@@ -31,7 +31,7 @@ def check(
     """Raise `SealFailed` unless the file has these pages, one valid signature of this level over all of it, and
     this head.
     """
-    verdict = verify(sealed, [root], now)
+    verdict = verify_signatures(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
         raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
@@ -48,7 +48,7 @@ def check(
         raise SealFailed("The head of the audit trail cannot be read back from the sealed file.")
 
 
-def visible(field: Drawn) -> bool:
+def is_visible(field: DrawnField) -> bool:
     """Return whether the field leaves ink on its page."""
     if field.kind in ("drawn", "uploaded") or field.type == "radio":
         return True
@@ -58,12 +58,12 @@ def visible(field: Drawn) -> bool:
     return any(unicodedata.category(c)[0] not in "CZ" and c not in BLANKS for c in str(text or ""))
 
 
-def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
+def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[DrawnField]) -> None:
     """Raise `SealFailed` if the box of a filled field looks as it did before.
 
     This relies on PDFium drawing the same content in the same way.
     """
-    stamped = sorted((field for field in fields if visible(field)), key=lambda field: field.page)
+    stamped = sorted((field for field in fields if is_visible(field)), key=lambda field: field.page)
     before, after = pypdfium2.PdfDocument(prepared), pypdfium2.PdfDocument(sealed)
     try:
         for number, on_page in groupby(stamped, key=lambda field: field.page):
@@ -78,12 +78,12 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
         after.close()
 
 
-def _is_stamped(was: pypdfium2.PdfPage, now: pypdfium2.PdfPage, field: Drawn) -> bool:
-    parts = _parts(field, *was.get_size())
-    return any(_pixels(was, scale, cut) != _pixels(now, scale, cut) for scale, cut in parts)
+def _is_stamped(was: pypdfium2.PdfPage, now: pypdfium2.PdfPage, field: DrawnField) -> bool:
+    parts = _divide_box(field, *was.get_size())
+    return any(_render_part(was, scale, cut) != _render_part(now, scale, cut) for scale, cut in parts)
 
 
-def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, Cut]]:
+def _divide_box(field: DrawnField, width: float, height: float) -> Iterator[tuple[float, Cut]]:
     """Yield the parts of the field's box with one pixel around them, each with the scale at which it is drawn.
 
     A large box is divided into so many parts that the picture of each stays small.
@@ -98,7 +98,7 @@ def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, C
         yield scale, (x - rim, height - y - high - rim, width - x - wide - rim, y - rim)
 
 
-def _pixels(page: pypdfium2.PdfPage, scale: float, cut: Cut) -> bytes:
+def _render_part(page: pypdfium2.PdfPage, scale: float, cut: Cut) -> bytes:
     """Return the pixels of a page after cutting off `cut` at its left, bottom, right and top.
 
     PDFium paints only these.

@@ -1,6 +1,6 @@
 """Sign with the private key of the seal. This is the only place where the key is used.
 
-A token (PKCS#11) or a remote service can implement `Signer` without giving its key away; `of` will choose
+A token (PKCS#11) or a remote service can implement `KeySigner` without giving its key away; `build_signer` will choose
 between them by the credential. So far the credential contains the key itself, and this process signs.
 """
 
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key
 
-from esign.core.der import NULL, SEQUENCE, der, der_oid
+from esign.core.der import NULL, SEQUENCE, encode_der, encode_oid
 from esign.core.seal_credential import Credential
 from esign.pdf.seal_order import SealFailed
 
@@ -24,7 +24,7 @@ ECDSA: dict[str, tuple[HashAlgorithm, str]] = {  # with each digest, and the ide
 }
 
 
-class Signer(Protocol):
+class KeySigner(Protocol):
     """Signs with a private key.
 
     `digest` is the name of its hash function, `algorithm` the AlgorithmIdentifier of its signatures (DER), and
@@ -44,7 +44,7 @@ class Signer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class InProcess:
+class InProcessSigner:
     """A key in the memory of this process."""
 
     digest: str
@@ -53,7 +53,7 @@ class InProcess:
     sign: Callable[[bytes], bytes]
 
 
-def of(credential: Credential) -> Signer:
+def build_signer(credential: Credential) -> KeySigner:
     """Return the signer for a credential. Raises `SealFailed` for a key that cannot sign PDF files."""
     try:
         key = load_der_private_key(credential.key_der, None)
@@ -61,15 +61,15 @@ def of(credential: Credential) -> Signer:
         raise SealFailed("The seal key cannot be read; install it again.") from error
     public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     if isinstance(key, rsa.RSAPrivateKey):
-        algorithm = der(SEQUENCE, der_oid(RSA), der(NULL))
-        return InProcess(
+        algorithm = encode_der(SEQUENCE, encode_oid(RSA), encode_der(NULL))
+        return InProcessSigner(
             "sha256", algorithm, public, lambda text: key.sign(text, padding.PKCS1v15(), SHA256())
         )
     if isinstance(key, ec.EllipticCurvePrivateKey):
         digest = "sha256" if key.key_size <= 256 else "sha384" if key.key_size <= 384 else "sha512"
         hashing, identifier = ECDSA[digest]
-        algorithm = der(SEQUENCE, der_oid(identifier))
-        return InProcess(digest, algorithm, public, lambda text: key.sign(text, ec.ECDSA(hashing)))
+        algorithm = encode_der(SEQUENCE, encode_oid(identifier))
+        return InProcessSigner(digest, algorithm, public, lambda text: key.sign(text, ec.ECDSA(hashing)))
     raise SealFailed(
         "The seal key is of a kind that cannot seal PDF files; use an RSA or elliptic-curve key."
     )

@@ -55,25 +55,27 @@ def judge_additions(
     signed = behind + length
     tail = proof_tail.judge_tail(file, signed)
     if tail.fault is None:
-        alike = _look_alike(file[:signed], file) if qpdf_crosscheck.agrees(file, signed) else False
+        alike = (
+            _look_alike(file[:signed], file) if qpdf_crosscheck.is_confirmed_by_qpdf(file, signed) else False
+        )
         return Additions(tail, alike, False)
     # What the grammar does not accept as proof is never valid, so the slow comparison of pages is skipped.
     assumed = (
         status.modification_level is ModificationLevel.LTA_UPDATES
         and embedded.docmdp_level is not MDPPerm.NO_CHANGES
-        and qpdf_crosscheck.agrees(file, signed)
+        and qpdf_crosscheck.is_confirmed_by_qpdf(file, signed)
     )
     return Additions(tail, None, assumed)
 
 
 def _look_alike(signed: bytes, whole: bytes) -> bool | None:
     try:
-        return page_compare.look_alike(signed, whole, read_processor_seconds() + seconds_left())
+        return page_compare.is_look_identical(signed, whole, read_processor_seconds() + count_seconds_left())
     except pypdfium2.PdfiumError:
         return False
 
 
-def seconds_left() -> float:
+def count_seconds_left() -> float:
     """Return how many seconds of processor time drawing may take. A worker is ended when its own limit is used up."""
     limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
     if limit == resource.RLIM_INFINITY:

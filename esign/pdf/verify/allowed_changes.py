@@ -54,7 +54,7 @@ class FormRule(FormUpdatingRule):
         if _has_signatures_only(old) and _has_signatures_only(new):
             yield from self._for_signatures.apply(old, new)
             return
-        held = _raw_entries(old).get("/DR")
+        held = _list_raw_entries(old).get("/DR")
         resources = held.reference if isinstance(held, generic.IndirectObject) else None
         for level, update in super().apply(old, new):
             # pyHanko approves an overwritten resource dictionary; without its approval the policy refuses it.
@@ -69,7 +69,7 @@ class StampRule(FieldMDPRule):
         self.rule = rule
 
     def apply(self, context: FieldComparisonContext) -> Iterable[Update]:
-        blank = set(_blank_appearances(context))
+        blank = set(_find_blank_appearances(context))
         for level, update in self.rule.apply(context):
             if update.updated_ref in blank:
                 yield ModificationLevel.LTA_UPDATES, replace(update, valid_when_locked=True)
@@ -77,7 +77,7 @@ class StampRule(FieldMDPRule):
                 yield level, update
 
 
-class Policy(StandardDiffPolicy):
+class ChangePolicy(StandardDiffPolicy):
     """Compares two revisions; a change that pyHanko fails to judge is not allowed."""
 
     def apply(
@@ -88,7 +88,7 @@ class Policy(StandardDiffPolicy):
         doc_mdp: MDPPerm | None = None,
     ) -> DiffResult:
         found = super().apply(old, new, field_mdp_spec, doc_mdp)
-        if _raw_entries(old) == _raw_entries(new):
+        if _list_raw_entries(old) == _list_raw_entries(new):
             return found
         level = max(found.modification_level, ModificationLevel.FORM_FILLING)
         return DiffResult(level, found.changed_form_fields)
@@ -106,7 +106,7 @@ class Policy(StandardDiffPolicy):
             return SuspiciousModification(f"The change cannot be judged: {error}")
 
 
-POLICY = Policy(
+POLICY = ChangePolicy(
     global_rules=DEFAULT_DIFF_POLICY.global_rules,
     form_rule=FormRule(
         [
@@ -118,31 +118,31 @@ POLICY = Policy(
 )
 
 
-def _raw_entries(resolver: HistoricalResolver) -> dict[str, object]:
+def _list_raw_entries(resolver: HistoricalResolver) -> dict[str, object]:
     """Return the entries of the form that must not change, without resolving what they refer to."""
-    form = _entry(resolver, resolver.root, "/AcroForm")
+    form = _get_entry(resolver, resolver.root, "/AcroForm")
     if not isinstance(form, DICTIONARY):
         return {}
     return {key: form.raw_get(key) for key in form if key not in CHANGEABLE}
 
 
 def _has_signatures_only(resolver: HistoricalResolver) -> bool:
-    fields = _entry(resolver, _entry(resolver, resolver.root, "/AcroForm"), "/Fields")
+    fields = _get_entry(resolver, _get_entry(resolver, resolver.root, "/AcroForm"), "/Fields")
     listed = fields if isinstance(fields, generic.ArrayObject) else ()
-    return all(_entry(resolver, _resolved(resolver, field), "/FT") == "/Sig" for field in listed)
+    return all(_get_entry(resolver, _resolve(resolver, field), "/FT") == "/Sig" for field in listed)
 
 
-def _blank_appearances(context: FieldComparisonContext) -> Iterator[generic.Reference]:
+def _find_blank_appearances(context: FieldComparisonContext) -> Iterator[generic.Reference]:
     """Yield the parts of appearances that paint nothing and belong to invisible document time stamps."""
     now = context.new
     for spec in context.field_specs.values():
         field = spec.new_field if spec.field_type == "/Sig" and spec.new_field_ref else None
         if field is None or is_field_visible(field) or not _is_stamp(now, field):  # type: ignore[no-untyped-call]
             continue
-        kids = _entry(now, field, "/Kids")
+        kids = _get_entry(now, field, "/Kids")
         widgets = [
             field,
-            *(_resolved(now, kid) for kid in (kids if isinstance(kids, generic.ArrayObject) else ())),
+            *(_resolve(now, kid) for kid in (kids if isinstance(kids, generic.ArrayObject) else ())),
         ]
         looks = [one.raw_get("/AP") for one in widgets if isinstance(one, DICTIONARY) and "/AP" in one]
         if all(_is_blank(now, look) for look in looks):
@@ -151,18 +151,18 @@ def _blank_appearances(context: FieldComparisonContext) -> Iterator[generic.Refe
 
 
 def _is_stamp(resolver: HistoricalResolver, field: generic.DictionaryObject) -> bool:
-    return _entry(resolver, _entry(resolver, field, "/V"), "/Type") == "/DocTimeStamp"
+    return _get_entry(resolver, _get_entry(resolver, field, "/V"), "/Type") == "/DocTimeStamp"
 
 
 def _is_blank(resolver: HistoricalResolver, look: generic.PdfObject) -> bool:
     """Return whether every stream of an appearance dictionary paints nothing."""
-    held = _resolved(resolver, look)
+    held = _resolve(resolver, look)
     if not isinstance(held, DICTIONARY):
         return False
-    return all(_paints_nothing(_entry(resolver, held, state)) for state in STATES if state in held)
+    return all(_is_blank_stream(_get_entry(resolver, held, state)) for state in STATES if state in held)
 
 
-def _paints_nothing(appearance: object) -> bool:
+def _is_blank_stream(appearance: object) -> bool:
     if not isinstance(appearance, generic.StreamObject):
         return False
     try:
@@ -172,13 +172,13 @@ def _paints_nothing(appearance: object) -> bool:
         return False
 
 
-def _entry(resolver: HistoricalResolver, holder: object, key: str) -> object:
+def _get_entry(resolver: HistoricalResolver, holder: object, key: str) -> object:
     """Return an entry of a dictionary as it was in that revision, or None if there is none."""
     if not isinstance(holder, DICTIONARY) or key not in holder:
         return None
-    return _resolved(resolver, holder.raw_get(key))
+    return _resolve(resolver, holder.raw_get(key))
 
 
-def _resolved(resolver: HistoricalResolver, item: object) -> object:
+def _resolve(resolver: HistoricalResolver, item: object) -> object:
     """Return the object as it was in that revision; its own `get_object` would return the newest."""
     return resolver.get_object(item.reference) if isinstance(item, generic.IndirectObject) else item

@@ -8,11 +8,11 @@ from esign.core.instant import rfc3339
 from esign.pdf.report import SignerCertificate
 
 
-def moment_of(moment: datetime) -> str:
+def write_moment(moment: datetime) -> str:
     return rfc3339(int(moment.timestamp() * 1000))
 
 
-def name(name: x509.Name) -> str:
+def write_name(name: x509.Name) -> str:
     """Return the common name, or the organisation, or the whole name; certificates may hold anything."""
     native = name.native
     for part in ("common_name", "organization_name"):
@@ -22,12 +22,12 @@ def name(name: x509.Name) -> str:
     return str(name.human_friendly)
 
 
-def certificate_of(certificate: x509.Certificate) -> SignerCertificate:
+def describe_certificate(certificate: x509.Certificate) -> SignerCertificate:
     return {
         "subject": certificate.subject.human_friendly,
         "issuer": certificate.issuer.human_friendly,
         "serialNumber": format(certificate.serial_number, "x"),
-        "notBefore": moment_of(certificate.not_valid_before),
-        "notAfter": moment_of(certificate.not_valid_after),
+        "notBefore": write_moment(certificate.not_valid_before),
+        "notAfter": write_moment(certificate.not_valid_after),
         "sha256": certificate.sha256.hex(),
     }

@@ -42,7 +42,7 @@ Proof: TypeAlias = crl.CertificateList | ocsp.OCSPResponse
 MOST = 200  # certificates, and proofs, that are read of one file; no honest file has so many
 
 
-class Stored(NamedTuple):
+class StoredEvidence(NamedTuple):
     """The readable entries of a document's store of validation data (DSS); anything else proves nothing."""
 
     certificates: tuple[x509.Certificate, ...]
@@ -75,33 +75,33 @@ class Evidence:
         )
 
 
-def gather(
+def gather_evidence(
     reader: PdfFileReader,
     signed: Iterable[cms.SignedData],
     roots: Sequence[bytes],
     fetched: Sequence[bytes] | None,
 ) -> Evidence:
     """Collect the evidence in the file and what was fetched. Damaged entries prove nothing and are left out."""
-    kept = stored(reader)
-    inside = [proof for data in signed for proof in _of_signature(data)]
+    kept = read_store(reader)
+    inside = [proof for data in signed for proof in _read_signature_proofs(data)]
     return Evidence(
         tuple(x509.Certificate.load(root) for root in dict.fromkeys(roots)),
         kept.certificates,
-        (*_read(fetched or ()), *kept.proofs, *inside[:MOST]),
+        (*_parse_proofs(fetched or ()), *kept.proofs, *inside[:MOST]),
         fetched is not None,
     )
 
 
-def stored(handler: PdfFileReader | HistoricalResolver) -> Stored:
+def read_store(handler: PdfFileReader | HistoricalResolver) -> StoredEvidence:
     """Read the DSS of a file, or of one of its revisions."""
     proofs = [
-        *_streams(handler, "/OCSPs", ocsp.OCSPResponse),
-        *_streams(handler, "/CRLs", crl.CertificateList),
+        *_read_streams(handler, "/OCSPs", ocsp.OCSPResponse),
+        *_read_streams(handler, "/CRLs", crl.CertificateList),
     ]
-    return Stored(tuple(_streams(handler, "/Certs", x509.Certificate)), tuple(proofs[:MOST]))
+    return StoredEvidence(tuple(_read_streams(handler, "/Certs", x509.Certificate)), tuple(proofs[:MOST]))
 
 
-def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
+def _parse_proofs(proofs: Iterable[bytes]) -> Iterator[Proof]:
     """Yield the OCSP responses and revocation lists among the fetched bytes, which may be anything."""
     for proof in proofs:
         with suppress(*BROKEN):
@@ -115,7 +115,7 @@ def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
                 yield listed
 
 
-def _streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) -> Iterator[Any]:
+def _read_streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) -> Iterator[Any]:
     """Yield the readable entries of one list of the DSS."""
 
     def at(holder: Any, key: str) -> Any:
@@ -143,7 +143,7 @@ def _streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) 
         yield found
 
 
-def _of_signature(data: cms.SignedData) -> Iterator[Proof]:
+def _read_signature_proofs(data: cms.SignedData) -> Iterator[Proof]:
     """Yield the revocation proofs inside a signature, both as CMS places them and as Adobe does."""
     try:
         for choice in data["crls"]:

@@ -47,17 +47,17 @@ from esign.pdf.verify import (
     signature_gap,
     time_stamps,
 )
-from esign.pdf.verify.certificate_names import certificate_of, moment_of, name
+from esign.pdf.verify.certificate_names import describe_certificate, write_moment, write_name
 from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
-from esign.pdf.verify.reasons import Finding
-from esign.pdf.verify.time_stamps import Stamp
+from esign.pdf.verify.reasons import SignatureFinding
+from esign.pdf.verify.time_stamps import JudgedStamp
 
 WITH_STAMP = ("B-T", "B-LT", "B-LTA")
 USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SignatureVerdict:
     """The judgement on one signature, with the SHA-256 of the trusted root behind it and the audit head it
     vouches for.
 
@@ -71,27 +71,27 @@ class Judged:
     paths: tuple[ValidationPath, ...] = ()
 
 
-def _timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timestamp | None:
+def _describe_timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timestamp | None:
     if stamp is None:
         return None
     return {
         "valid": bool(stamp.valid and stamp.intact),
         "trusted": trusted,
-        "time": moment_of(stamp.timestamp),
-        "authority": name(stamp.signing_cert.subject),
+        "time": write_moment(stamp.timestamp),
+        "authority": write_name(stamp.signing_cert.subject),
     }
 
 
-def _signed_at(embedded: EmbeddedPdfSignature) -> str | None:
+def _read_claimed_time(embedded: EmbeddedPdfSignature) -> str | None:
     """Return the time that the signature claims, which nothing proves, or None."""
     try:
         claimed = embedded.self_reported_timestamp
-        return moment_of(claimed) if claimed is not None else None
+        return write_moment(claimed) if claimed is not None else None
     except BROKEN:
         return None
 
 
-def _stamp(
+def _validate_stamp(
     embedded: EmbeddedPdfSignature, proofs: Evidence, at: datetime
 ) -> tuple[TimestampSignatureStatus | None, bool]:
     """Return the time stamp on the signature, and whether it proves its time."""
@@ -99,25 +99,25 @@ def _stamp(
     stamp: TimestampSignatureStatus | None = asyncio.run(timing).get("timestamp_validity")
     if stamp is None or not stamp.trusted:
         return stamp, False
-    return stamp, revocation.standing(stamp.validation_path, at, proofs).state != "revoked"
+    return stamp, revocation.find_status(stamp.validation_path, at, proofs).state != "revoked"
 
 
-def _found(
-    embedded: EmbeddedPdfSignature, proofs: Evidence, stamped: Sequence[Stamp], now: datetime
-) -> tuple[Finding, bool]:
+def _gather_findings(
+    embedded: EmbeddedPdfSignature, proofs: Evidence, stamped: Sequence[JudgedStamp], now: datetime
+) -> tuple[SignatureFinding, bool]:
     """Return the findings about one signature, and whether its own time stamp is trusted.
 
     Certificates are judged as of the earliest time that a trusted time stamp proves, or as of now.
     """
-    archived = time_stamps.proof_of(stamped, embedded.signed_revision)
-    stamp, trusted = _stamp(embedded, proofs, archived or now)
+    archived = time_stamps.find_proven_time(stamped, embedded.signed_revision)
+    stamp, trusted = _validate_stamp(embedded, proofs, archived or now)
     times = [time for time in (archived, stamp.timestamp if stamp and trusted else None) if time is not None]
     at = min(times, default=now)
     status = validate_pdf_signature(
         embedded, proofs.at(at), diff_policy=allowed_changes.POLICY, key_usage_settings=USAGE
     )
-    fits = signature_gap.fits(embedded)
-    return Finding(
+    fits = signature_gap.is_in_gap(embedded)
+    return SignatureFinding(
         embedded,
         status,
         stamp,
@@ -125,7 +125,7 @@ def _found(
         at,
         bool(times),
         fits,
-        revocation.standing(status.validation_path, at, proofs),
+        revocation.find_status(status.validation_path, at, proofs),
         proofs.asked,
         additions.judge_additions(embedded, status, fits),
         signature_gap.is_padded(embedded) or any(stamp.padded for stamp in stamped),
@@ -133,22 +133,22 @@ def _found(
     ), trusted
 
 
-def _judged(
+def _judge_signature(
     embedded: EmbeddedPdfSignature,
     proofs: Evidence,
-    stamped: Sequence[Stamp],
+    stamped: Sequence[JudgedStamp],
     now: datetime,
     ours: frozenset[bytes],
-) -> Judged:
+) -> SignatureVerdict:
     """Return the judgement on one signature."""
-    finding, stamp_trusted = _found(embedded, proofs, stamped, now)
+    finding, stamp_trusted = _gather_findings(embedded, proofs, stamped, now)
     status, anchor, certificate = finding.status, finding.anchor, finding.certificate
-    signer = name(certificate.subject)
-    against, doubts = reasons.against(finding), reasons.doubts(finding)
-    said = head.Said(None, None, None) if against else head.read(embedded)
+    signer = write_name(certificate.subject)
+    against, doubts = reasons.list_objections(finding), reasons.list_doubts(finding)
+    said = head.RecordedSeal(None, None, None) if against else head.read_head(embedded)
     if said.made in WITH_STAMP and finding.stamp is None:
         doubts.append(STRIPPED)
-    vouched = _vouched(embedded, said.head)
+    vouched = _find_vouched_head(embedded, said.head)
     if vouched is False:
         against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
@@ -158,7 +158,7 @@ def _judged(
     told: Signature = {
         "fieldName": str(embedded.field_name),
         "signerName": signer,
-        "signedAt": _signed_at(embedded),
+        "signedAt": _read_claimed_time(embedded),
         "intact": bool(status.intact),
         "valid": bool(status.intact and status.valid),
         "trusted": anchor is not None and finding.standing.state != "revoked",
@@ -169,34 +169,38 @@ def _judged(
         "coverage": reasons.COVERAGE[status.coverage] if finding.fits else "unclear",
         "modification": finding.modification,
         "additions": list(added),
-        "timestamp": _timestamp(finding.stamp, stamp_trusted),
-        "level": levels.level(finding, proofs),
+        "timestamp": _describe_timestamp(finding.stamp, stamp_trusted),
+        "level": levels.find_level(finding, proofs),
         "levelAsked": said.asked,
-        "certificate": certificate_of(certificate),
+        "certificate": describe_certificate(certificate),
         "reasons": against + doubts + notes,
     }
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
     paths = (status.validation_path, finding.stamp.validation_path if finding.stamp else None)
-    return Judged(result, told, anchor, vouched or None, tuple(path for path in paths if path is not None))
+    return SignatureVerdict(
+        result, told, anchor, vouched or None, tuple(path for path in paths if path is not None)
+    )
 
 
-def _vouched(embedded: EmbeddedPdfSignature, found: AuditHead | None) -> AuditHead | Literal[False] | None:
+def _find_vouched_head(
+    embedded: EmbeddedPdfSignature, found: AuditHead | None
+) -> AuditHead | Literal[False] | None:
     """Return the audit head under the signature, or False if the attached trail does not lead to that head."""
-    held = audit_attachment.read(embedded) if found else None
+    held = audit_attachment.read_trail(embedded) if found else None
     if found is None or held is None:
         return found
-    return False if audit_attachment.fault(held, found) else {**found, "embedded": True}
+    return False if audit_attachment.find_fault(held, found) else {**found, "embedded": True}
 
 
-def unreadable(field_name: str, reason: str = UNREADABLE) -> Judged:
-    return Judged("invalid", _nothing_of(field_name, reason))
+def build_unreadable_verdict(field_name: str, reason: str = UNREADABLE) -> SignatureVerdict:
+    return SignatureVerdict("invalid", _describe_nothing(field_name, reason))
 
 
-def unjudged(field_name: str, reason: str) -> Judged:
-    return Judged("indeterminate", _nothing_of(field_name, reason))
+def build_unjudged_verdict(field_name: str, reason: str) -> SignatureVerdict:
+    return SignatureVerdict("indeterminate", _describe_nothing(field_name, reason))
 
 
-def _nothing_of(field_name: str, reason: str) -> Signature:
+def _describe_nothing(field_name: str, reason: str) -> Signature:
     return {
         "fieldName": field_name,
         "signerName": "",
@@ -218,8 +222,8 @@ def _nothing_of(field_name: str, reason: str) -> Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """The input of a verification; `validate.verify` describes each part."""
+class VerificationCase:
+    """The input of a verification; `validate.verify_signatures` describes each part."""
 
     roots: Sequence[bytes]
     own: Sequence[bytes]
@@ -228,7 +232,7 @@ class Case:
 
 
 @contextmanager
-def _opened(file: bytes) -> Iterator[PdfFileReader]:
+def _open_reader(file: bytes) -> Iterator[PdfFileReader]:
     """Open a file for reading, and close its stream in the end.
 
     pyHanko's objects refer to each other in circles and would keep the whole file in memory.
@@ -240,64 +244,68 @@ def _opened(file: bytes) -> Iterator[PdfFileReader]:
         yield reader
 
 
-def _embedded(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature | Judged]]:
+def _find_signatures(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature | SignatureVerdict]]:
     """Yield each signature once, with the first field that names it, or the judgement if it cannot be examined.
 
     Any number of fields can name one signature, and each judgement can take a pass over the whole file.
     """
     seen: set[object] = set()
     for number, (path, _, reference) in enumerate(enumerate_sig_fields(reader, filled_status=True)):
-        field, value = str(path), _value(reference)
+        field, value = str(path), _identify_value(reference)
         if value in seen and number < MOST_FIELDS:
             continue
         if len(seen) == MOST_SIGNATURES or number == MOST_FIELDS:
-            yield field, unjudged(field, TOO_MANY)
+            yield field, build_unjudged_verdict(field, TOO_MANY)
             return
         seen.add(value)
-        yield field, _read(reader, field, reference.get_object())
+        yield field, _read_signature(reader, field, reference.get_object())
 
 
-def _value(field: generic.IndirectObject) -> object:
+def _identify_value(field: generic.IndirectObject) -> object:
     """Return what identifies the value of a field: its object number, or that of the field that contains it."""
     value = field.get_object().raw_get("/V")  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
     return value.reference if isinstance(value, generic.IndirectObject) else field.reference
 
 
-def _read(reader: PdfFileReader, name: str, field: generic.DictionaryObject) -> EmbeddedPdfSignature | Judged:
+def _read_signature(
+    reader: PdfFileReader, name: str, field: generic.DictionaryObject
+) -> EmbeddedPdfSignature | SignatureVerdict:
     if not isinstance(field["/V"], generic.DictionaryObject):
-        return unreadable(name)
+        return build_unreadable_verdict(name)
     try:
         return EmbeddedPdfSignature(reader, field, name)
     except GAVE_UP:
-        return unjudged(name, UNJUDGED)
+        return build_unjudged_verdict(name, UNJUDGED)
     except BROKEN:
-        return unreadable(name)
+        return build_unreadable_verdict(name)
 
 
-def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
+def judge_file(file: bytes, case: VerificationCase) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
     """Return the judgement on each signature and, separately, the time stamps over the document."""
-    with _opened(file) as reader:
-        return _judgements(reader, case)
+    with _open_reader(file) as reader:
+        return _judge_reader(reader, case)
 
 
-def _judgements(reader: PdfFileReader, case: Case) -> tuple[list[Judged], list[Stamp]]:
-    found = list(_embedded(reader))
-    readable = [one for _, one in found if not isinstance(one, Judged)]
+def _judge_reader(
+    reader: PdfFileReader, case: VerificationCase
+) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
+    found = list(_find_signatures(reader))
+    readable = [one for _, one in found if not isinstance(one, SignatureVerdict)]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
     authorities = [one for one in case.own if x509.Certificate.load(one).ca]
-    proofs = evidence.gather(reader, signed, (*case.roots, *authorities), case.fetched)
-    stamped = time_stamps.judged(kept, proofs, case.now)
+    proofs = evidence.gather_evidence(reader, signed, (*case.roots, *authorities), case.fetched)
+    stamped = time_stamps.judge_stamps(kept, proofs, case.now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
-    judged: list[Judged] = []
+    judged: list[SignatureVerdict] = []
     for field, one in found:
-        if isinstance(one, Judged):
+        if isinstance(one, SignatureVerdict):
             judged.append(one)
         elif one not in kept:
             try:
-                judged.append(_judged(one, proofs, stamped, case.now, ours))
+                judged.append(_judge_signature(one, proofs, stamped, case.now, ours))
             except GAVE_UP:
-                judged.append(unjudged(field, UNJUDGED))
+                judged.append(build_unjudged_verdict(field, UNJUDGED))
             except BROKEN:
-                judged.append(unreadable(field))
+                judged.append(build_unreadable_verdict(field))
     return judged, stamped

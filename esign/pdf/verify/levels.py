@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from asn1crypto import x509
 
 from esign.pdf.verify import evidence, revocation
-from esign.pdf.verify.evidence import BROKEN, Evidence, Stored
-from esign.pdf.verify.reasons import Finding
-from esign.pdf.verify.time_stamps import Stamp
+from esign.pdf.verify.evidence import BROKEN, Evidence, StoredEvidence
+from esign.pdf.verify.reasons import SignatureFinding
+from esign.pdf.verify.time_stamps import JudgedStamp
 
 
-def level(finding: Finding, proofs: Evidence) -> str | None:
+def find_level(finding: SignatureFinding, proofs: Evidence) -> str | None:
     """Return the level, or None for older kinds of signature. A damaged time stamp does not count."""
     embedded = finding.embedded
     if embedded.sig_object.get("/SubFilter") != "/ETSI.CAdES.detached":
@@ -18,29 +18,31 @@ def level(finding: Finding, proofs: Evidence) -> str | None:
     later = [stamp for stamp in finding.stamps if stamp.whole and stamp.revision > embedded.signed_revision]
     if not finding.stamp_holds and not later:
         return "B-B"
-    if not _serves(evidence.stored(embedded.reader), finding) or not _provable(finding, proofs):
+    if not _is_store_relevant(evidence.read_store(embedded.reader), finding) or not _has_revocation_proof(
+        finding, proofs
+    ):
         return "B-T"
-    return "B-LTA" if any(_archives(finding, stamp) for stamp in later) else "B-LT"
+    return "B-LTA" if any(_is_archived_by(finding, stamp) for stamp in later) else "B-LT"
 
 
-def _archives(finding: Finding, stamp: Stamp) -> bool:
+def _is_archived_by(finding: SignatureFinding, stamp: JudgedStamp) -> bool:
     """Return whether the time stamp covers the validation data too."""
     try:
         then = finding.embedded.reader.get_historical_resolver(stamp.revision)
-        return _serves(evidence.stored(then), finding)
+        return _is_store_relevant(evidence.read_store(then), finding)
     except BROKEN:
         return False
 
 
-def _serves(store: Stored, finding: Finding) -> bool:
+def _is_store_relevant(store: StoredEvidence, finding: SignatureFinding) -> bool:
     """Return whether the DSS holds a certificate of this signature, or a proof about one."""
-    known = {certificate.sha256: certificate for certificate in _certificates(finding)}
+    known = {certificate.sha256: certificate for certificate in _list_certificates(finding)}
     return any(one.sha256 in known for one in store.certificates) or any(
         _is_about(proof, certificate) for proof in store.proofs for certificate in known.values()
     )
 
 
-def _certificates(finding: Finding) -> Iterator[x509.Certificate]:
+def _list_certificates(finding: SignatureFinding) -> Iterator[x509.Certificate]:
     """Yield the certificates of the signer and the time stamps, with their issuers if the chain is trusted."""
     yield finding.certificate
     if finding.stamp is not None:
@@ -51,10 +53,10 @@ def _certificates(finding: Finding) -> Iterator[x509.Certificate]:
             yield from path.iter_certs(include_root=True)
 
 
-def _provable(finding: Finding, proofs: Evidence) -> bool:
+def _has_revocation_proof(finding: SignatureFinding, proofs: Evidence) -> bool:
     """Return whether the file contains a revocation proof about the signer's certificate, if its issuer offers any."""
     certificate, path = finding.certificate, finding.status.validation_path
-    if not revocation.declared(certificate):
+    if not revocation.has_revocation_source(certificate):
         return True
     about = [proof for proof in proofs.proofs if _is_about(proof, certificate)]
     # The issuer of a proof can be checked only if the certificate leads to a trusted root.
@@ -62,4 +64,4 @@ def _provable(finding: Finding, proofs: Evidence) -> bool:
 
 
 def _is_about(proof: evidence.Proof, certificate: x509.Certificate) -> bool:
-    return any(True for _ in revocation.times(proof, certificate))
+    return any(True for _ in revocation.list_periods(proof, certificate))

@@ -16,20 +16,20 @@ MOST_PIXELS = 1_000_000  # of one page
 FORM_TYPES = (pdfium.FORMTYPE_NONE, pdfium.FORMTYPE_ACRO_FORM)
 
 
-def look_alike(signed: bytes, whole: bytes, until: float) -> bool | None:
+def is_look_identical(signed: bytes, whole: bytes, until: float) -> bool | None:
     """Return whether all pages look and read the same, or None if comparing them takes longer than `until`.
 
     `until` is in seconds of processor time of this process. Raises `PdfiumError` for a file that PDFium cannot
     open.
     """
-    was, now = _open(signed), _open(whole)
+    was, now = _open_with_form(signed), _open_with_form(whole)
     try:
         if len(was) != len(now) or was.get_formtype() != now.get_formtype():
             return False
         for index in range(len(was)):
             if read_processor_seconds() > until:
                 return None
-            if not _page_alike(was, now, index):
+            if not _is_page_identical(was, now, index):
                 return False
         return True
     finally:
@@ -37,7 +37,7 @@ def look_alike(signed: bytes, whole: bytes, until: float) -> bool | None:
         now.close()
 
 
-def _open(file: bytes) -> pypdfium2.PdfDocument:
+def _open_with_form(file: bytes) -> pypdfium2.PdfDocument:
     """Open a file with its form, which viewers draw over the pages."""
     document = pypdfium2.PdfDocument(file)
     if document.get_formtype() in FORM_TYPES:
@@ -45,18 +45,18 @@ def _open(file: bytes) -> pypdfium2.PdfDocument:
     return document
 
 
-def _page_alike(was: pypdfium2.PdfDocument, now: pypdfium2.PdfDocument, index: int) -> bool:
+def _is_page_identical(was: pypdfium2.PdfDocument, now: pypdfium2.PdfDocument, index: int) -> bool:
     first, second = was[index], now[index]
     try:
         if first.get_size() != second.get_size():
             return False
-        return _text(first) == _text(second) and _pixels(first) == _pixels(second)
+        return _read_text(first) == _read_text(second) and _render_pixels(first) == _render_pixels(second)
     finally:
         first.close()
         second.close()
 
 
-def _text(page: pypdfium2.PdfPage) -> bytes:
+def _read_text(page: pypdfium2.PdfPage) -> bytes:
     """Return the text of a page as PDFium copies it, in UTF-16."""
     text = page.get_textpage()
     try:
@@ -70,7 +70,7 @@ def _text(page: pypdfium2.PdfPage) -> bytes:
         text.close()
 
 
-def _pixels(page: pypdfium2.PdfPage) -> bytes:
+def _render_pixels(page: pypdfium2.PdfPage) -> bytes:
     width, height = page.get_size()
     scale = min(SCALE, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
     bitmap = page.render(scale=scale, rev_byteorder=False)

@@ -8,23 +8,23 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.x509 import ocsp
 
 from esign.pdf.verify.evidence import BROKEN
-from esign.pdf.verify.revisions import inflate
-from esign.pdf.verify.strict_syntax import Name, NotStrict, Stream
+from esign.pdf.verify.revisions import inflate_stream
+from esign.pdf.verify.strict_syntax import NotStrict, PdfName, PdfStream
 
 EntryKind = Literal["certificate", "list", "answer"]
-ENTRY_KEYS = frozenset(map(Name, (b"Length", b"Filter")))
+ENTRY_KEYS = frozenset(map(PdfName, (b"Length", b"Filter")))
 
 
-def check_entry(stream: Stream, kind: EntryKind) -> None:
+def check_entry(stream: PdfStream, kind: EntryKind) -> None:
     """Raise `NotStrict` unless the stream holds one proof of that kind and nothing else."""
     if not stream.entries.keys() <= ENTRY_KEYS:
         raise NotStrict("a proof that says more than it needs")
-    check_data(decode(stream), kind)
+    check_data(decode_stream(stream), kind)
 
 
-def decode(stream: Stream) -> bytes:
+def decode_stream(stream: PdfStream) -> bytes:
     """Return the decoded data of a stream. Raises `NotStrict`."""
-    return inflate(stream)
+    return inflate_stream(stream)
 
 
 def check_data(data: bytes, kind: EntryKind) -> None:
@@ -45,7 +45,7 @@ def check_data(data: bytes, kind: EntryKind) -> None:
         raise NotStrict(f"validation data that are no {kind}") from error
 
 
-def check_padded(token: bytes) -> None:
+def check_padding(token: bytes) -> None:
     """Raise `NotStrict` unless only zeros follow the token in its place."""
     try:
         _, _, _, header, content, trailer = parser.parse(token, strict=False)

@@ -31,9 +31,9 @@ from esign.pdf.report import (
 )
 from esign.pdf.verify import revocation
 from esign.pdf.verify.additions import Additions
-from esign.pdf.verify.certificate_names import name
-from esign.pdf.verify.revocation import Standing
-from esign.pdf.verify.time_stamps import Stamp
+from esign.pdf.verify.certificate_names import write_name
+from esign.pdf.verify.revocation import RevocationStatus
+from esign.pdf.verify.time_stamps import JudgedStamp
 
 COVERAGE: dict[SignatureCoverageLevel | None, Coverage] = {
     SignatureCoverageLevel.ENTIRE_FILE: "entire_file",
@@ -56,7 +56,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SignatureFinding:
     """The findings about one signature.
 
     `at` is the time as of which its certificate is judged: now, unless a trusted time stamp proves an earlier
@@ -69,11 +69,11 @@ class Finding:
     embedded: EmbeddedPdfSignature
     status: PdfSignatureStatus
     stamp: TimestampSignatureStatus | None
-    stamps: tuple[Stamp, ...]
+    stamps: tuple[JudgedStamp, ...]
     at: datetime
     proved: bool
     fits: bool
-    standing: Standing
+    standing: RevocationStatus
     asked: bool
     additions: Additions | None = None
     padded: bool = False
@@ -109,14 +109,14 @@ class Finding:
         return bytes(anchor.sha256)
 
 
-def against(finding: Finding) -> list[str]:
+def list_objections(finding: SignatureFinding) -> list[str]:
     """Return the reasons why the signature is invalid."""
     reasons = []
     if not finding.status.intact:
         reasons.append(CHANGED)
     if not finding.status.valid:
         reasons.append(MISMATCH)
-    added = _added(finding)
+    added = _find_addition_fault(finding)
     if added:
         reasons.append(added)
     if finding.proved and finding.at < finding.certificate.not_valid_before:
@@ -124,7 +124,7 @@ def against(finding: Finding) -> list[str]:
     return reasons
 
 
-def doubts(finding: Finding) -> list[str]:
+def list_doubts(finding: SignatureFinding) -> list[str]:
     """Return the reasons that keep an intact signature from being valid."""
     reasons = []
     if finding.modification == "form_filling":
@@ -146,14 +146,14 @@ def doubts(finding: Finding) -> list[str]:
         reasons.append(PADDED)
     if finding.burdened:
         reasons.append(BURDENED)
-    return [*reasons, *_of_certificate(finding)]
+    return [*reasons, *_list_certificate_doubts(finding)]
 
 
-def _of_certificate(finding: Finding) -> list[str]:
+def _list_certificate_doubts(finding: SignatureFinding) -> list[str]:
     certificate, standing = finding.certificate, finding.standing
     first, last = certificate.not_valid_before, certificate.not_valid_after
     if standing.state == "revoked":
-        return [_revoked(finding)]
+        return [_describe_revocation(finding)]
     if finding.at > last:
         proof = (
             "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
@@ -162,31 +162,33 @@ def _of_certificate(finding: Finding) -> list[str]:
     if finding.at < first:
         return [] if finding.proved else [f"The certificate is not valid before {first:%Y-%m-%d}."]
     if finding.status.valid and finding.anchor is None:
-        return [_distrust(finding)]
-    if finding.asked and standing.state == "not_checked" and _declares(finding.status):
+        return [_describe_distrust(finding)]
+    if finding.asked and standing.state == "not_checked" and _has_revocation_source(finding.status):
         return ["Whether the certificate was revoked could not be found out."]
     return []
 
 
-def _revoked(finding: Finding) -> str:
+def _describe_revocation(finding: SignatureFinding) -> str:
     standing = finding.standing
     assert standing.of is not None and standing.since is not None
     whose = "The certificate"
     if standing.of.sha256 != finding.certificate.sha256:
-        whose = f"The certificate of the issuer “{name(standing.of.subject)}”"
+        whose = f"The certificate of the issuer “{write_name(standing.of.subject)}”"
     proof = "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
     return f"{whose} {REVOKED} {standing.since:%Y-%m-%d}, and {proof}."
 
 
-def _declares(status: PdfSignatureStatus) -> bool:
+def _has_revocation_source(status: PdfSignatureStatus) -> bool:
     path = status.validation_path
-    return path is not None and any(map(revocation.declared, path.iter_certs(include_root=False)))
+    return path is not None and any(
+        map(revocation.has_revocation_source, path.iter_certs(include_root=False))
+    )
 
 
-def _distrust(finding: Finding) -> str:
+def _describe_distrust(finding: SignatureFinding) -> str:
     status, certificate = finding.status, finding.certificate
     problem = getattr(status.trust_problem_indic, "name", None)
-    issuer = name(certificate.issuer)
+    issuer = write_name(certificate.issuer)
     if problem in ("CRYPTO_CONSTRAINTS_FAILURE", "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"):
         return f"The signature uses an algorithm that is no longer safe ({status.md_algorithm})."
     if certificate.subject == certificate.issuer or problem in (None, "NO_CERTIFICATE_CHAIN_FOUND"):
@@ -197,7 +199,7 @@ def _distrust(finding: Finding) -> str:
     return f"The certificate issued by “{issuer}” could not be checked up to a trusted authority."
 
 
-def _added(finding: Finding) -> str | None:
+def _find_addition_fault(finding: SignatureFinding) -> str | None:
     """Return what speaks against the bytes around the signature, or None."""
     status = finding.status
     if not finding.fits:
@@ -208,7 +210,7 @@ def _added(finding: Finding) -> str | None:
         return OUTSIDE
     additions = finding.additions
     if additions is not None and additions.is_proof:
-        stamped = _stamped_only(finding) and additions.tail.stamps <= {
+        stamped = _has_stamps_only(finding) and additions.tail.stamps <= {
             s.field for s in finding.stamps if s.whole
         }
         return None if stamped and additions.alike is not False else ADDED
@@ -216,14 +218,14 @@ def _added(finding: Finding) -> str | None:
     allowed = level in (ModificationLevel.LTA_UPDATES, ModificationLevel.FORM_FILLING) and bool(
         status.docmdp_ok
     )
-    if not allowed or not _ends_cleanly(finding.embedded):
+    if not allowed or not _has_clean_end(finding.embedded):
         return ADDED
     if level is ModificationLevel.FORM_FILLING:
         return None
-    return None if additions is not None and additions.assumed and _stamped_only(finding) else ADDED
+    return None if additions is not None and additions.assumed and _has_stamps_only(finding) else ADDED
 
 
-def _stamped_only(finding: Finding) -> bool:
+def _has_stamps_only(finding: SignatureFinding) -> bool:
     """Return whether all later signature fields are document time stamps, and these are unharmed."""
     embedded = finding.embedded
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
@@ -232,7 +234,7 @@ def _stamped_only(finding: Finding) -> bool:
     return later <= {stamp.field for stamp in finding.stamps if stamp.whole}
 
 
-def _ends_cleanly(embedded: EmbeddedPdfSignature) -> bool:
+def _has_clean_end(embedded: EmbeddedPdfSignature) -> bool:
     """Return whether nothing follows the end mark of the last revision: such bytes would belong to no revision."""
     reader = embedded.reader
     last = reader.xrefs.get_xref_container_info(reader.xrefs.total_revisions - 1)

@@ -25,7 +25,7 @@ SAYS_NOTHING = (CRLValidationError, OCSPValidationError, PathBuildingError, Vali
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RevocationStatus:
     """The revocation status of a chain; `since` is when, and `of` which certificate was revoked."""
 
     state: Revocation
@@ -33,10 +33,10 @@ class Standing:
     of: x509.Certificate | None = None
 
 
-UNKNOWN = Standing("not_checked")
+UNKNOWN = RevocationStatus("not_checked")
 
 
-def standing(path: ValidationPath | None, used: datetime, evidence: Evidence) -> Standing:
+def find_status(path: ValidationPath | None, used: datetime, evidence: Evidence) -> RevocationStatus:
     """Return the revocation status of the whole chain as of `used`, the latest time at which the key was used.
 
     A certificate that was revoked later counts as not revoked.
@@ -44,37 +44,43 @@ def standing(path: ValidationPath | None, used: datetime, evidence: Evidence) ->
     if path is None:
         return UNKNOWN
     chain = list(path.iter_certs(include_root=False)) if evidence.proofs else []
-    found = [asyncio.run(_one(certificate, path, used, evidence)) for certificate in chain]
+    found = [
+        asyncio.run(_find_certificate_status(certificate, path, used, evidence)) for certificate in chain
+    ]
     revoked = [one for one in found if one.state == "revoked"]
     if revoked:
         return min(revoked, key=lambda one: one.since or used)
-    return Standing("not_revoked") if chain and all(one.state == "not_revoked" for one in found) else UNKNOWN
+    return (
+        RevocationStatus("not_revoked")
+        if chain and all(one.state == "not_revoked" for one in found)
+        else UNKNOWN
+    )
 
 
-async def _one(
+async def _find_certificate_status(
     certificate: x509.Certificate, path: ValidationPath, used: datetime, evidence: Evidence
-) -> Standing:
+) -> RevocationStatus:
     good = False
     for proof in evidence.proofs:
-        for since, until in times(proof, certificate):
+        for since, until in list_periods(proof, certificate):
             try:
-                await _hear(proof, certificate, path, since, evidence)
+                await _check_proof(proof, certificate, path, since, evidence)
             except RevokedError as error:
                 if error.revocation_dt <= used:
-                    return Standing("revoked", error.revocation_dt, certificate)
+                    return RevocationStatus("revoked", error.revocation_dt, certificate)
                 good = True
             except SAYS_NOTHING:
                 continue
             else:
-                good = good or _speaks_of(used, since, until, certificate)
-    return Standing("not_revoked") if good else UNKNOWN
+                good = good or _is_covering(used, since, until, certificate)
+    return RevocationStatus("not_revoked") if good else UNKNOWN
 
 
 def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath, evidence: Evidence) -> bool:
     """Return whether the proof is about the certificate and is signed by an issuer that may do so."""
-    for since, _ in times(proof, certificate):
+    for since, _ in list_periods(proof, certificate):
         try:
-            asyncio.run(_hear(proof, certificate, path, since, evidence))
+            asyncio.run(_check_proof(proof, certificate, path, since, evidence))
         except RevokedError:
             return True
         except SAYS_NOTHING:
@@ -83,7 +89,7 @@ def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath
     return False
 
 
-def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetime, datetime | None]]:
+def list_periods(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetime, datetime | None]]:
     """Yield from when until when the proof is valid, if it is about this certificate."""
     try:
         if isinstance(proof, crl.CertificateList):
@@ -98,7 +104,7 @@ def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetim
         return
 
 
-async def _hear(
+async def _check_proof(
     proof: Proof, certificate: x509.Certificate, path: ValidationPath, at: datetime, evidence: Evidence
 ) -> None:
     """Raise RevokedError if the proof says so, or another error if the proof is not valid as of when it was made.
@@ -120,7 +126,7 @@ async def _hear(
     await ask(certificate, path, context)
 
 
-def _speaks_of(
+def _is_covering(
     used: datetime, since: datetime, until: datetime | None, certificate: x509.Certificate
 ) -> bool:
     """Return whether a proof covers the use of the key.
@@ -133,6 +139,6 @@ def _speaks_of(
     return until is not None and used <= until
 
 
-def declared(certificate: x509.Certificate) -> bool:
+def has_revocation_source(certificate: x509.Certificate) -> bool:
     """Return whether the certificate names a place to ask about revocation."""
     return bool(certificate.ocsp_urls or certificate.crl_distribution_points)

@@ -11,40 +11,40 @@ from cryptography.x509.ocsp import OCSPRequestBuilder
 from pyhanko_certvalidator.path import ValidationPath
 
 from esign.core.instant import Instant, to_datetime
-from esign.pdf.report import Source
+from esign.pdf.report import RevocationSource
 from esign.pdf.verify.evidence import BROKEN
-from esign.pdf.verify.judge_signature import Case, judgements
+from esign.pdf.verify.judge_signature import VerificationCase, judge_file
 
 MOST = 30
 WEB = ("http://", "https://")
 
 
-def sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
+def list_sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[RevocationSource]:
     """Return the revocation sources of the certificates that lead to a trusted root.
 
     Other certificates are left out, so that a file cannot make this server send requests.
     """
     try:
-        judged, stamps = judgements(file, Case(roots, (), None, to_datetime(now)))
+        judged, stamps = judge_file(file, VerificationCase(roots, (), None, to_datetime(now)))
         paths = [path for one in judged for path in one.paths]
         paths += [stamp.path for stamp in stamps if stamp.path is not None]
-        return list(dict.fromkeys(_of(paths)))[:MOST]
+        return list(dict.fromkeys(_list_path_sources(paths)))[:MOST]
     except BROKEN:
         return []
 
 
-def _of(paths: Iterable[ValidationPath]) -> Iterator[Source]:
+def _list_path_sources(paths: Iterable[ValidationPath]) -> Iterator[RevocationSource]:
     for path in paths:
         chain = list(path.iter_certs(include_root=True))
         for issuer, certificate in pairwise(chain):
             of = certificate.sha256.hex()
             for url in certificate.ocsp_urls:
-                yield Source(of, url, _question(certificate, issuer))
-            for url in _lists(certificate):
-                yield Source(of, url, None)
+                yield RevocationSource(of, url, _write_ocsp_request(certificate, issuer))
+            for url in _list_crl_addresses(certificate):
+                yield RevocationSource(of, url, None)
 
 
-def _lists(certificate: x509.Certificate) -> Iterator[str]:
+def _list_crl_addresses(certificate: x509.Certificate) -> Iterator[str]:
     """Yield the HTTP addresses of the revocation lists; a directory (LDAP) often stands before them in the same
     place.
     """
@@ -54,7 +54,7 @@ def _lists(certificate: x509.Certificate) -> Iterator[str]:
                 yield name.native
 
 
-def _question(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
+def _write_ocsp_request(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
     """Return an OCSP request as RFC 5019 has it.
 
     SHA-1 only names the issuer here, and many responders accept nothing else.

@@ -18,20 +18,20 @@ HEX = re.compile(rb"<([0-9A-Fa-f]*)>")
 BEFORE = re.compile(rb"/Contents\s*\Z")
 
 
-def fits(embedded: EmbeddedPdfSignature) -> bool:
+def is_in_gap(embedded: EmbeddedPdfSignature) -> bool:
     """Return whether the gap contains the hexadecimal text of this signature, inside the object that holds it."""
     numbers = [int(number) for number in embedded.byte_range]
     if len(numbers) != 4 or numbers[0] != 0 or min(numbers) < 0:
         return False
     _, before, behind, _ = numbers
     stream = embedded.reader.stream
-    gap = HEX.fullmatch(_read(stream, before, behind))
+    gap = HEX.fullmatch(_read_part(stream, before, behind))
     if gap is None or len(gap[1]) % 2 or unhexlify(gap[1]) != embedded.pkcs7_content:
         return False
-    start = _start(embedded)
+    start = _find_start(embedded)
     if start is None or start >= before:
         return False
-    dictionary = _read(stream, start, before)
+    dictionary = _read_part(stream, start, before)
     return b"endobj" not in dictionary and BEFORE.search(dictionary) is not None
 
 
@@ -51,13 +51,13 @@ def is_padded(embedded: EmbeddedPdfSignature) -> bool:
     return any(embedded.pkcs7_content[length:])
 
 
-def _start(embedded: EmbeddedPdfSignature) -> int | None:
+def _find_start(embedded: EmbeddedPdfSignature) -> int | None:
     """Return where the signature's object begins, or None inside an object stream, where no gap can be."""
     reference = embedded.sig_field.raw_get("/V").reference
     place = embedded.reader.xrefs.get_historical_ref(reference, embedded.signed_revision)
     return place if isinstance(place, int) else None
 
 
-def _read(stream: BinaryIO, start: int, end: int) -> bytes:
+def _read_part(stream: BinaryIO, start: int, end: int) -> bytes:
     stream.seek(start)
     return stream.read(max(0, end - start))

@@ -32,11 +32,11 @@ class NotStrict(ValueError):
     """Raised if the bytes violate the strict grammar; the message says where and why."""
 
 
-class Name(bytes):
+class PdfName(bytes):
     """A name without its solidus."""
 
 
-class Text(bytes):
+class PdfText(bytes):
     """A decoded string; `start` and `end` are its place in the parsed bytes, including its delimiters."""
 
     start: int = 0
@@ -44,84 +44,86 @@ class Text(bytes):
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class PdfReference:
     number: int
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class PdfStream:
     """A stream with its `data` as written; decoding is up to the caller."""
 
     entries: "Entries"
     data: bytes
 
 
-Entries: TypeAlias = "dict[Name, Value]"
-Value: TypeAlias = "bool | int | Decimal | Name | Text | Ref | list[Value] | Entries | Stream | None"
+Entries: TypeAlias = "dict[PdfName, Value]"
+Value: TypeAlias = (
+    "bool | int | Decimal | PdfName | PdfText | PdfReference | list[Value] | Entries | PdfStream | None"
+)
 
 
-class Parser:
+class StrictParser:
     """Reads values from `data`, forward from `at`."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
         self.at = at
 
-    def fail(self, what: str) -> NotStrict:
+    def build_failure(self, what: str) -> NotStrict:
         return NotStrict(f"{what} at byte {self.at}")
 
     def take(self, pattern: "re.Pattern[bytes]", what: str) -> "re.Match[bytes]":
         """Consume what the pattern matches at the current position. Raises `NotStrict` if it does not match."""
         found = pattern.match(self.data, self.at)
         if found is None:
-            raise self.fail(f"{what} is expected")
+            raise self.build_failure(f"{what} is expected")
         self.at = found.end()
         return found
 
-    def space(self) -> None:
+    def take_space(self) -> None:
         """Consume white space between tokens."""
         found = self.take(SPACE, "white space")
         if len(found[0]) > LONGEST_SPACE:
-            raise self.fail("more white space than any writer needs")
+            raise self.build_failure("more white space than any writer needs")
 
     def value(self, depth: int = 0) -> Value:
         """Consume one object that is not a stream, and return it. Raises `NotStrict`."""
         if depth > DEEPEST:
-            raise self.fail("too many levels")
+            raise self.build_failure("too many levels")
         head = self.data[self.at : self.at + 2]
         if head == b"<<":
-            return self._dictionary(depth)
+            return self._take_dictionary(depth)
         match head[:1]:
             case b"[":
-                return self._array(depth)
+                return self._take_array(depth)
             case b"/":
-                return self._name()
+                return self._take_name()
             case b"(":
-                return self._literal()
+                return self._take_literal()
             case b"<":
-                return self._hexadecimal()
-        return self._plain()
+                return self._take_hexadecimal()
+        return self._take_plain()
 
-    def stream_or_value(self) -> Value:
+    def take_stream_or_value(self) -> Value:
         """Consume the body of a whole object, and return it: a stream is a dictionary followed by its data."""
         found = self.value()
         if not isinstance(found, dict) or STREAM.match(self.data, self.at) is None:
             return found
         self.take(STREAM, "a stream")
-        length = found.get(Name(b"Length"))
+        length = found.get(PdfName(b"Length"))
         if not isinstance(length, int) or isinstance(length, bool) or length < 0:
-            raise self.fail("a stream that does not say its length itself")
+            raise self.build_failure("a stream that does not say its length itself")
         data = self.data[self.at : self.at + length]
         self.at += length
         self.take(STREAM_END, "the end of a stream where its length says")
-        return Stream(found, data)
+        return PdfStream(found, data)
 
-    def _plain(self) -> Value:
+    def _take_plain(self) -> Value:
         found = REFERENCE.match(self.data, self.at)
         if found:
             self.at = found.end()
-            return Ref(int(found[1]), int(found[2]))
+            return PdfReference(int(found[1]), int(found[2]))
         word = WORD.match(self.data, self.at)
         if word:
             self.at = word.end()
@@ -129,33 +131,33 @@ class Parser:
         number = self.take(NUMBER, "a value")[0]
         return Decimal(number.decode()) if b"." in number else int(number)
 
-    def _name(self) -> Name:
+    def _take_name(self) -> PdfName:
         found = self.take(NAME, "a name")[1]
-        return Name(ESCAPED.sub(lambda escaped: unhexlify(escaped[1]), found))
+        return PdfName(ESCAPED.sub(lambda escaped: unhexlify(escaped[1]), found))
 
-    def _hexadecimal(self) -> Text:
+    def _take_hexadecimal(self) -> PdfText:
         found = self.take(HEX, "a hexadecimal string")
         if len(found[1]) % 2:
-            raise self.fail("half a byte")
-        return _placed(unhexlify(found[1]), found.start(), found.end())
+            raise self.build_failure("half a byte")
+        return _build_text(unhexlify(found[1]), found.start(), found.end())
 
-    def _literal(self) -> Text:
+    def _take_literal(self) -> PdfText:
         start, made, level = self.at, bytearray(), 0
         while True:
             found = LITERAL.search(self.data, self.at)
             if found is None:
-                raise self.fail("a string without end")
+                raise self.build_failure("a string without end")
             made += self.data[self.at : found.start()]
             self.at = found.end()
             if found[0] == b"\\":
-                made += self._escape()
+                made += self._take_escape()
                 continue
             level += 1 if found[0] == b"(" else -1
             if level == 0:
-                return _placed(bytes(made[1:]), start, self.at)
+                return _build_text(bytes(made[1:]), start, self.at)
             made += found[0]
 
-    def _escape(self) -> bytes:
+    def _take_escape(self) -> bytes:
         octal = OCTAL.match(self.data, self.at)
         if octal:
             self.at = octal.end()
@@ -166,43 +168,43 @@ class Parser:
             return SIMPLE[following]
         if following in (b"(", b")", b"\\"):
             return following
-        raise self.fail("an escape that no writer needs")
+        raise self.build_failure("an escape that no writer needs")
 
-    def _array(self, depth: int) -> list[Value]:
+    def _take_array(self, depth: int) -> list[Value]:
         self.at += 1
         found: list[Value] = []
         while True:
-            self.space()
+            self.take_space()
             if self.data[self.at : self.at + 1] == b"]":
                 self.at += 1
                 return found
             found.append(self.value(depth + 1))
 
-    def _dictionary(self, depth: int) -> Entries:
+    def _take_dictionary(self, depth: int) -> Entries:
         self.at += 2
         found: Entries = {}
         while True:
-            self.space()
+            self.take_space()
             if self.data[self.at : self.at + 2] == b">>":
                 self.at += 2
                 return found
-            key = self._name()
+            key = self._take_name()
             if key in found:
-                raise self.fail("the same key twice")
-            self.space()
+                raise self.build_failure("the same key twice")
+            self.take_space()
             found[key] = self.value(depth + 1)
 
 
-def _placed(content: bytes, start: int, end: int) -> Text:
-    made = Text(content)
+def _build_text(content: bytes, start: int, end: int) -> PdfText:
+    made = PdfText(content)
     made.start, made.end = start, end
     return made
 
 
-def parse(data: bytes) -> Value:
+def parse_value(data: bytes) -> Value:
     """Return the one value of which the bytes consist. Raises `NotStrict`."""
-    parser = Parser(data)
+    parser = StrictParser(data)
     found = parser.value()
     if parser.at != len(data):
-        raise parser.fail("more than one value")
+        raise parser.build_failure("more than one value")
     return found

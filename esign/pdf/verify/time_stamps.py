@@ -13,12 +13,12 @@ from pyhanko_certvalidator.path import ValidationPath
 
 from esign.pdf.report import DocumentTimestamp
 from esign.pdf.verify import revocation, signature_gap
-from esign.pdf.verify.certificate_names import moment_of, name
+from esign.pdf.verify.certificate_names import write_moment, write_name
 from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class JudgedStamp:
     """The judgement on one document time stamp.
 
     `revision` is the revision in which it was added, and which it covers. `whole` says that it is unharmed,
@@ -37,35 +37,37 @@ class Stamp:
     burdened: bool = False
 
 
-def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
+def judge_stamps(
+    embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime
+) -> list[JudgedStamp]:
     """Judge the document time stamps and return them, the oldest first."""
-    stamps: list[Stamp] = []
+    stamps: list[JudgedStamp] = []
     for stamp in sorted(embedded, key=lambda stamp: stamp.signed_revision, reverse=True):
-        stamps.append(_judged(stamp, evidence, proof_of(stamps, stamp.signed_revision) or now))
+        stamps.append(_judge_stamp(stamp, evidence, find_proven_time(stamps, stamp.signed_revision) or now))
     return stamps[::-1]
 
 
-def proof_of(stamps: Iterable[Stamp], revision: int) -> datetime | None:
+def find_proven_time(stamps: Iterable[JudgedStamp], revision: int) -> datetime | None:
     """Return the earliest time at which, by the trusted time stamps behind it, that revision existed, or None."""
     return min((s.proves for s in stamps if s.proves is not None and s.revision > revision), default=None)
 
 
-def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) -> Stamp:
+def _judge_stamp(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) -> JudgedStamp:
     try:
         status = validate_pdf_timestamp(embedded, evidence.at(at), skip_diff=True)
         covers = embedded.coverage is not None and embedded.coverage >= SignatureCoverageLevel.ENTIRE_REVISION
-        whole = bool(status.intact and status.valid and covers and signature_gap.fits(embedded))
-        revoked = revocation.standing(status.validation_path, at, evidence).state == "revoked"
+        whole = bool(status.intact and status.valid and covers and signature_gap.is_in_gap(embedded))
+        revoked = revocation.find_status(status.validation_path, at, evidence).state == "revoked"
         trusted = whole and status.trusted and not revoked
         told: DocumentTimestamp = {
             "fieldName": str(embedded.field_name),
             "valid": whole,
             "trusted": trusted,
-            "time": moment_of(status.timestamp),
-            "authority": name(status.signing_cert.subject),
+            "time": write_moment(status.timestamp),
+            "authority": write_name(status.signing_cert.subject),
         }
         proves = status.timestamp if trusted else None
-        return Stamp(
+        return JudgedStamp(
             str(embedded.field_name),
             embedded.signed_revision,
             whole,
@@ -76,12 +78,12 @@ def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) ->
             burdened=signature_gap.is_burdened(embedded),
         )
     except GAVE_UP:
-        return replace(broken(str(embedded.field_name), embedded.signed_revision), judged=False)
+        return replace(build_broken_stamp(str(embedded.field_name), embedded.signed_revision), judged=False)
     except BROKEN:
-        return broken(str(embedded.field_name), embedded.signed_revision)
+        return build_broken_stamp(str(embedded.field_name), embedded.signed_revision)
 
 
-def broken(field: str, revision: int = 0) -> Stamp:
+def build_broken_stamp(field: str, revision: int = 0) -> JudgedStamp:
     told: DocumentTimestamp = {
         "fieldName": field,
         "valid": False,
@@ -89,4 +91,4 @@ def broken(field: str, revision: int = 0) -> Stamp:
         "time": None,
         "authority": "",
     }
-    return Stamp(field, revision, False, None, told)
+    return JudgedStamp(field, revision, False, None, told)

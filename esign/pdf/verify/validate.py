@@ -24,27 +24,33 @@ from esign.pdf.report import (
     Result,
     Verification,
     is_unchanged,
-    summarise,
+    summarise_signatures,
 )
 from esign.pdf.verify.evidence import BROKEN, GAVE_UP
-from esign.pdf.verify.judge_signature import Case, Judged, judgements, unjudged, unreadable
-from esign.pdf.verify.time_stamps import Stamp
+from esign.pdf.verify.judge_signature import (
+    SignatureVerdict,
+    VerificationCase,
+    build_unjudged_verdict,
+    build_unreadable_verdict,
+    judge_file,
+)
+from esign.pdf.verify.time_stamps import JudgedStamp
 
 LOCKED = "The file is encrypted and cannot be opened here; check its signatures in a PDF reader that has the password."
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 
 
-def _all(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
+def _judge_all(file: bytes, case: VerificationCase) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
     """Judge all signatures. If the file cannot be processed, return one judgement on whatever signatures it has."""
     try:
-        return judgements(file, case)
+        return judge_file(file, case)
     except GAVE_UP:
-        return ([unjudged("", UNJUDGED)] if b"/ByteRange" in file else []), []
+        return ([build_unjudged_verdict("", UNJUDGED)] if b"/ByteRange" in file else []), []
     except BROKEN:
-        return ([unreadable("", UNREADABLE_FILE)] if b"/ByteRange" in file else []), []
+        return ([build_unreadable_verdict("", UNREADABLE_FILE)] if b"/ByteRange" in file else []), []
 
 
-def _pages(file: bytes) -> int:
+def _count_pages(file: bytes) -> int:
     """Return the number of pages. Raises `invalid_file` or `file_encrypted` if no reader would open the file."""
     if b"%PDF-" not in file[:1024]:
         raise Problem("invalid_file", "This is not a PDF file.")
@@ -59,13 +65,13 @@ def _pages(file: bytes) -> int:
         raise Problem("invalid_file", "The file is damaged and cannot be read as a PDF.") from error
 
 
-def _head(judged: Sequence[Judged]) -> AuditHead | None:
+def _choose_head(judged: Sequence[SignatureVerdict]) -> AuditHead | None:
     """Return the audit head that a trusted signature vouches for, preferring signatures of this installation."""
     known = [one for one in judged if one.anchor is not None and one.head is not None]
     return min(known, key=lambda one: not one.told["issuedHere"]).head if known else None
 
 
-def verify(
+def verify_signatures(
     file: bytes,
     roots: Sequence[bytes],
     now: Instant,
@@ -83,20 +89,20 @@ def verify(
     The caller fills in `documentId`. `audit` is None if the file is invalid. Raises `invalid_file` and
     `file_encrypted`; a damaged signature is a verdict, not an error.
     """
-    pages = _pages(file)
-    judged, stamped = _all(file, Case(roots, own, fetched, to_datetime(now)))
+    pages = _count_pages(file)
+    judged, stamped = _judge_all(file, VerificationCase(roots, own, fetched, to_datetime(now)))
     results = {one.result for one in judged}
     worst: Result = next((result for result in WORST if result in results), "unsigned")
     told = [one.told for one in judged]
     return {
         "result": worst,
-        "summary": summarise(worst, told),
+        "summary": summarise_signatures(worst, told),
         "unchanged": is_unchanged(told),
         "sha256": hashlib.sha256(file).hexdigest(),
         "pageCount": pages,
         "issuedHere": any(one.told["issuedHere"] for one in judged),
         "documentId": None,
-        "audit": _head(judged) if worst != "invalid" else None,
+        "audit": _choose_head(judged) if worst != "invalid" else None,
         "signatures": told,
         "documentTimestamps": [stamp.told for stamp in stamped],
     }

@@ -42,20 +42,20 @@ def is_touched_only(was: bytes, now: bytes) -> bool:
     if max(len(was), len(now)) > LARGEST:
         return False
     try:
-        before, after = _properties(was), _properties(now)
+        before, after = _read_properties(was), _read_properties(now)
         for time in (MODIFIED, NOTED):
             before.pop(time, None)
             if time in after:
-                parse(_text(after.pop(time)))
+                parse(_read_text(after.pop(time)))
         producer, held = before.pop(PRODUCER, None), after.pop(PRODUCER, None)
-        if not is_producer_change(_text(producer), _text(held)):
+        if not is_producer_change(_read_text(producer), _read_text(held)):
             return False
         return before == after and _is_plain(now)
     except BROKEN:
         return False
 
 
-def _properties(metadata: bytes) -> dict[ExpandedName, Any]:
+def _read_properties(metadata: bytes) -> dict[ExpandedName, Any]:
     """Return the properties of the document by name. Raises ValueError if one appears twice."""
     found: dict[ExpandedName, Any] = {}
     for description in xmp_xml.parse_xmp(io.BytesIO(metadata)):
@@ -70,7 +70,7 @@ def _properties(metadata: bytes) -> dict[ExpandedName, Any]:
     return found
 
 
-def _text(property: XmpValue | None) -> str:
+def _read_text(property: XmpValue | None) -> str:
     """Return a property that is a text without qualifiers. Raises ValueError for any other."""
     if property is None:
         return ""
@@ -83,14 +83,14 @@ def _is_plain(metadata: bytes) -> bool:
     """Return whether the metadata stay the same when their properties are read and written again."""
     again = io.BytesIO()
     xmp_xml.serialise_xmp(xmp_xml.parse_xmp(io.BytesIO(metadata)), again)
-    tree, written = _tree(metadata), _tree(again.getvalue())
+    tree, written = _parse_tree(metadata), _parse_tree(again.getvalue())
     toolkit = tree.attrib.pop(TOOLKIT, None)
     written.attrib.pop(TOOLKIT, None)
     known = toolkit is None or WRITER.fullmatch(toolkit) is not None
-    return known and _shape(tree) == _shape(written)
+    return known and _build_shape(tree) == _build_shape(written)
 
 
-def _tree(metadata: bytes) -> Element:
+def _parse_tree(metadata: bytes) -> Element:
     """Return the root element. Raises ValueError for comments, instructions, document types and unused namespaces."""
     packet = PACKET.fullmatch(metadata)
     if packet is None or b"<!" in packet[1] or b"<?" in packet[1]:
@@ -103,9 +103,9 @@ def _tree(metadata: bytes) -> Element:
     return root
 
 
-def _shape(element: Element) -> tuple[object, ...]:
+def _build_shape(element: Element) -> tuple[object, ...]:
     """Return an element in a form that can be compared. The properties of a description have no order."""
-    text, tail, parts = element.text or "", element.tail or "", [_shape(one) for one in element]
+    text, tail, parts = element.text or "", element.tail or "", [_build_shape(one) for one in element]
     if element.tag == DESCRIPTION:
         parts.sort(key=repr)
     return element.tag, sorted(element.items()), text.strip() if parts else text, parts, tail.strip()

@@ -6,7 +6,7 @@ REMEMBERED = 1024
 SECONDS = 3600.0
 
 
-class Failures:
+class FailureMemory:
     """Reasons by the name of the work, which contains a hash of its file.
 
     The oldest are dropped when there are too many.

@@ -25,15 +25,15 @@ class FrameError(ValueError):
     """Raised if the bytes on the pipe are no frame, or do not contain what was expected."""
 
 
-def pack(body: object) -> list[bytes]:
+def pack_frame(body: object) -> list[bytes]:
     """Return the chunks of a frame. `body` may consist of dataclasses, mappings, sequences, bytes and JSON values."""
     parts: list[bytes] = []
-    plain = _plain(body, parts)
+    plain = _flatten_value(body, parts)
     header = json.dumps({"body": plain, "parts": [len(part) for part in parts]}, allow_nan=False).encode()
     return [PREFIX.pack(len(header)), header, *parts]
 
 
-def header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
+def parse_header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
     """Return the length of the header in bytes. Raises `FrameError` if it exceeds `longest`."""
     (length,) = PREFIX.unpack(prefix)
     if length > longest:
@@ -41,7 +41,7 @@ def header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
     return cast(int, length)
 
 
-def part_lengths(header: bytes) -> tuple[Any, list[int]]:
+def parse_header(header: bytes) -> tuple[Any, list[int]]:
     """Return the body, still with references to its parts, and the sizes of the parts in bytes.
 
     Raises `FrameError`.
@@ -60,103 +60,106 @@ def part_lengths(header: bytes) -> tuple[Any, list[int]]:
     return body, sizes
 
 
-def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
+def read_job(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
     """Read the next job from a blocking pipe; None at its end."""
     prefix = source.read(PREFIX.size)
     if len(prefix) < PREFIX.size:
         return None
-    body, sizes = part_lengths(_exactly(source, header_length(prefix, LONGEST_JOB)))
-    return body, [_exactly(source, size) for size in sizes]
+    body, sizes = parse_header(_read_exactly(source, parse_header_length(prefix, LONGEST_JOB)))
+    return body, [_read_exactly(source, size) for size in sizes]
 
 
-def rebuild(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
+def rebuild_value(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
     """Return the value as an instance of `kind`. Raises `FrameError` if the frame holds something else."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return _either(get_args(kind), plain, parts)
+        return _rebuild_either(get_args(kind), plain, parts)
     if origin in (tuple, list, Sequence, Iterable):
-        return tuple(rebuild(get_args(kind)[0], item, parts) for item in _expect(list, plain))
+        return tuple(rebuild_value(get_args(kind)[0], item, parts) for item in _expect_kind(list, plain))
     if origin in (dict, Mapping):
-        return {name: rebuild(get_args(kind)[1], item, parts) for name, item in _expect(dict, plain).items()}
+        return {
+            name: rebuild_value(get_args(kind)[1], item, parts)
+            for name, item in _expect_kind(dict, plain).items()
+        }
     if origin is Literal:
-        return _one_of(get_args(kind), plain)
+        return _expect_one_of(get_args(kind), plain)
     if kind is bytes:
-        return _part(plain, parts)
+        return _get_part(plain, parts)
     if is_dataclass(kind):
-        return _object(cast(type, kind), _expect(dict, plain), parts)
+        return _rebuild_object(cast(type, kind), _expect_kind(dict, plain), parts)
     if kind is float:
-        return float(_expect((int, float), plain))
+        return float(_expect_kind((int, float), plain))
     if kind in (int, str, bool, types.NoneType):
-        return _expect(kind, plain)
-    return _revive(plain, parts)
+        return _expect_kind(kind, plain)
+    return _restore_parts(plain, parts)
 
 
-def _plain(value: Any, parts: list[bytes]) -> Any:
+def _flatten_value(value: Any, parts: list[bytes]) -> Any:
     if isinstance(value, bytes):
         parts.append(value)
         return {PART: len(parts) - 1}
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name), parts) for field in fields(value)}
+        return {field.name: _flatten_value(getattr(value, field.name), parts) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(item, parts) for name, item in value.items()}
+        return {str(name): _flatten_value(item, parts) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, parts) for item in value]
+        return [_flatten_value(item, parts) for item in value]
     return value
 
 
-def _exactly(source: BinaryIO, size: int) -> bytes:
+def _read_exactly(source: BinaryIO, size: int) -> bytes:
     found = source.read(size)
     if len(found) != size:
         raise FrameError("The frame is cut off.")
     return found
 
 
-def _expect(kind: type | tuple[type, ...], plain: Any) -> Any:
+def _expect_kind(kind: type | tuple[type, ...], plain: Any) -> Any:
     if not isinstance(plain, kind) or (isinstance(plain, bool) and kind is not bool):
         raise FrameError(f"Expected {kind}, found {type(plain).__name__}.")
     return plain
 
 
-def _one_of(values: tuple[Any, ...], plain: Any) -> Any:
+def _expect_one_of(values: tuple[Any, ...], plain: Any) -> Any:
     if plain not in values:
         raise FrameError("The frame holds none of the values that are allowed.")
     return plain
 
 
-def _part(plain: Any, parts: Sequence[bytes]) -> bytes:
-    index: int = _expect(int, _expect(dict, plain).get(PART))
+def _get_part(plain: Any, parts: Sequence[bytes]) -> bytes:
+    index: int = _expect_kind(int, _expect_kind(dict, plain).get(PART))
     if not 0 <= index < len(parts):
         raise FrameError("The frame refers to a part it does not have.")
     return parts[index]
 
 
-def _object(kind: type, plain: dict[str, Any], parts: Sequence[bytes]) -> Any:
-    hints = _hints(kind)
+def _rebuild_object(kind: type, plain: dict[str, Any], parts: Sequence[bytes]) -> Any:
+    hints = _read_hints(kind)
     if plain.keys() != hints.keys():
         raise FrameError(f"The frame holds no {kind.__name__}.")
-    return kind(**{name: rebuild(hints[name], item, parts) for name, item in plain.items()})
+    return kind(**{name: rebuild_value(hints[name], item, parts) for name, item in plain.items()})
 
 
-def _either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
+def _rebuild_either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
     """Return the value as the first member of a union that fits. Raises `FrameError` if none fits."""
     for kind in kinds:
         try:
-            return rebuild(kind, plain, parts)
+            return rebuild_value(kind, plain, parts)
         except FrameError:
             continue
     raise FrameError("The frame holds no member of a union.")
 
 
-def _revive(plain: Any, parts: Sequence[bytes]) -> Any:
+def _restore_parts(plain: Any, parts: Sequence[bytes]) -> Any:
     """Return a value of unknown type: JSON with its binary parts put back."""
     if isinstance(plain, dict):
         if plain.keys() == {PART}:
-            return _part(plain, parts)
-        return {name: _revive(item, parts) for name, item in plain.items()}
-    return [_revive(item, parts) for item in plain] if isinstance(plain, list) else plain
+            return _get_part(plain, parts)
+        return {name: _restore_parts(item, parts) for name, item in plain.items()}
+    return [_restore_parts(item, parts) for item in plain] if isinstance(plain, list) else plain
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _read_hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from itertools import count
 
 from esign.core.errors import Problem
-from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 
 SPARE = 2
 OVERTAKEN = 4
-LAST = len(Kind) - 1  # how many kinds a job can move up until it is among the first
-WAITING_OF_PARTY = {Kind.ACT: 32, Kind.UPLOAD: 32, Kind.PREVIEW: 8, Kind.STRANGER: 2}
+LAST = len(PdfJobKind) - 1  # how many kinds a job can move up until it is among the first
+WAITING_OF_PARTY = {PdfJobKind.ACT: 32, PdfJobKind.UPLOAD: 32, PdfJobKind.PREVIEW: 8, PdfJobKind.STRANGER: 2}
 WAITING_OF_TENANT = 48
 WAITING_OF_STRANGERS = 12
 WAITING = 128
@@ -42,10 +42,10 @@ FULL = "The server is busy with other files; send it again in a little while."
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
+class QueuedJob:
     """One job in the queue or at work."""
 
-    turn: Turn
+    turn: QueueTurn
     number: int
     granted: asyncio.Future[None]
     overtaken: int = 0
@@ -56,21 +56,21 @@ class Entry:
         return max(0, self.turn.kind - self.overtaken // OVERTAKEN)
 
 
-class Queue:
+class WorkerQueue:
     """Grants places at `size` workers and `SPARE` more; `patience` is in seconds."""
 
     def __init__(self, size: int, patience: float = PATIENCE) -> None:
         self._size = size
         self._patience = patience
         self._numbers = count()
-        self._waiting: list[Entry] = []
-        self._running: list[Entry] = []
+        self._waiting: list[QueuedJob] = []
+        self._running: list[QueuedJob] = []
         self._spent: dict[object, float] = {}
         self._pace = 1.0
         self._refused_at = -math.inf
 
     @property
-    def waiting(self) -> tuple[Turn, ...]:
+    def waiting(self) -> tuple[QueueTurn, ...]:
         """Return the turns that wait, in the order in which they came."""
         return tuple(entry.turn for entry in self._waiting)
 
@@ -86,7 +86,7 @@ class Queue:
         return min(LONGEST_ADVICE, max(1, math.ceil(expected)))
 
     @asynccontextmanager
-    async def place(self, turn: Turn) -> AsyncIterator[None]:
+    async def place(self, turn: QueueTurn) -> AsyncIterator[None]:
         """Hold a worker's place while the context is open.
 
         Raises `rate_limited` or `unavailable` if the queue is full, and `unavailable` if no worker is free
@@ -99,11 +99,14 @@ class Queue:
         finally:
             self._leave(entry)
 
-    def _enter(self, turn: Turn) -> Entry:
-        if turn.kind is not Kind.SEAL:
+    def _enter(self, turn: QueueTurn) -> QueuedJob:
+        if turn.kind is not PdfJobKind.SEAL:
             self._refuse_beyond(turn)
-        entry = Entry(turn, next(self._numbers), asyncio.get_running_loop().create_future())
-        for name, others in ((turn.tenant, self._tenants()), (turn.party, self._parties(turn.tenant))):
+        entry = QueuedJob(turn, next(self._numbers), asyncio.get_running_loop().create_future())
+        for name, others in (
+            (turn.tenant, self._list_tenants()),
+            (turn.party, self._list_parties(turn.tenant)),
+        ):
             # A newcomer starts level with those who used least; having used nothing before gives no advantage.
             if name not in others:
                 self._spent[name] = min((self._spent[other] for other in others), default=0.0)
@@ -111,8 +114,8 @@ class Queue:
         self._dispatch()
         return entry
 
-    def _refuse_beyond(self, turn: Turn) -> None:
-        waiting = [entry.turn for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
+    def _refuse_beyond(self, turn: QueueTurn) -> None:
+        waiting = [entry.turn for entry in self._waiting if entry.turn.kind is not PdfJobKind.SEAL]
         of_tenant = [other for other in waiting if other.tenant == turn.tenant]
         of_party = [other for other in of_tenant if other.party == turn.party and other.kind is turn.kind]
         if len(of_party) >= WAITING_OF_PARTY[turn.kind]:
@@ -132,7 +135,7 @@ class Queue:
 
         An organisation that has at most one job more than the caller's `own` keeps its job.
         """
-        waiting = [entry for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
+        waiting = [entry for entry in self._waiting if entry.turn.kind is not PdfJobKind.SEAL]
         tenant, most = Counter(entry.turn.tenant for entry in waiting).most_common(1)[0]
         if most <= own + 1:
             return False
@@ -142,15 +145,15 @@ class Queue:
             newest.granted.set_exception(Problem("unavailable", FULL, retry_after=self.advice))
         return True
 
-    async def _grant(self, entry: Entry) -> None:
+    async def _grant(self, entry: QueuedJob) -> None:
         try:
-            async with asyncio.timeout(None if entry.turn.kind is Kind.SEAL else self._patience):
+            async with asyncio.timeout(None if entry.turn.kind is PdfJobKind.SEAL else self._patience):
                 await entry.granted
         except TimeoutError:
             self._refused_at = asyncio.get_running_loop().time()
             raise Problem("unavailable", FULL, retry_after=self.advice) from None
 
-    def _leave(self, entry: Entry) -> None:
+    def _leave(self, entry: QueuedJob) -> None:
         if entry.began is None:
             if entry in self._waiting:  # it may have made room for another
                 self._waiting.remove(entry)
@@ -161,8 +164,8 @@ class Queue:
             self._spent[entry.turn.party] += seconds
             self._pace = 0.8 * self._pace + 0.2 * seconds
         for name, present in (
-            (entry.turn.tenant, self._tenants()),
-            (entry.turn.party, self._parties(entry.turn.tenant)),
+            (entry.turn.tenant, self._list_tenants()),
+            (entry.turn.party, self._list_parties(entry.turn.tenant)),
         ):
             if name not in present:
                 self._spent.pop(name, None)
@@ -171,7 +174,7 @@ class Queue:
     def _dispatch(self) -> None:
         """Give every free worker to the next job."""
         while ready := [entry for entry in self._waiting if self._may_run(entry)]:
-            chosen = min(ready, key=self._standing)
+            chosen = min(ready, key=self._rank_job)
             for other in self._waiting:
                 other.overtaken += other.number < chosen.number and self._is_held_up(other.turn)
             self._waiting.remove(chosen)
@@ -180,7 +183,7 @@ class Queue:
             if not chosen.granted.done():  # its caller may have been cancelled, and leaves in a moment
                 chosen.granted.set_result(None)
 
-    def _standing(self, entry: Entry) -> tuple[float, ...]:
+    def _rank_job(self, entry: QueuedJob) -> tuple[float, ...]:
         """Return the sort key of a job: its kind, then who holds the fewest workers, then who has used them least."""
         turn = entry.turn
         of_tenant = [other.turn for other in self._running if other.turn.tenant == turn.tenant]
@@ -194,20 +197,20 @@ class Queue:
             entry.number,
         )
 
-    def _may_run(self, entry: Entry) -> bool:
+    def _may_run(self, entry: QueuedJob) -> bool:
         """Return whether there is a free worker that this job may take."""
         turn, taken = entry.turn, len(self._running)
         if not self._has_room(turn) or taken >= self._size + SPARE:
             return False
         if taken < self._size or entry.overtaken >= LAST * OVERTAKEN:
             return True
-        if turn.kind is Kind.STRANGER or self._holds(turn):
+        if turn.kind is PdfJobKind.STRANGER or self._has_worker(turn):
             return False
         return taken == self._size or all(other.turn.tenant != turn.tenant for other in self._running)
 
-    def _has_room(self, turn: Turn) -> bool:
+    def _has_room(self, turn: QueueTurn) -> bool:
         """Return whether one more preview of the organisation, or file of an anonymous caller, may be at work."""
-        if turn.kind not in (Kind.PREVIEW, Kind.STRANGER):
+        if turn.kind not in (PdfJobKind.PREVIEW, PdfJobKind.STRANGER):
             return True
         alike = [
             entry.turn
@@ -216,15 +219,15 @@ class Queue:
         ]
         return len(alike) < max(1, self._size - 1) and all(other.party != turn.party for other in alike)
 
-    def _is_held_up(self, turn: Turn) -> bool:
+    def _is_held_up(self, turn: QueueTurn) -> bool:
         """Return whether a job waits because of others, and not because of what its own party has at work."""
-        return self._has_room(turn) and not self._holds(turn)
+        return self._has_room(turn) and not self._has_worker(turn)
 
-    def _holds(self, turn: Turn) -> bool:
+    def _has_worker(self, turn: QueueTurn) -> bool:
         return any(entry.turn.party == turn.party for entry in self._running)
 
-    def _tenants(self) -> set[object]:
+    def _list_tenants(self) -> set[object]:
         return {entry.turn.tenant for entry in (*self._waiting, *self._running)}
 
-    def _parties(self, tenant: str) -> set[object]:
+    def _list_parties(self, tenant: str) -> set[object]:
         return {entry.turn.party for entry in (*self._waiting, *self._running) if entry.turn.tenant == tenant}

@@ -11,7 +11,7 @@ STRANGERS = "strangers"
 """The tenant of all callers who are not signed in and have no signing link."""
 
 
-class Kind(IntEnum):
+class PdfJobKind(IntEnum):
     """The class of a job; a lower number goes first.
 
     `ACT` is what signing and sending need and small whatever the file: a signature's picture, a check of texts.
@@ -25,16 +25,16 @@ class Kind(IntEnum):
     STRANGER = 4
 
 
-CPU_SECONDS: Mapping[Kind, int] = {
-    Kind.SEAL: 20,
-    Kind.ACT: 10,
-    Kind.UPLOAD: 20,
-    Kind.PREVIEW: 10,
-    Kind.STRANGER: 5,
+CPU_SECONDS: Mapping[PdfJobKind, int] = {
+    PdfJobKind.SEAL: 20,
+    PdfJobKind.ACT: 10,
+    PdfJobKind.UPLOAD: 20,
+    PdfJobKind.PREVIEW: 10,
+    PdfJobKind.STRANGER: 5,
 }
-"""Seconds of processor time that one job may use, unless its `Turn` names another limit."""
+"""Seconds of processor time that one job may use, unless its `QueueTurn` names another limit."""
 
-DROPPED = frozenset({Kind.UPLOAD, Kind.PREVIEW, Kind.STRANGER})
+DROPPED = frozenset({PdfJobKind.UPLOAD, PdfJobKind.PREVIEW, PdfJobKind.STRANGER})
 """Kinds whose jobs are dropped when the caller no longer waits for the answer.
 
 `ACT` is not among them: a recipient who finished signing and closed the page has signed.
@@ -42,7 +42,7 @@ DROPPED = frozenset({Kind.UPLOAD, Kind.PREVIEW, Kind.STRANGER})
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class JobCaller:
     """The request that a job belongs to: the name of its sender, and a future that is done when its connection
     is lost.
     """
@@ -51,18 +51,18 @@ class Caller:
     gone: "Future[None] | None" = None
 
 
-CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  (it is frozen)
+CALLER: ContextVar[JobCaller] = ContextVar("caller", default=JobCaller())  # noqa: B039  (it is frozen)
 
 
 def name_caller(name: str) -> None:
     """Note in this request's context which key or member sent it."""
-    CALLER.set(Caller(name, CALLER.get().gone))
+    CALLER.set(JobCaller(name, CALLER.get().gone))
 
 
 @contextmanager
-def calling(gone: "Future[None] | None") -> Iterator[None]:
+def run_as_caller(gone: "Future[None] | None") -> Iterator[None]:
     """Run a request inside the context; its jobs are dropped when `gone` is done."""
-    token = CALLER.set(Caller(gone=gone))
+    token = CALLER.set(JobCaller(gone=gone))
     try:
         yield
     finally:
@@ -70,13 +70,13 @@ def calling(gone: "Future[None] | None") -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class QueueTurn:
     """A job's place in the queue: its kind, its organisation, and the key, member, link or network that asks.
 
     `source` defaults to the caller of the request. `cpu_seconds` replaces the limit of the kind.
     """
 
-    kind: Kind = Kind.UPLOAD
+    kind: PdfJobKind = PdfJobKind.UPLOAD
     tenant: str = ""
     source: str = field(default_factory=lambda: CALLER.get().name)
     cpu_seconds: int | None = None
@@ -86,4 +86,8 @@ class Turn:
         """Return what shares places with each other; the seals of an organisation count separately from its
         other jobs.
         """
-        return (self.tenant, "" if self.kind is Kind.SEAL else self.source, self.kind is Kind.SEAL)
+        return (
+            self.tenant,
+            "" if self.kind is PdfJobKind.SEAL else self.source,
+            self.kind is PdfJobKind.SEAL,
+        )

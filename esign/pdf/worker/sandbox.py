@@ -26,12 +26,12 @@ NEW_USER, NEW_NET = 0x10000000, 0x40000000
 PARENT_DEATH, NO_NEW_PRIVILEGES = 1, 38
 
 
-def confine() -> None:
+def confine_process() -> None:
     """Limit memory and files, lower the priority, leave the network if the system permits it, and die with the
     parent.
     """
     for kind, limit in LIMITS.items():
-        _lower(kind, limit)
+        _lower_limit(kind, limit)
     os.nice(NICE)
     with suppress(OSError):  # a worker whose rank is higher already may not lower it
         Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO))
@@ -49,12 +49,12 @@ def allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
 
 
-def resident() -> int:
+def read_resident_memory() -> int:
     """Return the memory in use by this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def _lower(kind: int, limit: int) -> None:
+def _lower_limit(kind: int, limit: int) -> None:
     """Lower a limit. One that is lower already stays."""
     _, hard = resource.getrlimit(kind)
     limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

@@ -13,13 +13,21 @@ from typing import Any, Literal, cast
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
-from esign.pdf.inspection import NOT_CHECKED, TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
+from esign.pdf.inspection import (
+    NOT_CHECKED,
+    TOO_COMPLEX,
+    DetectedFields,
+    Inspection,
+    RedrawnPicture,
+    TypedLetters,
+    UploadLimits,
+)
 from esign.pdf.report import Verification
-from esign.pdf.seal_order import Drawn, Sealed, SealOrder
+from esign.pdf.seal_order import DrawnField, SealedFiles, SealOrder
 from esign.pdf.worker import frames
-from esign.pdf.worker.failure_memory import Failures
-from esign.pdf.worker.queue import Queue
-from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, Kind, Turn
+from esign.pdf.worker.failure_memory import FailureMemory
+from esign.pdf.worker.queue import WorkerQueue
+from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
 
 Ders = Sequence[bytes]
 log = logging.getLogger("esign.pdf")
@@ -54,7 +62,7 @@ class WorkerFailed(Exception):
         super().__init__(reason)
 
 
-class Busy(Exception):
+class WorkerBusy(Exception):
     """Raised if a job ended without an answer because of the machine; `reason` is for the operator."""
 
     def __init__(self, reason: str) -> None:
@@ -80,14 +88,14 @@ class Workers:
         cpu_seconds: int | None = None,
         command: Sequence[str] = COMMAND,
     ) -> None:
-        self.queue = Queue(size)
-        self.failures = Failures()
+        self.queue = WorkerQueue(size)
+        self.failures = FailureMemory()
         self._idle_seconds = idle_seconds
         self._wall_seconds = wall_seconds
         self._cpu_seconds = cpu_seconds
         self._command = tuple(command)
-        self._children: set[_Child] = set()
-        self._idle: list[_Child] = []
+        self._children: set[_WorkerProcess] = set()
+        self._idle: list[_WorkerProcess] = []
         self._making: dict[str, tuple[asyncio.Lock, int]] = {}
         self._closed = False
 
@@ -109,9 +117,9 @@ class Workers:
             if users > 1:
                 self._making[name] = lock, users - 1
 
-    async def inspect(self, upload: bytes, limits: Limits, turn: Turn | None = None) -> Inspection:
-        """Run `esign.pdf.intake.inspect.inspect`. A file that brings a worker down is refused as `invalid_file`."""
-        return cast(Inspection, await self._judge("inspect", Inspection, upload, limits, turn=turn))
+    async def inspect(self, upload: bytes, limits: UploadLimits, turn: QueueTurn | None = None) -> Inspection:
+        """Run `intake.inspect.inspect_upload`. A file that brings a worker down is refused as `invalid_file`."""
+        return cast(Inspection, await self._judge_content("inspect", Inspection, upload, limits, turn=turn))
 
     async def verify(
         self,
@@ -120,29 +128,42 @@ class Workers:
         now: Instant,
         own: Ders = (),
         fetched: Ders | None = None,
-        turn: Turn | None = None,
+        turn: QueueTurn | None = None,
     ) -> Verification:
-        """Run `esign.pdf.verify.validate.verify`. A file that brings a worker down is refused as `invalid_file`."""
+        """Run `verify.validate.verify_signatures`. A file that brings a worker down is refused as `invalid_file`."""
         given = (file, roots, now, own, fetched)
-        return cast(Verification, await self._judge("verify", Verification, *given, turn=turn))
+        return cast(Verification, await self._judge_content("verify", Verification, *given, turn=turn))
 
     async def reencode(
-        self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: Turn | None = None
-    ) -> Picture:
-        """Run `signature_picture.reencode` or `logo.redraw`.
+        self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: QueueTurn | None = None
+    ) -> RedrawnPicture:
+        """Run `signature_picture.reencode_signature` or `logo.redraw_logo`.
 
         A picture that brings a worker down is refused as `invalid_file`.
         """
-        return cast(Picture, await self._judge(task, Picture, image, turn=turn or Turn(Kind.ACT)))
-
-    async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
-        """Run `esign.pdf.seal.seal.seal`. Raises `WorkerFailed` with the reason if there is no sealed file."""
-        return cast(Sealed, await self.ask("seal", Sealed, order, credential, turn=turn or Turn(Kind.SEAL)))
-
-    async def blanks(self, upload: bytes, prepared: bytes, turn: Turn | None = None) -> Blanks:
-        """Run `esign.pdf.fields.detect_fields.find`, and return what a file asks to be filled in."""
         return cast(
-            Blanks, await self.ask("blanks", Blanks, upload, prepared, turn=turn or Turn(Kind.PREVIEW))
+            RedrawnPicture,
+            await self._judge_content(task, RedrawnPicture, image, turn=turn or QueueTurn(PdfJobKind.ACT)),
+        )
+
+    async def seal(
+        self, order: SealOrder, credential: Credential, turn: QueueTurn | None = None
+    ) -> SealedFiles:
+        """Run `esign.pdf.seal.seal.seal_document`. Raises `WorkerFailed` with the reason if there is no sealed file."""
+        return cast(
+            SealedFiles,
+            await self.ask("seal", SealedFiles, order, credential, turn=turn or QueueTurn(PdfJobKind.SEAL)),
+        )
+
+    async def find_fields(
+        self, upload: bytes, prepared: bytes, turn: QueueTurn | None = None
+    ) -> DetectedFields:
+        """Run `esign.pdf.fields.detect_fields.find_fields`, and return what a file asks to be filled in."""
+        return cast(
+            DetectedFields,
+            await self.ask(
+                "blanks", DetectedFields, upload, prepared, turn=turn or QueueTurn(PdfJobKind.PREVIEW)
+            ),
         )
 
     async def letters(
@@ -151,31 +172,36 @@ class Workers:
         hand: str | None,
         lang: str | None,
         font_paths: Sequence[str] = (),
-        turn: Turn | None = None,
-    ) -> Letters:
-        """Run `esign.pdf.drawing.typed_signature.letters`, and return a typed signature as it will be sealed."""
+        turn: QueueTurn | None = None,
+    ) -> TypedLetters:
+        """Run `esign.pdf.drawing.typed_signature.draw_letters`, and return a typed signature as it will be sealed."""
         given = (text, hand, lang, font_paths)
-        return cast(Letters, await self.ask("letters", Letters, *given, turn=turn or Turn(Kind.ACT)))
+        return cast(
+            TypedLetters,
+            await self.ask("letters", TypedLetters, *given, turn=turn or QueueTurn(PdfJobKind.ACT)),
+        )
 
-    async def missing(
-        self, texts: Sequence[str], font_paths: Sequence[str] = (), turn: Turn | None = None
+    async def find_missing_characters(
+        self, texts: Sequence[str], font_paths: Sequence[str] = (), turn: QueueTurn | None = None
     ) -> list[str]:
         """Return the characters that neither the shipped fonts nor those of the system can draw."""
-        return list(await self.ask("missing", list[str], texts, font_paths, turn=turn or Turn(Kind.ACT)))
+        return list(
+            await self.ask("missing", list[str], texts, font_paths, turn=turn or QueueTurn(PdfJobKind.ACT))
+        )
 
-    async def unfit(
+    async def find_unfit_texts(
         self,
-        fields: Sequence[Drawn],
+        fields: Sequence[DrawnField],
         sizes: Sequence[tuple[float, float]],
         now: Instant,
         font_paths: Sequence[str] = (),
-        turn: Turn | None = None,
+        turn: QueueTurn | None = None,
     ) -> list[str]:
-        """Run `esign.pdf.drawing.overlay.unfit`, and return the ids of the texts that are too long for their boxes."""
+        """Run `drawing.overlay.find_unfit_texts`, and return the ids of the texts that are too long for their boxes."""
         given = (fields, sizes, now, font_paths)
-        return list(await self.ask("unfit", list[str], *given, turn=turn or Turn(Kind.ACT)))
+        return list(await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT)))
 
-    async def ask(self, task: str, kind: Any, *arguments: object, turn: Turn | None = None) -> Any:
+    async def ask(self, task: str, kind: Any, *arguments: object, turn: QueueTurn | None = None) -> Any:
         """Do one job, and return its answer rebuilt as `kind`.
 
         Raises the job's `Problem`, `rate_limited` or `unavailable` if there is no room or the machine is too
@@ -185,15 +211,15 @@ class Workers:
         async def given() -> Sequence[object]:
             return arguments
 
-        return await self.ask_for(task, kind, given, turn=turn)
+        return await self.run_task_when_free(task, kind, given, turn=turn)
 
-    async def ask_for(
+    async def run_task_when_free(
         self,
         task: str,
         kind: Any,
         read: Callable[[], Awaitable[Sequence[object]]],
         *,
-        turn: Turn | None = None,
+        turn: QueueTurn | None = None,
         name: str | None = None,
     ) -> Any:
         """Do the same with arguments that are read once a worker is free, so that waiting jobs take no memory.
@@ -201,21 +227,21 @@ class Workers:
         Under a `name`, which stands for everything that the work depends on, a failure that would happen again
         is remembered.
         """
-        turn = turn or Turn()
-        limit = self._limit(turn)
+        turn = turn or QueueTurn()
+        limit = self._choose_limit(turn)
         if name is not None:
             name = f"{name} {limit}"
             self._refuse_known(name)
         try:
-            async with self._wanted(turn), self.queue.place(turn):
-                job = frames.pack({"task": task, "arguments": await read(), "cpu_seconds": limit})
-                return await self._work(task, kind, job, turn)
+            async with self._stop_when_unwanted(turn), self.queue.place(turn):
+                job = frames.pack_frame({"task": task, "arguments": await read(), "cpu_seconds": limit})
+                return await self._do_work(task, kind, job, turn)
         except WorkerFailed as failure:
             if name is not None and failure.lasting:
                 self.failures.add(name, failure.reason, asyncio.get_running_loop().time())
             raise
 
-    def _limit(self, turn: Turn) -> int:
+    def _choose_limit(self, turn: QueueTurn) -> int:
         """Return the seconds of processor time that a job may use."""
         if turn.cpu_seconds is not None:
             return turn.cpu_seconds
@@ -227,7 +253,7 @@ class Workers:
             raise WorkerFailed(f"{reason}; the same was tried before", lasting=False)
 
     @asynccontextmanager
-    async def _wanted(self, turn: Turn) -> AsyncIterator[None]:
+    async def _stop_when_unwanted(self, turn: QueueTurn) -> AsyncIterator[None]:
         """Stop what happens inside when the caller's connection is lost, if the answer is of no use to others."""
         gone = CALLER.get().gone if turn.kind in DROPPED else None
         if gone is None:
@@ -259,61 +285,67 @@ class Workers:
         self._closed = True
         for child in self._children:
             child.kill()
-        await asyncio.gather(*(child.gone() for child in self._children))
+        await asyncio.gather(*(child.wait_until_gone() for child in self._children))
 
-    async def _judge(self, task: str, kind: Any, content: bytes, *more: object, turn: Turn | None) -> Any:
+    async def _judge_content(
+        self, task: str, kind: Any, content: bytes, *more: object, turn: QueueTurn | None
+    ) -> Any:
         async def given() -> Sequence[object]:
             return (content, *more)
 
         try:
-            return await self.ask_for(task, kind, given, turn=turn, name=f"{task} {await sha256_of(content)}")
+            return await self.run_task_when_free(
+                task, kind, given, turn=turn, name=f"{task} {await hash_content(content)}"
+            )
         except WorkerFailed as failure:
             raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure
 
-    async def _work(self, task: str, kind: Any, job: list[bytes], turn: Turn) -> Any:
-        child: _Child | None = None
+    async def _do_work(self, task: str, kind: Any, job: list[bytes], turn: QueueTurn) -> Any:
+        child: _WorkerProcess | None = None
         kept = False
-        seconds = self._wall_seconds * (2 if turn.kind is Kind.SEAL else 1)
+        seconds = self._wall_seconds * (2 if turn.kind is PdfJobKind.SEAL else 1)
         outcome: Any
         try:
             async with asyncio.timeout(seconds):
-                child = await self._take()
+                child = await self._take_child()
                 body, parts = await child.answer(job)
-            outcome = _outcome(kind, body, parts)
+            outcome = _rebuild_outcome(kind, body, parts)
             kept = not body["last"]
         except TimeoutError:
-            outcome = Busy(f"it took longer than {seconds:g} seconds")
+            outcome = WorkerBusy(f"it took longer than {seconds:g} seconds")
         except frames.FrameError:
             outcome = WorkerFailed("it answered with something else than was asked", lasting=True)
         except BROKEN:
-            outcome = await child.fate() if child else Busy("it did not start")
+            outcome = await child.explain_end() if child else WorkerBusy("it did not start")
         finally:
             if child:
-                self._release(child, kept)
-        if isinstance(outcome, WorkerFailed | Busy):
-            outcome = self._explained(task, outcome, child)
+                self._release_child(child, kept)
+        if isinstance(outcome, WorkerFailed | WorkerBusy):
+            outcome = self._explain_failure(task, outcome, child)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def _explained(self, task: str, failure: "WorkerFailed | Busy", child: "_Child | None") -> Exception:
+    def _explain_failure(
+        self, task: str, failure: "WorkerFailed | WorkerBusy", child: "_WorkerProcess | None"
+    ) -> Exception:
         if self._closed:
             return Problem("unavailable")
         log.warning("A PDF worker gave up on a job (%s): %s", task, failure.reason)
         if child is not None:
             log.debug("It said: %s", child.said.decode(errors="replace"))
-        if isinstance(failure, Busy):
+        if isinstance(failure, WorkerBusy):
             return Problem("unavailable", BUSY, retry_after=self.queue.advice)
         return failure
 
-    async def _take(self) -> "_Child":
+    async def _take_child(self) -> "_WorkerProcess":
         while self._idle:
             child = self._idle.pop()
             if child.wake():
                 return child
-        return await self._start()
+        return await self._start_child()
 
-    async def _start(self) -> "_Child":
+    async def _start_child(self) -> "_WorkerProcess":
         if self._closed:
             raise Problem("unavailable")
         try:
@@ -329,15 +361,15 @@ class Workers:
         except OSError as error:
             log.error("A PDF worker could not be started: %s", error)
             raise Problem("unavailable") from error
-        child = _Child(process)
+        child = _WorkerProcess(process)
         self._children.add(child)
         child.end.add_done_callback(lambda _: self._children.discard(child))
         try:
-            await child.ready()
+            await child.wait_until_ready()
         except BROKEN:
             log.error(
                 "A PDF worker did not start: %s\n%s",
-                (await child.fate()).reason,
+                (await child.explain_end()).reason,
                 child.said.decode(errors="replace"),
             )
             raise Problem("unavailable") from None
@@ -346,19 +378,19 @@ class Workers:
             raise
         return child
 
-    def _release(self, child: "_Child", kept: bool) -> None:
+    def _release_child(self, child: "_WorkerProcess", kept: bool) -> None:
         if kept and not self._closed:
             self._idle.append(child)
-            child.rest(self._idle_seconds, self._retire)
+            child.rest(self._idle_seconds, self._retire_child)
         else:
             child.kill()
 
-    def _retire(self, child: "_Child") -> None:
+    def _retire_child(self, child: "_WorkerProcess") -> None:
         self._idle.remove(child)
         child.kill()
 
 
-class _Child:
+class _WorkerProcess:
     """One worker process and the pipes to it."""
 
     def __init__(self, process: Process) -> None:
@@ -367,9 +399,9 @@ class _Child:
         self.end = asyncio.create_task(self._listen())
         self._alarm: asyncio.TimerHandle | None = None
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Return when the process waits for jobs."""
-        await self._frame()
+        await self._read_frame()
 
     async def answer(self, job: list[bytes]) -> tuple[Any, list[bytes]]:
         """Send a job and read the frame that answers it."""
@@ -378,16 +410,16 @@ class _Child:
             for at in range(0, len(chunk), CHUNK):
                 self.process.stdin.write(chunk[at : at + CHUNK])
                 await self.process.stdin.drain()
-        return await self._frame()
+        return await self._read_frame()
 
-    async def _frame(self) -> tuple[Any, list[bytes]]:
+    async def _read_frame(self) -> tuple[Any, list[bytes]]:
         assert self.process.stdout
         read = self.process.stdout.readexactly
-        header = await read(frames.header_length(await read(frames.PREFIX.size)))
-        body, sizes = frames.part_lengths(header)
+        header = await read(frames.parse_header_length(await read(frames.PREFIX.size)))
+        body, sizes = frames.parse_header(header)
         return body, [await read(size) for size in sizes]
 
-    async def fate(self) -> "WorkerFailed | Busy":
+    async def explain_end(self) -> "WorkerFailed | WorkerBusy":
         """Return why there was no answer."""
         with suppress(TimeoutError):
             async with asyncio.timeout(1):
@@ -398,13 +430,13 @@ class _Child:
             case code if code == -SIGXCPU:
                 return WorkerFailed("it used more processor time than a job may", lasting=True)
             case code if -code in FROM_OUTSIDE:
-                return Busy(f"it was ended from outside: {strsignal(-code)}")
+                return WorkerBusy(f"it was ended from outside: {strsignal(-code)}")
             case code if code < 0:
                 return WorkerFailed(f"the system ended it: {strsignal(-code)}", lasting=True)
             case code:
                 return WorkerFailed(f"it ended with exit code {code}", lasting=True)
 
-    def rest(self, seconds: float, then: Callable[["_Child"], None]) -> None:
+    def rest(self, seconds: float, then: Callable[["_WorkerProcess"], None]) -> None:
         """Call `then` after `seconds` unless woken before."""
         self._alarm = asyncio.get_running_loop().call_later(seconds, then, self)
 
@@ -421,7 +453,7 @@ class _Child:
         with suppress(ProcessLookupError):
             self.process.kill()
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Return when nothing of the process is left."""
         await self.end
 
@@ -432,14 +464,16 @@ class _Child:
         await self.process.wait()
 
 
-def _outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
+def _rebuild_outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
     """Return the value, or the exception that stands for it. Raises `FrameError` if the answer is neither."""
     match body:
         case {"value": plain, "last": bool()}:
-            return frames.rebuild(kind, plain, parts)
+            return frames.rebuild_value(kind, plain, parts)
         case {"problem": {"code": str(code), "message": str(message), "details": details}, "last": bool()}:
             if code in CATALOGUE:
-                return Problem(code, message, details=frames.rebuild(tuple[Detail, ...], details, parts))
+                return Problem(
+                    code, message, details=frames.rebuild_value(tuple[Detail, ...], details, parts)
+                )
         case {"failed": str(reason), "memory": True, "last": bool()}:
             return WorkerFailed(reason, lasting=True)
         case {"failed": str(reason), "last": bool()}:
@@ -447,7 +481,7 @@ def _outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
     raise frames.FrameError("The answer is none.")
 
 
-async def sha256_of(content: bytes) -> str:
+async def hash_content(content: bytes) -> str:
     """Return the SHA-256 in hexadecimal; a large file is hashed in a thread."""
     if len(content) > OFF_THE_LOOP:
         return (await asyncio.to_thread(hashlib.sha256, content)).hexdigest()

@@ -12,7 +12,7 @@ CHUNK = 2**20
 MISSING = "the content is missing or was changed; restore it from a backup"
 
 
-class Missing(Exception):
+class MissingBlob(Exception):
     """Content that a row refers to does not exist, or was changed."""
 
 
@@ -59,15 +59,17 @@ async def get(reader: Reader, sha256: str) -> bytes:
     rows = await reader.all(
         "SELECT content FROM blob_chunk WHERE sha256 = :sha256 ORDER BY number", sha256=sha256
     )
-    content, found = await asyncio.to_thread(whole, rows) if len(rows) > 1 else whole(rows)
+    content, found = await asyncio.to_thread(join_chunks, rows) if len(rows) > 1 else join_chunks(rows)
     if found != sha256:
         reader.damage.note("blob", sha256, MISSING)
-        raise Missing(f"stored content {sha256} is missing or was changed; restore the data from a backup")
+        raise MissingBlob(
+            f"stored content {sha256} is missing or was changed; restore the data from a backup"
+        )
     reader.damage.forget("blob", sha256)
     return content
 
 
-async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
+async def read_pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
     """Yield the content one chunk at a time, without checking its hash; nothing if it does not exist."""
     number = 0
     while row := await reader.one(
@@ -79,13 +81,13 @@ async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
         number += 1
 
 
-def whole(chunks: Sequence[Row]) -> tuple[bytes, str]:
+def join_chunks(chunks: Sequence[Row]) -> tuple[bytes, str]:
     """Return the joined content and its hash; it takes a few milliseconds per MiB."""
     content = b"".join(chunk["content"] for chunk in chunks)
     return content, hashlib.sha256(content).hexdigest()
 
 
-async def size_of_document(reader: Reader, document_id: str) -> int:
+async def get_size_of_document(reader: Reader, document_id: str) -> int:
     """Return the total size in bytes of the content attached to the document."""
     rows = await reader.all(
         """
@@ -107,12 +109,12 @@ async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) ->
         )
 
 
-async def size(reader: Reader, sha256: str) -> int:
+async def get_size(reader: Reader, sha256: str) -> int:
     """Return the size in bytes. Raises Missing."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
     if not rows:
         reader.damage.note("blob", sha256, MISSING)
-        raise Missing(f"stored content {sha256} is missing; restore the data from a backup")
+        raise MissingBlob(f"stored content {sha256} is missing; restore the data from a backup")
     return int(rows[0]["size"])
 
 
@@ -123,6 +125,6 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)
 
 
-def sha256_of(contents: Sequence[bytes]) -> list[str]:
+def hash_contents(contents: Sequence[bytes]) -> list[str]:
     """Return the SHA-256 of each content, in hex."""
     return [hashlib.sha256(content).hexdigest() for content in contents]

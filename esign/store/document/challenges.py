@@ -27,7 +27,7 @@ async def save(tx: Transaction, challenge: Challenge) -> None:
     )
 
 
-async def end(tx: Transaction, recipient_id: str) -> None:
+async def end_proofs(tx: Transaction, recipient_id: str) -> None:
     """End the mailed code and every proof, because the recipient's links may reach another person now.
 
     That person does not wait for earlier wrong tries. All tries and the codes of the day still count, or every
@@ -53,7 +53,7 @@ async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached:
 # ---------- proofs ----------
 
 
-def hashed(session: str) -> bytes:
+def hash_session(session: str) -> bytes:
     """Return the SHA-256 of a browser session's token."""
     return hashlib.sha256(session.encode()).digest()
 
@@ -64,14 +64,16 @@ async def prove(
     """Save that the browser has proved the code; its new session takes over all proofs of the session `before`."""
     if before is not None:
         await tx.run(
-            "UPDATE proof SET session = :new WHERE session = :old", new=hashed(session), old=hashed(before)
+            "UPDATE proof SET session = :new WHERE session = :old",
+            new=hash_session(session),
+            old=hash_session(before),
         )
     await tx.run(
         """
         INSERT INTO proof (session, recipient_id, expires_at) VALUES (:session, :recipient_id, :expires_at)
         ON CONFLICT (session, recipient_id) DO UPDATE SET expires_at = excluded.expires_at
         """,
-        session=hashed(session),
+        session=hash_session(session),
         recipient_id=recipient_id,
         expires_at=expires_at,
     )
@@ -83,7 +85,7 @@ async def is_proven(reader: Reader, session: str | None, recipient_id: str, now:
         return False
     row = await reader.one(
         "SELECT 1 AS yes FROM proof WHERE session = :session AND recipient_id = :id AND expires_at > :now",
-        session=hashed(session),
+        session=hash_session(session),
         id=recipient_id,
         now=now,
     )

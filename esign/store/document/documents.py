@@ -6,15 +6,15 @@ from typing import Any
 import orjson
 
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document.attention import trouble
+from esign.core.document.attention import find_trouble
 from esign.core.document.document import (
-    Delivery,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Page,
+    MailDelivery,
+    PageGeometry,
     Recipient,
     RecipientStatus,
     Role,
@@ -24,7 +24,7 @@ from esign.core.document.document import (
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
 from esign.store.document import search
-from esign.store.engine.damage import UNREADABLE, Unreadable, refuse_bytes
+from esign.store.engine.damage import UNREADABLE, UnreadableRow, refuse_bytes
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import dumps, insert
 
@@ -70,7 +70,9 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
     return load_one(reader, document_id, rows)
 
 
-async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
+async def get_change_mark(
+    reader: Reader, organisation_id: str, mode: Mode, document_id: str
+) -> tuple[int, int]:
     """Return the revision and the length of the audit trail; every change to the document raises one of the two."""
     row = await reader.one(
         """
@@ -110,8 +112,8 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
 
 async def add(tx: Transaction, document: Document) -> None:
     """Add a new document with its recipients, and index its words."""
-    await tx.run(insert("document", WRITTEN), **document_row(document))
-    await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
+    await tx.run(insert("document", WRITTEN), **dump_document(document))
+    await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(dump_recipients(document)))
     await search.put(tx, document)
 
 
@@ -124,7 +126,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
         "UPDATE document SET "
         + ", ".join(f"{c} = :{c}" for c in WRITTEN if c != "id")
         + " WHERE id = :id AND status = :from_status AND revision = :from_revision",
-        **document_row(document),
+        **dump_document(document),
         from_status=before.status.value,
         from_revision=before.revision,
     )
@@ -142,8 +144,8 @@ async def save_recipients(tx: Transaction, document: Document, before: Document)
 
     Where positions change, all rows are moved out of the way first, because positions are unique.
     """
-    old = {row["id"]: row for row in recipient_rows(before)}
-    new = {row["id"]: row for row in recipient_rows(document)}
+    old = {row["id"]: row for row in dump_recipients(before)}
+    new = {row["id"]: row for row in dump_recipients(document)}
     if list(old) != list(new):
         for gone in old.keys() - new.keys():
             await tx.run("DELETE FROM recipient WHERE id = :id", id=gone)
@@ -183,7 +185,7 @@ def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
         document = load(rows)
     except UNREADABLE as error:
         reader.damage.note("document", document_id, error)
-        raise Unreadable(f"document {document_id} cannot be read") from error
+        raise UnreadableRow(f"document {document_id} cannot be read") from error
     reader.damage.forget("document", document_id)
     return document
 
@@ -214,7 +216,7 @@ def load_file(stored: str) -> File:
     return File(
         **{
             **file,
-            "pages": tuple(Page(*page) for page in file["pages"]),
+            "pages": tuple(PageGeometry(*page) for page in file["pages"]),
             "images": tuple(file["images"]),
             "removed": tuple(file["removed"]),
         }
@@ -241,7 +243,7 @@ def load_recipient(row: Row) -> Recipient:
             "role": Role(members["role"]),
             "status": RecipientStatus(members["status"]),
             "fields": tuple(load_field(stored) for stored in orjson.loads(members["fields"])),
-            "delivery": Delivery(members["delivery"]),
+            "delivery": MailDelivery(members["delivery"]),
             "ink": Ink(**orjson.loads(ink)) if ink else None,
             "origin": Origin(**orjson.loads(members["origin"])),
         }
@@ -260,46 +262,46 @@ def load_field(stored: Mapping[str, Any]) -> Field:
     )
 
 
-def document_row(document: Document) -> dict[str, Any]:
+def dump_document(document: Document) -> dict[str, Any]:
     """Return the columns of a document."""
-    members = shallow(document)
+    members = dump_members(document)
     del members["recipients"]
     return members | {
         "file": dump_file(document.file),
-        "reminders": dumps(shallow(document.reminders)),
+        "reminders": dumps(dump_members(document.reminders)),
         "metadata": dumps(dict(document.metadata)),
-        "created_by": dumps(shallow(document.created_by)),
-        "seal": dumps(shallow(document.seal)) if document.seal else None,
-        "attention": int(trouble(document) is not None),
+        "created_by": dumps(dump_members(document.created_by)),
+        "seal": dumps(dump_members(document.seal)) if document.seal else None,
+        "attention": int(find_trouble(document) is not None),
     }
 
 
 def dump_file(file: File) -> str:
     """Return a File as the JSON of its column."""
     pages = [(page.width, page.height, page.rotation) for page in file.pages]
-    return dumps({**shallow(file), "pages": pages})
+    return dumps({**dump_members(file), "pages": pages})
 
 
-def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:
+def dump_recipients(document: Document) -> Iterable[dict[str, Any]]:
     """Yield the columns of each recipient."""
     for position, recipient in enumerate(document.recipients):
-        members = shallow(recipient)
+        members = dump_members(recipient)
         yield members | {
             "document_id": document.id,
             "position": position,
             "turn": members.pop("order"),
-            "fields": dumps([field_row(field) for field in recipient.fields]),
-            "ink": dumps(shallow(recipient.ink)) if recipient.ink else None,
-            "origin": dumps(shallow(recipient.origin)),
+            "fields": dumps([dump_field(field) for field in recipient.fields]),
+            "ink": dumps(dump_members(recipient.ink)) if recipient.ink else None,
+            "origin": dumps(dump_members(recipient.origin)),
         }
 
 
-def field_row(field: Field) -> dict[str, Any]:
+def dump_field(field: Field) -> dict[str, Any]:
     """Return a Field as a JSON object."""
     value = field.value
-    return {**shallow(field), "value": shallow(value) if isinstance(value, Ink) else value}
+    return {**dump_members(field), "value": dump_members(value) if isinstance(value, Ink) else value}
 
 
-def shallow(frozen: Any) -> dict[str, Any]:
+def dump_members(frozen: Any) -> dict[str, Any]:
     """Return the members of a slotted dataclass; nested values are not converted."""
     return {name: getattr(frozen, name) for name in frozen.__slots__}

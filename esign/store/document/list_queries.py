@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.actor import Mode
-from esign.core.document.document_filters import Listing, Span
+from esign.core.document.document_filters import DocumentFilters, Span
 from esign.core.instant import Instant
 from esign.store.document import search
 from esign.store.engine import search_words
-from esign.store.engine.paging import Place
-from esign.store.engine.sql import listed
+from esign.store.engine.paging import PageStart
+from esign.store.engine.sql import list_parameters
 
 FOREVER: Instant = 2**50
 Bound = tuple[Instant, str]
@@ -30,13 +30,13 @@ ALONG_SPAN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ListQuery:
     """One request for a page, as the pieces of its statements.
 
     The rows lie between `low` and `high`, both exclusive.
     """
 
-    asked: Listing
+    asked: DocumentFilters
     low: Bound
     high: Bound
     scope: Mapping[str, Any]
@@ -67,15 +67,15 @@ class Query:
         asked = self.asked
         labels = {"external": asked.external_id, "template": asked.template_id}
         if asked.recipient_email is not None:
-            labels["email"] = search_words.plain(asked.recipient_email)
+            labels["email"] = search_words.fold_plain(asked.recipient_email)
         owner = f"{self.scope['organisation_id']} {self.scope['mode']}"
         given = [
-            search_words.label(owner, kind, value) for kind, value in labels.items() if value is not None
+            search_words.make_label(owner, kind, value) for kind, value in labels.items() if value is not None
         ]
         if asked.q is None:
-            return search_words.exactly(given)
-        labels_of_owner = search_words.exactly(given or [search_words.label(owner, "all", "")])
-        return f"{labels_of_owner} {search_words.asked(search_words.plain(asked.q))}"
+            return search_words.match_all(given)
+        labels_of_owner = search_words.match_all(given or [search_words.make_label(owner, "all", "")])
+        return f"{labels_of_owner} {search_words.match_part(search_words.fold_plain(asked.q))}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -83,14 +83,14 @@ class Query:
         asked = self.asked
         values = {
             **self.scope,
-            **listed("status", sorted(asked.statuses))[1],
+            **list_parameters("status", sorted(asked.statuses))[1],
             "external_id": asked.external_id,
             "template_id": asked.template_id,
-            "q": None if asked.q is None else search_words.plain(asked.q),
+            "q": None if asked.q is None else search_words.fold_plain(asked.q),
             "address": (
                 None
                 if asked.recipient_email is None
-                else search_words.END + search_words.address(asked.recipient_email) + search_words.END
+                else search_words.END + search_words.mark_address(asked.recipient_email) + search_words.END
             ),
             "words": self.words,
             "low": self.low[0],
@@ -104,11 +104,11 @@ class Query:
 
     # ---------- ways ----------
 
-    def by_time(self, near: int | None = None) -> str:
+    def walk_by_time(self, near: int | None = None) -> str:
         """Return the statement that walks along the order itself, over at most `near` rows if that is given."""
         return self._walk(ALONG[self.key], *self._statuses(), near=near)
 
-    def by_status(self) -> str:
+    def walk_by_status(self) -> str:
         """Return the statement that walks along the order within each wanted status and merges the pages."""
         walks = [
             self._walk(ALONG_STATUS[self.key], f"d.status = :status_{n}")
@@ -119,21 +119,21 @@ class Query:
         pages = " UNION ALL ".join(f"SELECT * FROM ({walk})" for walk in walks)
         return f"SELECT * FROM ({pages}) ORDER BY at {self.order}, id {self.order} LIMIT :limit"
 
-    def by_attention(self) -> str:
+    def walk_by_attention(self) -> str:
         """Return the statement that walks along the order among the documents that need attention."""
         return self._walk(ALONG_ATTENTION[self.key], *self._statuses())
 
-    def by_span(self, name: str) -> str:
+    def read_by_span(self, name: str) -> str:
         """Return the statement that reads everything in a span of another time and sorts it."""
         return self._walk(ALONG_SPAN[name], *self._statuses())
 
-    def by_words(self, near: int | None = None) -> str:
+    def walk_by_words(self, near: int | None = None) -> str:
         """Return the statement that uses the index of words.
 
         That index has the order of creation; for any other order the rows are sorted. With `near` it reads at
         most so many rows.
         """
-        found, order = both(*self._found()), f"at {self.order}, d.id {self.order}"
+        found, order = join_conditions(*self._match_words()), f"at {self.order}, d.id {self.order}"
         if self.key == "created_at":
             order = f"i.rowid {self.order}"
         index = "search_index i"
@@ -143,7 +143,7 @@ class Query:
         return f"""
             SELECT d.id, d.{self.key} AS at FROM {index}
             CROSS JOIN search s ON s.number = i.rowid CROSS JOIN document d ON d.id = s.document_id
-            WHERE {both(found, *self._texts(), *self._common(), *self._statuses())}
+            WHERE {join_conditions(found, *self._texts(), *self._common(), *self._statuses())}
             ORDER BY {order} LIMIT :limit
         """
 
@@ -152,25 +152,23 @@ class Query:
     def count_status(self) -> str:
         """Return the statement with a row for each document of the wanted statuses."""
         index = ALONG_STATUS[self.key]
-        return (
-            f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, *self._statuses())} LIMIT :most"
-        )
+        conditions = join_conditions(*OWN, *self._statuses())
+        return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {conditions} LIMIT :most"
 
     def count_attention(self) -> str:
         """Return the statement with a row for each document that needs attention."""
         index = ALONG_ATTENTION[self.key]
-        return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, ATTENTION)} LIMIT :most"
+        return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {join_conditions(*OWN, ATTENTION)} LIMIT :most"
 
     def count_span(self, name: str) -> str:
         """Return the statement with a row for each document in the span."""
         index = ALONG_SPAN[name]
-        return (
-            f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, *self._span(name))} LIMIT :most"
-        )
+        conditions = join_conditions(*OWN, *self._span(name))
+        return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {conditions} LIMIT :most"
 
     def count_words(self) -> str:
         """Return the statement with a row for each document that the words find."""
-        return f"SELECT 1 FROM search_index i WHERE {both(*self._found())} LIMIT :most"
+        return f"SELECT 1 FROM search_index i WHERE {join_conditions(*self._match_words())} LIMIT :most"
 
     # ---------- conditions ----------
 
@@ -178,14 +176,14 @@ class Query:
         """Return a statement along `index`, with the conditions `first` before all others."""
         table, order = f"document d INDEXED BY {index}", f"d.{self.key} {self.order}, d.id {self.order}"
         if near is not None:
-            columns = ", ".join(f"d.{name}" for name in self._checked())
-            rows = f"SELECT {columns} FROM {table} WHERE {both(*OWN, *self._ends())}"
+            columns = ", ".join(f"d.{name}" for name in self._list_columns())
+            rows = f"SELECT {columns} FROM {table} WHERE {join_conditions(*OWN, *self._ends())}"
             table = f"({rows} ORDER BY {order} LIMIT {near}) d"
         texts = self._texts()
-        row = f"EXISTS (SELECT 1 FROM search s WHERE s.document_id = d.id AND {both(*texts)})"
+        row = f"EXISTS (SELECT 1 FROM search s WHERE s.document_id = d.id AND {join_conditions(*texts)})"
         return f"""
             SELECT d.id, d.{self.key} AS at FROM {table}
-            WHERE {both(*first, *self._common(), *([row] if texts else []))}
+            WHERE {join_conditions(*first, *self._common(), *([row] if texts else []))}
             ORDER BY {order} LIMIT :limit
         """
 
@@ -200,7 +198,7 @@ class Query:
             *(["d.template_id = :template_id"] if self.asked.template_id is not None else []),
         ]
 
-    def _checked(self) -> list[str]:
+    def _list_columns(self) -> list[str]:
         """Return the columns that the conditions use."""
         asked = self.asked
         return [
@@ -225,7 +223,7 @@ class Query:
 
     def _statuses(self) -> list[str]:
         """Return the condition on the status, if there is one."""
-        names, _ = listed("status", sorted(self.asked.statuses))
+        names, _ = list_parameters("status", sorted(self.asked.statuses))
         return [f"d.status IN {names}"] if self.asked.statuses else []
 
     def _texts(self) -> list[str]:
@@ -235,7 +233,7 @@ class Query:
             *(["instr(s.texts, :address) > 0"] if self.asked.recipient_email is not None else []),
         ]
 
-    def _found(self) -> list[str]:
+    def _match_words(self) -> list[str]:
         """Return the conditions on the index of words.
 
         Its row numbers follow creation: in that order, the walk begins and ends inside the index.
@@ -248,12 +246,14 @@ OWN = ("d.organisation_id = :organisation_id", "d.mode = :mode")
 ATTENTION = "d.attention = 1"
 
 
-def both(*conditions: str) -> str:
+def join_conditions(*conditions: str) -> str:
     """Join the conditions with AND."""
     return " AND ".join(conditions)
 
 
-def query_of(organisation_id: str, mode: Mode, asked: Listing, after: Place | None, regular: bool) -> Query:
+def make_query(
+    organisation_id: str, mode: Mode, asked: DocumentFilters, after: PageStart | None, regular: bool
+) -> ListQuery:
     """Return the query for the page after `after`.
 
     Where times are `regular` (created ≤ completed ≤ updated), a span of one time also bounds the others.
@@ -270,4 +270,4 @@ def query_of(organisation_id: str, mode: Mode, asked: Listing, after: Place | No
     elif regular:
         begins = (asked.completed.after, asked.created.after)
         lows += [(begin, "") for begin in begins if begin is not None]
-    return Query(asked, max(lows), min(highs), {"organisation_id": organisation_id, "mode": mode.value})
+    return ListQuery(asked, max(lows), min(highs), {"organisation_id": organisation_id, "mode": mode.value})

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from esign.core.actor import Mode
 from esign.core.document.document import Document
-from esign.core.document.document_filters import EVERYTHING, Listing
+from esign.core.document.document_filters import EVERYTHING, DocumentFilters
 from esign.store.document.documents import JOIN, SELECT, load
-from esign.store.document.list_queries import Query, query_of
+from esign.store.document.list_queries import ListQuery, make_query
 from esign.store.engine.damage import load_groups
 from esign.store.engine.database import Reader
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 
 
-class Effort(NamedTuple):
+class ListEffort(NamedTuple):
     """Limits in rows. Reading and checking one takes about 4 µs, counting it 0.1 µs."""
 
     few: int
@@ -30,7 +30,7 @@ class Effort(NamedTuple):
     many: int
 
 
-EFFORT = Effort(few=2_000, near=1_000, many=200_000)
+EFFORT = ListEffort(few=2_000, near=1_000, many=200_000)
 
 IRREGULAR = """
     EXISTS (
@@ -45,61 +45,63 @@ async def find_page(
     organisation_id: str,
     mode: Mode,
     limit: int,
-    after: Place | None = None,
-    asked: Listing = EVERYTHING,
-    effort: Effort = EFFORT,
+    after: PageStart | None = None,
+    asked: DocumentFilters = EVERYTHING,
+    effort: ListEffort = EFFORT,
 ) -> list[Document]:
     """Return up to `limit` documents that match, in the wanted order, after the place `after`."""
-    query = query_of(organisation_id, mode, asked, after, regular=False)
-    way = obvious(query)
+    query = make_query(organisation_id, mode, asked, after, regular=False)
+    way = find_single_walk(query)
     if way is not None:
-        return await read(reader, query, way, limit)
-    counts = await count(reader, query, effort.few)
-    query = query_of(organisation_id, mode, asked, after, regular=await is_regular(reader))
+        return await read_documents(reader, query, way, limit)
+    counts = await count_filters(reader, query, effort.few)
+    query = make_query(organisation_id, mode, asked, after, regular=await is_regular(reader))
     if min(counts.values()) == effort.few:
-        page = await read(reader, query, along(query, effort.near), limit)
+        page = await read_documents(reader, query, walk_in_order(query, effort.near), limit)
         if len(page) == limit:
             return page
-        counts = await count(reader, query, effort.many)
+        counts = await count_filters(reader, query, effort.many)
         if min(counts.values()) == effort.many:
-            return await read(reader, query, along(query), limit)
-    return await read(reader, query, whole(query, min(counts, key=lambda name: counts[name])), limit)
+            return await read_documents(reader, query, walk_in_order(query), limit)
+    return await read_documents(
+        reader, query, read_by_filter(query, min(counts, key=lambda name: counts[name])), limit
+    )
 
 
-def place_of(document: Document, asked: Listing) -> Place:
+def find_place(document: Document, asked: DocumentFilters) -> PageStart:
     """Return the place where the page after this document begins."""
-    return Place(getattr(document, asked.sort.key), document.id)
+    return PageStart(getattr(document, asked.sort.key), document.id)
 
 
-def obvious(query: Query) -> str | None:
+def find_single_walk(query: ListQuery) -> str | None:
     """Return the statement along the one index that answers, or None if filters have to be weighed."""
     if query.spans:
         return None
     if not query.words:
         if query.asked.attention:
-            return query.by_attention()
-        return query.by_status() if query.asked.statuses else query.by_time()
+            return query.walk_by_attention()
+        return query.walk_by_status() if query.asked.statuses else query.walk_by_time()
     if query.key == "created_at" and not query.asked.statuses and not query.asked.attention:
-        return query.by_words()
+        return query.walk_by_words()
     return None
 
 
-def along(query: Query, near: int | None = None) -> str:
+def walk_in_order(query: ListQuery, near: int | None = None) -> str:
     """Return the statement in the wanted order, over at most `near` rows if that is given."""
     ordered = query.words and query.key == "created_at"
-    return query.by_words(near) if ordered else query.by_time(near)
+    return query.walk_by_words(near) if ordered else query.walk_by_time(near)
 
 
-def whole(query: Query, name: str) -> str:
+def read_by_filter(query: ListQuery, name: str) -> str:
     """Return the statement that reads everything that one filter finds."""
     if name == "words":
-        return query.by_words()
+        return query.walk_by_words()
     if name == "attention":
-        return query.by_attention()
-    return query.by_status() if name == "status" else query.by_span(name)
+        return query.walk_by_attention()
+    return query.walk_by_status() if name == "status" else query.read_by_span(name)
 
 
-async def count(reader: Reader, query: Query, most: int) -> dict[str, int]:
+async def count_filters(reader: Reader, query: ListQuery, most: int) -> dict[str, int]:
     """Return how many documents each filter finds, at most `most`."""
     counted = {name: query.count_span(name) for name in query.spans}
     if query.asked.statuses:
@@ -119,7 +121,7 @@ async def is_regular(reader: Reader) -> bool:
     return row is not None and not row["found"]
 
 
-async def read(reader: Reader, query: Query, way: str, limit: int) -> list[Document]:
+async def read_documents(reader: Reader, query: ListQuery, way: str, limit: int) -> list[Document]:
     """Return the documents that a statement finds, in order; damaged ones are left out."""
     order = query.order
     rows = await reader.all(

@@ -8,13 +8,13 @@ from typing import Any
 from esign.core.actor import Mode
 from esign.core.document import audit
 from esign.core.document.document import Document
-from esign.core.document.signing_draft import over
-from esign.core.document.state.outcome import Event, Job, Mail, Outcome, RevokeLinks
+from esign.core.document.signing_draft import find_ended_drafts
+from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.instant import DAY, Instant
 from esign.core.people.usage import Meter, Usage
-from esign.core.urgency import urgency_of
+from esign.core.urgency import find_urgency
 from esign.core.webhook import webhook
-from esign.core.webhook.delivery import Delivery
+from esign.core.webhook.delivery import EventDelivery
 from esign.core.webhook.webhook import Webhook
 from esign.store.document import (
     blobs,
@@ -28,7 +28,7 @@ from esign.store.document import (
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import deliveries, events, outbox, webhooks
-from esign.system.entropy import new_id, new_salt, new_token
+from esign.system.entropy import make_id, make_salt, make_token
 from esign.system.vault import Vault
 
 
@@ -40,9 +40,9 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
     document = outcome.document
     await documents.add(tx, document)
     await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
-    size = await blobs.size_of_document(tx, document.id)
-    await usage.add(tx, meter(document, now), Usage(storage_bytes=size))
-    await _leave(tx, outcome, document, vault, now)
+    size = await blobs.get_size_of_document(tx, document.id)
+    await usage.add(tx, make_meter(document, now), Usage(storage_bytes=size))
+    await _save_effects(tx, outcome, document, vault, now)
     return document
 
 
@@ -55,44 +55,46 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
         return before
     document = replace(outcome.document, revision=before.revision + 1)
     await documents.save(tx, document, before)
-    for recipient_id in over(before, document):
+    for recipient_id in find_ended_drafts(before, document):
         await signing_drafts.forget(tx, recipient_id)
         await phone_handoffs.forget(tx, recipient_id)
-    await _leave(tx, outcome, document, vault, now)
+    await _save_effects(tx, outcome, document, vault, now)
     return document
 
 
-async def note(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> None:
+async def save_events(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> None:
     """Save events and jobs that leave the document, and its revision, as they are."""
-    await _leave(tx, outcome, outcome.document, vault, now)
+    await _save_effects(tx, outcome, outcome.document, vault, now)
 
 
-async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
+async def _save_effects(
+    tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant
+) -> None:
     """Save the events and jobs of an outcome, and count its usage."""
     await record(tx, document.id, outcome.events, vault)
     await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
-    await usage.add(tx, meter(document, now), used(outcome))
+    await usage.add(tx, make_meter(document, now), count_usage(outcome))
 
 
-def meter(document: Document, now: Instant) -> Meter:
+def make_meter(document: Document, now: Instant) -> Meter:
     """Return the meter of the document's organisation and mode for the day of `now`."""
     return Meter(document.organisation_id, document.mode, now // DAY)
 
 
-def used(outcome: Outcome) -> Usage:
+def count_usage(outcome: Outcome) -> Usage:
     """Return the usage that an outcome counts for."""
     types = [event.type for event in outcome.events]
     return Usage(
         documents_created=types.count("document.created"),
         documents_sent=types.count("document.sent"),
         documents_completed=types.count("document.completed"),
-        emails=sum(isinstance(job, Mail) for job in outcome.jobs),
+        emails=sum(isinstance(job, MailJob) for job in outcome.jobs),
     )
 
 
-async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:
+async def record_fact(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:
     """Record one event about a document that does not change.
 
     Raises `not_found` once the document is deleted, because its trail has ended.
@@ -103,15 +105,15 @@ async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) ->
 
 async def record(
     tx: Transaction, document_id: str, facts: tuple[Event, ...], vault: Vault
-) -> list[audit.Entry]:
+) -> list[audit.AuditEntry]:
     """Add facts to the audit trail of a document, or to the log of an organisation; return the entries."""
-    lines: list[audit.Entry] = []
+    lines: list[audit.AuditEntry] = []
     if not facts:
         return lines
     seq, previous, late = await trails.find_end(tx, document_id)
     for event in facts:
         seq += 1
-        line = audit.entry(event, document_id, seq, previous, new_salt())
+        line = audit.make_entry(event, document_id, seq, previous, make_salt())
         await events.append(tx, line)
         lines.append(line)
         previous = line.hash
@@ -122,7 +124,7 @@ async def record(
 async def log(tx: Transaction, organisation_id: str, act: Event, vault: Vault) -> None:
     """Add an administrative act to the log of an organisation, and announce the entry to its live webhooks."""
     for line in await record(tx, organisation_id, (act,), vault):
-        body = webhook.audit_payload(line, new_id("evt", line.at))
+        body = webhook.make_audit_payload(line, make_id("evt", line.at))
         await announce(tx, body, organisation_id, Mode.LIVE, line.at)
 
 
@@ -134,11 +136,11 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
     # The count includes these events: they are recorded already.
     so_far = await events.count(tx, document.id, webhook.PUBLISHED)
-    offered: list[Delivery] = []
+    offered: list[EventDelivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
-        body = webhook.payload(event, new_id("evt", now), number, document)
+        body = webhook.make_payload(event, make_id("evt", now), number, document)
         await events.publish(tx, body, document.organisation_id, document.id, now)
-        offered += _offered(body, subscribers, now)
+        offered += _make_deliveries(body, subscribers, now)
     await deliveries.add(tx, offered)
 
 
@@ -147,13 +149,15 @@ async def announce(
 ) -> None:
     """Publish an event that is not about a document."""
     await events.publish(tx, body, organisation_id, None, now)
-    await deliveries.add(tx, _offered(body, await webhooks.find(tx, organisation_id, mode), now))
+    await deliveries.add(tx, _make_deliveries(body, await webhooks.find(tx, organisation_id, mode), now))
 
 
-def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant) -> list[Delivery]:
+def _make_deliveries(
+    body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant
+) -> list[EventDelivery]:
     """Return a delivery for each subscriber that wants the event."""
     return [
-        deliveries.a_delivery(subscriber.id, body["id"], body["type"], now)
+        deliveries.make_delivery(subscriber.id, body["id"], body["type"], now)
         for subscriber in subscribers
         if subscriber.wants(body["type"])
     ]
@@ -163,18 +167,18 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
     """Carry out one job of an outcome: revoke links, queue the seal, or queue a mail with a new link."""
     if isinstance(job, RevokeLinks):
         await signing_links.revoke(tx, job.recipient_id, now)
-        await challenges.end(tx, job.recipient_id)
+        await challenges.end_proofs(tx, job.recipient_id)
         await signing_drafts.forget(tx, job.recipient_id)
         await phone_handoffs.forget(tx, job.recipient_id)
         return
-    if not isinstance(job, Mail):
+    if not isinstance(job, MailJob):
         await outbox.requeue_seal(tx, document.id, now)
         return
     token = None
     if job.recipient_id is not None and job.code is None:
-        token = new_token()
+        token = make_token()
         await signing_links.add(
-            tx, token, signing_links.Link(job.recipient_id, document.id, "recipient"), now
+            tx, token, signing_links.SigningLink(job.recipient_id, document.id, "recipient"), now
         )
     letter: dict[str, Any] = {
         "letter": job.letter,
@@ -195,5 +199,5 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
         document_id=document.id,
         body=vault.encrypt("outbox", body, job.key.encode()),
         owner=(document.organisation_id, document.mode),
-        urgency=urgency_of(job.letter),
+        urgency=find_urgency(job.letter),
     )

@@ -4,7 +4,7 @@ acted.
 
 from esign.core.document.handoff import Handoff
 from esign.core.instant import Instant
-from esign.store.document.signing_links import hashed
+from esign.store.document.signing_links import hash_token
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import delete_some
 from esign.system.vault import Vault
@@ -24,7 +24,7 @@ async def begin(tx: Transaction, token: str, handoff: Handoff) -> None:
         recipient_id=handoff.recipient_id,
         document_id=handoff.document_id,
         id=handoff.id,
-        hash=hashed(token),
+        hash=hash_token(token),
         kind=handoff.kind,
         expires_at=handoff.expires_at,
     )
@@ -32,14 +32,14 @@ async def begin(tx: Transaction, token: str, handoff: Handoff) -> None:
 
 async def find(reader: Reader, token: str) -> Handoff | None:
     """Return the hand-off of the phone's link, or None."""
-    row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE hash = :hash", hash=hashed(token))
-    return of_row(row) if row else None
+    row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE hash = :hash", hash=hash_token(token))
+    return load(row) if row else None
 
 
 async def get(reader: Reader, recipient_id: str) -> Handoff | None:
     """Return the hand-off of a recipient, or None."""
     row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE recipient_id = :id", id=recipient_id)
-    return of_row(row) if row else None
+    return load(row) if row else None
 
 
 async def open(tx: Transaction, id: str, now: Instant) -> None:
@@ -57,7 +57,7 @@ async def receive(tx: Transaction, handoff: Handoff, png: bytes, expires_at: Ins
     )
 
 
-async def picture(reader: Reader, handoff: Handoff, vault: Vault) -> bytes | None:
+async def get_picture(reader: Reader, handoff: Handoff, vault: Vault) -> bytes | None:
     """Return the picture that was drawn, or None."""
     row = await reader.one("SELECT picture FROM handoff WHERE id = :id", id=handoff.id)
     found = row and row["picture"]
@@ -76,7 +76,7 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     )
 
 
-def of_row(row: Row) -> Handoff:
+def load(row: Row) -> Handoff:
     """Return the hand-off of one row."""
     return Handoff(
         row["recipient_id"],

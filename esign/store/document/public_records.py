@@ -15,7 +15,7 @@ from esign.store.engine.database import Reader
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PublicRecord:
     """A sealed document; of a deleted one only the times are left."""
 
     completed_at: Instant
@@ -25,7 +25,7 @@ class Record:
     certificate: str | None = None
 
 
-async def find(reader: Reader, document_id: str) -> Record | None:
+async def find(reader: Reader, document_id: str) -> PublicRecord | None:
     """Return the record of a document, or None if no document of this number was ever sealed here."""
     kept = await reader.one(
         "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'",
@@ -33,7 +33,7 @@ async def find(reader: Reader, document_id: str) -> Record | None:
     )
     if kept is not None:
         seal = orjson.loads(kept["seal"])
-        return Record(
+        return PublicRecord(
             kept["completed_at"], None, Mode(kept["mode"]), seal["sha256"], seal["certificate_sha256"]
         )
     left = await reader.one(
@@ -46,4 +46,4 @@ async def find(reader: Reader, document_id: str) -> Record | None:
     )
     if left is None or left["completed_at"] is None or left["deleted_at"] is None:
         return None
-    return Record(left["completed_at"], left["deleted_at"])
+    return PublicRecord(left["completed_at"], left["deleted_at"])

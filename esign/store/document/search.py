@@ -4,7 +4,7 @@
 (created_at, id): a walk along the index is a list in that order.
 
 FTS5 removes a word by writing that it is gone; the word itself stays until its segment of the index is merged.
-SQLite 3.42 and later can erase at once (`secure-delete`). For earlier versions `shed` merges the segments, a
+SQLite 3.42 and later can erase at once (`secure-delete`). For earlier versions `compact` merges the segments, a
 few pages at a time, within a day of an erasure.
 """
 
@@ -21,8 +21,8 @@ SLOTS = 4096  # numbers in a millisecond
 
 async def put(tx: Transaction, document: Document, before: Document | None = None) -> None:
     """Index a document; with `before`, only if a searched text or label differs."""
-    row = row_of(document)
-    if before is not None and row == row_of(before):
+    row = collect_words(document)
+    if before is not None and row == collect_words(before):
         return
     number = await forget(tx, document.id)
     if number is None:
@@ -30,12 +30,12 @@ async def put(tx: Transaction, document: Document, before: Document | None = Non
     await _put(tx, number, document.id, row)
 
 
-def row_of(document: Document) -> tuple[str, str]:
+def collect_words(document: Document) -> tuple[str, str]:
     """Return the searched texts and the labels of a document."""
     people = [(recipient.name, recipient.email) for recipient in document.recipients]
     return (
-        search_words.texts(document.title, document.file.name, document.external_id, people),
-        search_words.labels(
+        search_words.join_texts(document.title, document.file.name, document.external_id, people),
+        search_words.join_labels(
             document.organisation_id,
             document.mode.value,
             document.external_id,
@@ -54,7 +54,7 @@ async def forget(tx: Transaction, document_id: str) -> int | None:
     await tx.run(
         "INSERT INTO search_index (search_index, rowid, words) VALUES ('delete', :number, :words)",
         number=number,
-        words=search_words.words(row["texts"], row["labels"]),
+        words=search_words.list_words(row["texts"], row["labels"]),
     )
     await tx.run("DELETE FROM search WHERE number = :number", number=number)
     if not search_words.ERASES_AT_ONCE:
@@ -64,7 +64,7 @@ async def forget(tx: Transaction, document_id: str) -> int | None:
     return number
 
 
-async def shed(tx: Transaction, pages: int) -> bool:
+async def compact(tx: Transaction, pages: int) -> bool:
     """Do one step of rewriting the index without removed words; return False when none are left."""
     if not await tx.one("SELECT 1 FROM search_rest LIMIT 1"):
         return False
@@ -96,7 +96,7 @@ async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str
     await tx.run(
         "INSERT INTO search_index (rowid, words) VALUES (:number, :words)",
         number=number,
-        words=search_words.words(*row),
+        words=search_words.list_words(*row),
     )
 
 
@@ -118,12 +118,12 @@ async def find_number(tx: Transaction, created_at: Instant, document_id: str) ->
     low, high = (row["low"], row["high"]) if row else (None, None)
     low, high = (first - 1 if low is None else low), (first + SLOTS if high is None else high)
     if high - low < 2:
-        await respace(tx, first)
+        await spread_numbers(tx, first)
         return await find_number(tx, created_at, document_id)
     return int((low + high) // 2)
 
 
-async def respace(tx: Transaction, first: int) -> None:
+async def spread_numbers(tx: Transaction, first: int) -> None:
     """Spread the numbers of one millisecond evenly. Raises `unavailable` when the millisecond is full."""
     found = await tx.all(
         "SELECT document_id, texts, labels FROM search WHERE number BETWEEN :first AND :last ORDER BY number",

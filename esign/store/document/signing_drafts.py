@@ -2,20 +2,20 @@
 
 import orjson
 
-from esign.core.document.signing_draft import Draft, Entry
+from esign.core.document.signing_draft import DraftEntry, SigningDraft
 from esign.store.engine.database import Reader, Transaction
-from esign.system.vault import Damaged, Vault
+from esign.system.vault import DamagedCiphertext, Vault
 
 PURPOSE = "draft"
 
 
-async def get(reader: Reader, recipient_id: str, vault: Vault) -> Draft:
+async def get(reader: Reader, recipient_id: str, vault: Vault) -> SigningDraft:
     """Return the draft, which is empty if nothing was entered or another application key encrypted it."""
     row = await reader.one("SELECT content FROM draft WHERE recipient_id = :id", id=recipient_id)
     try:
-        return load(vault.decrypt(PURPOSE, row["content"], recipient_id.encode())) if row else Draft()
-    except Damaged:
-        return Draft()
+        return load(vault.decrypt(PURPOSE, row["content"], recipient_id.encode())) if row else SigningDraft()
+    except DamagedCiphertext:
+        return SigningDraft()
 
 
 async def save(tx: Transaction, recipient_id: str, content: bytes, vault: Vault) -> None:
@@ -35,7 +35,7 @@ async def forget(tx: Transaction, recipient_id: str) -> None:
     await tx.run("DELETE FROM draft WHERE recipient_id = :id", id=recipient_id)
 
 
-def dump(draft: Draft) -> bytes:
+def dump(draft: SigningDraft) -> bytes:
     """Return the draft as JSON; a picture that stands in several fields is written once."""
     pictures: dict[str, int] = {}
 
@@ -49,7 +49,7 @@ def dump(draft: Draft) -> bytes:
     return orjson.dumps({"revision": draft.revision, "entries": entries, "pictures": list(pictures)})
 
 
-def load(content: bytes) -> Draft:
+def load(content: bytes) -> SigningDraft:
     """Return the draft of its JSON."""
     stored = orjson.loads(content)
 
@@ -59,5 +59,5 @@ def load(content: bytes) -> Draft:
             return {**value, "picture": stored["pictures"][value["picture"]]}
         return value
 
-    entries = {id: Entry(at, rev, whole(value)) for id, (at, rev, value) in stored["entries"].items()}
-    return Draft(stored["revision"], entries)
+    entries = {id: DraftEntry(at, rev, whole(value)) for id, (at, rev, value) in stored["entries"].items()}
+    return SigningDraft(stored["revision"], entries)

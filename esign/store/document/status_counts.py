@@ -9,7 +9,7 @@ from esign.store.engine.database import Reader
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class StatusCounts:
     """The number of documents by status, and how many of them need attention (core/attention)."""
 
     of: Mapping[Status, int]
@@ -21,7 +21,7 @@ class Counts:
         return sum(self.of.values())
 
 
-async def find(reader: Reader, organisation_id: str, mode: Mode) -> Counts:
+async def find(reader: Reader, organisation_id: str, mode: Mode) -> StatusCounts:
     """Return the counts of an organisation and mode; every status has a number."""
     rows = await reader.all(
         "SELECT status, documents, attention FROM document_count"
@@ -30,6 +30,6 @@ async def find(reader: Reader, organisation_id: str, mode: Mode) -> Counts:
         mode=mode.value,
     )
     known = {Status(row["status"]): int(row["documents"]) for row in rows}
-    return Counts(
+    return StatusCounts(
         {status: known.get(status, 0) for status in Status}, sum(int(row["attention"]) for row in rows)
     )

@@ -11,17 +11,17 @@ from esign.core.errors import Problem
 from esign.core.fold_text import fold
 from esign.core.people.account import Reminders
 from esign.store.document import blobs
-from esign.store.document.documents import dump_file, field_row, load_field, load_file, shallow
+from esign.store.document.documents import dump_field, dump_file, dump_members, load_field, load_file
 from esign.store.engine.damage import DamageLog, load_readable
 from esign.store.engine.database import Row, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
 
 MEMBERS = tuple(Template.__slots__)
 COLUMNS = (*MEMBERS, "folded")
 
 
-class Reader(Protocol):
+class TemplateReader(Protocol):
     async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
     async def one(self, sql: str, **values: Any) -> Row | None: ...
@@ -30,7 +30,7 @@ class Reader(Protocol):
     def damage(self) -> DamageLog: ...
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
+async def get_own(reader: TemplateReader, organisation_id: str, mode: Mode, template_id: str) -> Template:
     """Return the template of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM template WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
@@ -43,7 +43,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id:
     return load(row)
 
 
-async def naming(reader: Reader, organisation_id: str, text: str) -> list[tuple[str, str]]:
+async def find_containing(reader: TemplateReader, organisation_id: str, text: str) -> list[tuple[str, str]]:
     """Return (id, title) of the templates that contain this text in title, mail or roles.
 
     ASCII letters are compared without case, all others exactly.
@@ -62,11 +62,11 @@ async def naming(reader: Reader, organisation_id: str, text: str) -> list[tuple[
 
 
 async def find_page(
-    reader: Reader,
+    reader: TemplateReader,
     organisation_id: str,
     mode: Mode,
     limit: int,
-    after: Place | None = None,
+    after: PageStart | None = None,
     q: str | None = None,
 ) -> list[Template]:
     """Return up to `limit` templates, newest first; with `q` only those whose title contains it in any case.
@@ -84,13 +84,15 @@ async def find_page(
         mode=mode.value,
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
-        pattern=None if q is None else pattern(q),
+        pattern=None if q is None else make_pattern(q),
         limit=limit,
     )
     return load_readable(reader, "template", rows, load)
 
 
-async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
+async def find_titles(
+    reader: TemplateReader, organisation_id: str, mode: Mode, limit: int
+) -> list[tuple[str, str]]:
     """Return (id, title) of the newest `limit` templates, to choose from."""
     rows = await reader.all(
         "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
@@ -102,7 +104,7 @@ async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -
     return [(row["id"], row["title"]) for row in rows]
 
 
-async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
+async def count(reader: TemplateReader, organisation_id: str, mode: Mode) -> int:
     """Return the number of templates of an organisation and mode."""
     row = await reader.one(
         "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",
@@ -114,7 +116,7 @@ async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
 
 async def add(tx: Transaction, template: Template) -> None:
     """Add a template; the content of its file must have been stored before."""
-    await tx.run(insert("template", COLUMNS), **row_of(template))
+    await tx.run(insert("template", COLUMNS), **dump(template))
     file = template.file
     await blobs.attach_to_template(tx, template.id, file.uploaded, file.prepared, *file.images)
 
@@ -127,7 +129,7 @@ async def save(tx: Transaction, template: Template, before: Template) -> None:
         "UPDATE template SET "
         + ", ".join(f"{c} = :{c}" for c in COLUMNS if c != "id")
         + " WHERE id = :id AND revision = :from_revision",
-        **row_of(template),
+        **dump(template),
         from_revision=before.revision,
     )
     if not changed:
@@ -139,7 +141,7 @@ async def delete(tx: Transaction, template_id: str) -> None:
     await tx.run("DELETE FROM template WHERE id = :id", id=template_id)
 
 
-def pattern(q: str) -> str:
+def make_pattern(q: str) -> str:
     """Return the LIKE pattern for titles that contain `q`, folded; `!` escapes."""
     escaped = fold(q).replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"
@@ -168,13 +170,13 @@ def load_role(stored: dict[str, Any]) -> TemplateRole:
     return TemplateRole(**stored | {"role": Role(stored["role"]), "fields": fields})
 
 
-def row_of(template: Template) -> dict[str, Any]:
+def dump(template: Template) -> dict[str, Any]:
     """Return the columns of a template."""
-    roles = [shallow(role) | {"fields": [field_row(f) for f in role.fields]} for role in template.roles]
-    return shallow(template) | {
+    roles = [dump_members(role) | {"fields": [dump_field(f) for f in role.fields]} for role in template.roles]
+    return dump_members(template) | {
         "mode": template.mode.value,
         "file": dump_file(template.file),
-        "reminders": dumps(shallow(template.reminders)),
+        "reminders": dumps(dump_members(template.reminders)),
         "roles": dumps(roles),
         "folded": fold(template.title),
     }

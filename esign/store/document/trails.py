@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.document.audit import START, Entry, spoken_for
+from esign.core.document.audit import START, AuditEntry, compose_head_message
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.system.vault import Vault
 
@@ -23,7 +23,7 @@ LINE = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrailRow:
     """One row of a trail; `entry` is None if it cannot be read.
 
     `head_seq` and `head_mac` say where the trail ended at that moment. They are read with the row, because the
@@ -33,18 +33,18 @@ class Line:
 
     document_id: str
     seq: int
-    entry: Entry | None
+    entry: AuditEntry | None
     head_seq: int | None
     head_mac: bytes | None
     late: bool = False
 
     def is_last(self, head: bytes, vault: Vault) -> bool:
         """Return whether the head of the trail vouches that it ends here, with this hash."""
-        mac = vault.mac(PURPOSE, spoken_for(self.document_id, self.seq, head, self.late))
+        mac = vault.compute_mac(PURPOSE, compose_head_message(self.document_id, self.seq, head, self.late))
         return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
 
 
-async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[Line]:
+async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[TrailRow]:
     """Yield every line of every trail, or of one, in the order of the chain; only one page is in memory at a time."""
     place, seq = b"", -(2**63)
     condition = "(a.document_id, a.seq) > (CAST(:place AS TEXT), :seq)"
@@ -53,21 +53,21 @@ async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[
     sql = f"{LINE} WHERE {condition} ORDER BY a.document_id, a.seq LIMIT {PAGE}"
     while rows := await reader.all(sql, place=place, seq=seq):
         for row in rows:
-            yield line(row)
+            yield load_row(row)
         place, seq = rows[-1]["document_id"], rows[-1]["seq"]
 
 
-def line(row: Row) -> Line:
+def load_row(row: Row) -> TrailRow:
     """Return the line of one row."""
     try:
-        read = load(row)
+        read = load_entry(row)
     except (ValueError, RecursionError):
         read = None
     name = row["document_id"].decode(errors="backslashreplace")
-    return Line(name, row["seq"], read, row["head_seq"], row["head_mac"], bool(row["head_late"]))
+    return TrailRow(name, row["seq"], read, row["head_seq"], row["head_mac"], bool(row["head_late"]))
 
 
-def load(row: Row) -> Entry:
+def load_entry(row: Row) -> AuditEntry:
     """Return the entry of one row. Raises ValueError for text that is not UTF-8 and JSON that is not an object."""
     words: dict[str, Any] = {w: row[w].decode() if row[w] is not None else None for w in WORDS}
     for name in ("data", "personal"):
@@ -75,11 +75,11 @@ def load(row: Row) -> Entry:
             words[name] = json.loads(words[name])
             if not isinstance(words[name], dict):
                 raise ValueError(f"{name} is no object")
-    others = {name: row[name] for name in Entry.__slots__ if name not in WORDS}
-    return Entry(**words, **others)
+    others = {name: row[name] for name in AuditEntry.__slots__ if name not in WORDS}
+    return AuditEntry(**words, **others)
 
 
-async def hash_of(reader: Reader, document_id: str, seq: int) -> bytes | None:
+async def get_hash(reader: Reader, document_id: str, seq: int) -> bytes | None:
     """Return the hash of one entry, or None if there is none."""
     row = await reader.one(
         "SELECT hash FROM audit WHERE document_id = :document_id AND seq = :seq",
@@ -89,7 +89,7 @@ async def hash_of(reader: Reader, document_id: str, seq: int) -> bytes | None:
     return row["hash"] if row else None
 
 
-async def without_trail(reader: Reader) -> str | None:
+async def find_document_without_trail(reader: Reader) -> str | None:
     """Return the id of a document that has no audit entries, although its creation was recorded, or None."""
     row = await reader.one(
         """
@@ -126,7 +126,7 @@ async def save_head(
         """,
         document_id=document_id,
         seq=seq,
-        mac=vault.mac(PURPOSE, spoken_for(document_id, seq, head, late)),
+        mac=vault.compute_mac(PURPOSE, compose_head_message(document_id, seq, head, late)),
         late=int(late),
     )
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from sqlite3 import Row
 from typing import Protocol, TypeVar
 
-from esign.system.vault import Damaged
+from esign.system.vault import DamagedCiphertext
 
 log = logging.getLogger("esign.store")
 
 T = TypeVar("T")
 Given = TypeVar("Given")
 
-UNREADABLE = (ValueError, TypeError, KeyError, RecursionError, Damaged)
+UNREADABLE = (ValueError, TypeError, KeyError, RecursionError, DamagedCiphertext)
 # By table: the columns that hold bytes instead of text.
 CIPHERTEXTS: Mapping[str, Collection[str]] = {
     "api_key": ("hash",),
@@ -30,7 +30,7 @@ CIPHERTEXTS: Mapping[str, Collection[str]] = {
 MOST = 1_000  # remembered; the log file has all of them
 
 
-class Unreadable(Exception):
+class UnreadableRow(Exception):
     """The row that was asked for cannot be read."""
 
 
@@ -61,22 +61,22 @@ class DamageLog:
         return [(table, key, reason) for (table, key), reason in self._found.items()]
 
 
-class Told(Protocol):
+class DamageReporter(Protocol):
     """An object with a damage log: the database, or a transaction of it."""
 
     @property
     def damage(self) -> DamageLog: ...
 
 
-class Readable(list[T]):
+class ReadableRows(list[T]):
     """The rows of a list that could be read; `asked` is how many rows there were."""
 
     asked: int
 
 
 def load_readable(
-    reader: Told, table: str, rows: Sequence[Row], load: Callable[[Row], T], key: str = "id"
-) -> Readable[T]:
+    reader: DamageReporter, table: str, rows: Sequence[Row], load: Callable[[Row], T], key: str = "id"
+) -> ReadableRows[T]:
     """Load each row; note those that cannot be read, and leave them out."""
 
     def load_text(row: Row) -> T:
@@ -88,10 +88,10 @@ def load_readable(
 
 
 def load_groups(
-    reader: Told, table: str, groups: Iterable[tuple[object, Given]], load: Callable[[Given], T]
-) -> Readable[T]:
+    reader: DamageReporter, table: str, groups: Iterable[tuple[object, Given]], load: Callable[[Given], T]
+) -> ReadableRows[T]:
     """Load each group of (key, group); note those that cannot be read, and leave them out."""
-    found = Readable[T]()
+    found = ReadableRows[T]()
     found.asked = 0
     for key, group in groups:
         found.asked += 1
@@ -104,7 +104,7 @@ def load_groups(
 
 def has_more(found: Sequence[object], limit: int) -> bool:
     """Return whether a list, fetched with one row more than `limit`, goes on; damaged rows count."""
-    return (found.asked if isinstance(found, Readable) else len(found)) > limit
+    return (found.asked if isinstance(found, ReadableRows) else len(found)) > limit
 
 
 def refuse_bytes(row: Row, but: Collection[str] = ()) -> None:

@@ -27,7 +27,7 @@ from esign.store.engine.failures import (
     result_code,
 )
 from esign.store.engine.locks import POLL_SECONDS, WriteLock, hold_at_start
-from esign.store.engine.readers import Points, Readers, decode_leniently, is_undecodable
+from esign.store.engine.readers import PointReader, ReaderPool, decode_leniently, is_undecodable
 from esign.store.engine.readers import Row as Row  # what both sides of the database give
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ Write = Callable[[Transaction], Awaitable[T]]
 
 
 @dataclass(slots=True)
-class Queued(Generic[T]):
+class QueuedWrite(Generic[T]):
     """A write, and until when (in the time of the event loop) it waits for a lock of another process."""
 
     write: Write[T]
@@ -150,16 +150,18 @@ class LargeLog:
 class Database:
     """`write` runs a function in a durable transaction; `all`, `one` and `points` read what is committed."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, readers: Readers, points: Points) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, readers: ReaderPool, points: PointReader
+    ) -> None:
         self._path = path
         self._writer = writer
         self._readers = readers
         self.points = points
         self.damage = points.damage
-        self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
+        self._queue: asyncio.Queue[QueuedWrite[Any]] = asyncio.Queue(WAITING)
         self._log = path.with_name(path.name + "-wal")
         self._lock = WriteLock(path)
-        self._identity = identify(path)
+        self._identity = identify_file(path)
         self._large_since: float | None = None
         self.on_work: Callable[[], None] | None = None  # called after a commit that made work for the workers
         self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
@@ -188,7 +190,7 @@ class Database:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         try:
-            self._queue.put_nowait(Queued(write, future, loop.time() + LOCKED_SECONDS))
+            self._queue.put_nowait(QueuedWrite(write, future, loop.time() + LOCKED_SECONDS))
         except asyncio.QueueFull:
             raise Problem("unavailable", retry_after=1) from None
         return await future
@@ -231,7 +233,7 @@ class Database:
                 for _ in group:
                     self._queue.task_done()
 
-    async def _next_group(self) -> list[Queued[Any]]:
+    async def _next_group(self) -> list[QueuedWrite[Any]]:
         """Return the queued writes that one commit takes, or an empty list after a while without writes."""
         try:
             group = [await asyncio.wait_for(self._queue.get(), CHECKPOINT_SECONDS)]
@@ -241,16 +243,16 @@ class Database:
             group.append(self._queue.get_nowait())
         return group
 
-    async def _commit(self, group: list[Queued[Any]]) -> None:
+    async def _commit(self, group: list[QueuedWrite[Any]]) -> None:
         """Run the whole group in one transaction, each function in its own savepoint."""
         group = await self._begin(group)
         if not group:
             return
-        results: list[tuple[Queued[Any], Any, BaseException | None]] = []
+        results: list[tuple[QueuedWrite[Any], Any, BaseException | None]] = []
         tx = Transaction(self._writer, self.damage)
         try:
             for queued in group:
-                results.append(await self._one(tx, queued))
+                results.append(await self._run_unit(tx, queued))
             await self._writer.execute("COMMIT")
         except BaseException as error:
             if self._writer.in_transaction:
@@ -269,7 +271,7 @@ class Database:
         if self._log_size() > CHECKPOINT_PAGES * 4096:
             await self._tend_log()
 
-    async def _begin(self, group: list[Queued[Any]]) -> list[Queued[Any]]:
+    async def _begin(self, group: list[QueuedWrite[Any]]) -> list[QueuedWrite[Any]]:
         """Take both locks, begin a transaction, and return the writes that still wait.
 
         A write that waits too long for a lock of another process is refused and not carried out. If none is
@@ -291,7 +293,7 @@ class Database:
         """Take both locks and begin a transaction; return False if another process holds one. Raises
         DatabaseMoved.
         """
-        if identify(self._path) != self._identity:
+        if identify_file(self._path) != self._identity:
             raise DatabaseMoved
         if not self._lock.try_hold():
             return False
@@ -304,9 +306,9 @@ class Database:
             raise
         return True
 
-    async def _one(
-        self, tx: Transaction, queued: Queued[Any]
-    ) -> tuple[Queued[Any], Any, BaseException | None]:
+    async def _run_unit(
+        self, tx: Transaction, queued: QueuedWrite[Any]
+    ) -> tuple[QueuedWrite[Any], Any, BaseException | None]:
         """Run one write in a savepoint; return its result or its error.
 
         Errors of the storage are raised, because they concern the whole group.
@@ -323,7 +325,7 @@ class Database:
         await self._writer.execute("RELEASE unit")
         return queued, result, None
 
-    def _stop(self, group: Iterable[Queued[Any]], error: BaseException) -> None:
+    def _stop(self, group: Iterable[QueuedWrite[Any]], error: BaseException) -> None:
         """Refuse every waiting write and report why: after a failed write none may be acknowledged."""
         waiting = [*group]
         while not self._queue.empty():
@@ -383,7 +385,7 @@ class Database:
             self._lock.release()
 
 
-def identify(path: Path) -> tuple[int, int] | None:
+def identify_file(path: Path) -> tuple[int, int] | None:
     """Return device and inode of a file, or None if there is no file."""
     try:
         found = path.stat()
@@ -410,7 +412,9 @@ async def open_database(path: Path) -> Database:
     await asyncio.to_thread(prepare, path)
     writer = await connect(path, SERVING_PRAGMAS)
     try:
-        return Database(path, writer, Readers(path, READERS, READER_PRAGMAS), Points(path, POINT_PRAGMAS))
+        return Database(
+            path, writer, ReaderPool(path, READERS, READER_PRAGMAS), PointReader(path, POINT_PRAGMAS)
+        )
     except BaseException:  # the thread of an open writer would keep the program from ending
         await writer.close()
         raise
@@ -448,7 +452,7 @@ async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
 
 
 @asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[Database]:
+async def open_for_command(path: Path) -> AsyncIterator[Database]:
     """Open the database for one command and close it afterwards."""
     database = await open_database(path)
     try:

@@ -27,7 +27,7 @@ def prepare(folder: Path) -> Path:
     if found.st_mode & 0o077:
         log.warning("the data folder %s was open to others; its access is now 0700", folder)
         folder.chmod(0o700)
-    if (kind := file_system(folder)) in NETWORK_FILE_SYSTEMS:
+    if (kind := find_file_system(folder)) in NETWORK_FILE_SYSTEMS:
         raise UnusableFolder(
             f"the data folder {folder} lies on a network file system ({kind}), where a database can be damaged;"
             " set storage.data_dir to a local disk"
@@ -35,7 +35,7 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
-def file_system(folder: Path) -> str:
+def find_file_system(folder: Path) -> str:
     """Return the type of the file system that holds `folder`, as in /proc/self/mounts; empty if unknown."""
     mounts = Path("/proc/self/mounts")
     if not mounts.exists():

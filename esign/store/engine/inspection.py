@@ -15,10 +15,10 @@ class DamagedDatabase(Exception):
 def check_at_start(path: Path) -> None:
     """Raise DamagedDatabase if a database that is small enough to be checked now has damaged pages."""
     if path.exists() and path.stat().st_size <= AT_START and (found := find_damage(path)):
-        raise DamagedDatabase(words_of(path, found))
+        raise DamagedDatabase(describe_damage(path, found))
 
 
-def words_of(path: Path, found: list[str]) -> str:
+def describe_damage(path: Path, found: list[str]) -> str:
     """Return the message about damaged pages, and what to do."""
     return (
         f"the database {path} is damaged ({'; '.join(found)}); put esign.db back from a backup,"

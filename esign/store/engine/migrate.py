@@ -97,26 +97,28 @@ class Migration:
         return f"{self.number:04}_{self.name}"
 
 
-def migrations() -> list[Migration]:
+def load_migrations() -> list[Migration]:
     """Return every script in the order of the numbers; a `.sqlite.sql` file is a part of its script."""
     folder = files("esign.store").joinpath("migrations")
     found: dict[str, list[Traversable]] = {}
     for file in sorted(folder.iterdir(), key=lambda f: (f.name[:4], f.name.count("."))):
         if file.name.endswith(".sql"):
             found.setdefault(file.name.partition(".")[0], []).append(file)
-    return [read(stem, [file.read_text("utf-8") for file in parts]) for stem, parts in found.items()]
+    return [
+        read_migration(stem, [file.read_text("utf-8") for file in parts]) for stem, parts in found.items()
+    ]
 
 
-def read(stem: str, parts: list[str]) -> Migration:
+def read_migration(stem: str, parts: list[str]) -> Migration:
     """Return the migration made of these parts."""
     number, _, name = stem.partition("_")
     text = "\n".join(parts)
     return Migration(int(number), name, translate(text), hashlib.sha256(text.encode()).hexdigest())
 
 
-def scripts() -> list[tuple[int, str]]:
+def list_scripts() -> list[tuple[int, str]]:
     """Return (number, SQL) of every migration in order."""
-    return [(each.number, each.sql) for each in migrations()]
+    return [(each.number, each.sql) for each in load_migrations()]
 
 
 def translate(script: str) -> str:
@@ -131,7 +133,7 @@ def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = 
 
     Raises UnfitSchema and ForeignDatabase before anything is written, except when a script fails.
     """
-    known = known or migrations()
+    known = known or load_migrations()
     check(connection, known)
     search_words.register(connection)
     applied = read_applied(connection)
@@ -149,10 +151,10 @@ def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = 
 
 def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> None:
     """Run `sql` and record the migration as applied, in one transaction. Raises MigrationFailed."""
-    highest = max(migration.number, version_of(connection))
+    highest = max(migration.number, read_version(connection))
     try:
         connection.executescript(
-            f"BEGIN IMMEDIATE;\n{sql}\n{entry(migration)}\nPRAGMA user_version = {highest};\nCOMMIT;"
+            f"BEGIN IMMEDIATE;\n{sql}\n{write_entry(migration)}\nPRAGMA user_version = {highest};\nCOMMIT;"
         )
     except sqlite3.Error as error:
         if connection.in_transaction:
@@ -162,7 +164,7 @@ def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> Non
         raise MigrationFailed(f"migration {migration} cannot be applied to this database: {error}") from error
 
 
-def entry(migration: Migration) -> str:
+def write_entry(migration: Migration) -> str:
     """Return the statement that records a migration as applied.
 
     Name and hash are spliced in: both come from this repository.
@@ -177,10 +179,10 @@ def entry(migration: Migration) -> str:
 def check(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> int:
     """Return the highest number that was applied, 0 for an empty file. Raises UnfitSchema and ForeignDatabase."""
     application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = version_of(connection)
+    version = read_version(connection)
     if application_id != APPLICATION_ID and not (is_empty(connection) and application_id == 0):
         raise ForeignDatabase("the file is a database of another program")
-    by_name = {each.name: each for each in known or migrations()}
+    by_name = {each.name: each for each in known or load_migrations()}
     newest = max(each.number for each in by_name.values())
     if version > newest:
         raise NewerSchema(f"the database has schema {version}, this program knows schemas up to {newest}")
@@ -196,7 +198,7 @@ def check(connection: sqlite3.Connection, known: Sequence[Migration] | None = No
     return version
 
 
-def version_of(connection: sqlite3.Connection) -> int:
+def read_version(connection: sqlite3.Connection) -> int:
     """Return the number in the header of the database."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
@@ -209,13 +211,13 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 def read_applied(connection: sqlite3.Connection) -> dict[str, tuple[int, str]] | None:
     """Return (number, hash) of each applied script by its name, or None if there is no table of them."""
-    if not has(connection, "migration"):
+    if not has_trace(connection, "migration"):
         return None
     rows = connection.execute("SELECT name, number, sha256 FROM migration ORDER BY number")
     return {name: (number, sha256) for name, number, sha256 in rows}
 
 
-def has(connection: sqlite3.Connection, trace: str) -> bool:
+def has_trace(connection: sqlite3.Connection, trace: str) -> bool:
     """Return whether there is a table or an index of this name or, with a dot, a column."""
     table, _, column = trace.partition(".")
     if column:
@@ -235,10 +237,10 @@ def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[st
     steps = [TABLE]
     for migration in known:
         trace = TRACES.get(migration.name)
-        if trace and has(connection, trace):
-            steps.append(entry(migration))
-        elif migration.name == GREW and has(connection, BEGINNING):
-            steps += [*missing(connection, migration), entry(migration)]
+        if trace and has_trace(connection, trace):
+            steps.append(write_entry(migration))
+        elif migration.name == GREW and has_trace(connection, BEGINNING):
+            steps += [*find_missing_statements(connection, migration), write_entry(migration)]
     try:
         connection.executescript("\n".join(["BEGIN IMMEDIATE;", *steps, "COMMIT;"]))
     finally:
@@ -247,19 +249,19 @@ def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[st
     return read_applied(connection) or {}
 
 
-def missing(connection: sqlite3.Connection, migration: Migration) -> Iterator[str]:
+def find_missing_statements(connection: sqlite3.Connection, migration: Migration) -> Iterator[str]:
     """Yield the statements of a partly applied script that are still missing."""
-    for statement in statements(migration.sql):
+    for statement in split_statements(migration.sql):
         made = re.match(r"CREATE (?:TABLE|INDEX) (\w+)|ALTER TABLE (\w+) ADD COLUMN (\w+)", statement)
         dropped = re.match(r"DROP (?:TABLE|INDEX) (\w+)", statement)
-        if made and has(connection, made[1] or f"{made[2]}.{made[3]}"):
+        if made and has_trace(connection, made[1] or f"{made[2]}.{made[3]}"):
             continue
-        if dropped and not has(connection, dropped[1]):
+        if dropped and not has_trace(connection, dropped[1]):
             continue
         yield statement
 
 
-def statements(script: str) -> Iterator[str]:
+def split_statements(script: str) -> Iterator[str]:
     """Yield each statement of a script without triggers, without its comments."""
     for statement in re.sub(r"--.*", "", script).split(";"):
         if statement.strip():

@@ -9,14 +9,14 @@ from esign.store.engine.damage import has_more
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageStart:
     """Where a page of a list begins: after the row of this id, at this time in the list's order."""
 
     at: Instant
     id: str
 
 
-class Listed(Protocol):
+class ListedRow(Protocol):
     """A row of a list that is ordered by its creation."""
 
     @property
@@ -26,10 +26,10 @@ class Listed(Protocol):
     def id(self) -> str: ...
 
 
-Entry = TypeVar("Entry", bound=Listed)
+Entry = TypeVar("Entry", bound=ListedRow)
 
 
-def page_of(found: Sequence[Entry], limit: int) -> tuple[list[Entry], Place | None]:
+def cut_page(found: Sequence[Entry], limit: int) -> tuple[list[Entry], PageStart | None]:
     """Return the page of a list that was fetched with one row more, and where the next page begins, or None."""
     page = list(found[:limit])
-    return page, Place(page[-1].created_at, page[-1].id) if page and has_more(found, limit) else None
+    return page, PageStart(page[-1].created_at, page[-1].id) if page and has_more(found, limit) else None

@@ -23,7 +23,7 @@ Answered = tuple[asyncio.Future[list[Row]], list[Row] | None, Exception | None]
 MOST = 32
 
 
-class Readers:
+class ReaderPool:
     """A pool of connections that only read; `all` returns rows of what is committed."""
 
     def __init__(self, path: Path, count: int, pragmas: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class Readers:
 
     def _work(self, connection: sqlite3.Connection, batch: Sequence[Asked]) -> None:
         """Run a batch of queries in a thread."""
-        answers = [answered(connection, asked) for asked in batch]
+        answers = [run_query(connection, asked) for asked in batch]
         self._loop.call_soon_threadsafe(self._finish, connection, answers)
 
     def _finish(self, connection: sqlite3.Connection, answers: Sequence[Answered]) -> None:
@@ -85,7 +85,7 @@ class Readers:
             self._loop.call_soon(self._start)
 
 
-class Points:
+class PointReader:
     """Reads of one row by its key, run at once on the thread of the event loop: the queries of every request.
 
     It sees what is committed, like every reader. A page that is not in memory is read from disk while the event
@@ -121,7 +121,7 @@ class Points:
             self._connection = None
 
 
-def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
+def run_query(connection: sqlite3.Connection, asked: Asked) -> Answered:
     """Run one query and return its future with the rows or the error."""
     sql, values, future = asked
     try:

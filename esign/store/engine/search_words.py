@@ -21,25 +21,25 @@ LETTERS = {n: 0xE000 + n for n in range(0x80) if not chr(n).isalnum()}
 LABEL = "\uf8ff"
 
 
-def texts(title: str, file_name: str, external_id: str | None, people: Iterable[tuple[str, str]]) -> str:
+def join_texts(title: str, file_name: str, external_id: str | None, people: Iterable[tuple[str, str]]) -> str:
     """Return every text that `q` searches, folded, as a line of its own; `people` are names and addresses."""
-    lines = [plain(title), plain(file_name), plain(external_id or "")]
+    lines = [fold_plain(title), fold_plain(file_name), fold_plain(external_id or "")]
     for name, email in people:
-        lines += [plain(name), address(email)]
+        lines += [fold_plain(name), mark_address(email)]
     return "".join(END + line for line in lines) + END
 
 
-def plain(text: str) -> str:
+def fold_plain(text: str) -> str:
     """Return `text` folded, with control characters replaced by spaces."""
     return fold(text).translate(CONTROLS)
 
 
-def address(email: str) -> str:
+def mark_address(email: str) -> str:
     """Return the line of an address."""
-    return ADDRESS + plain(email)
+    return ADDRESS + fold_plain(email)
 
 
-def labels(
+def join_labels(
     organisation_id: str,
     mode: str,
     external_id: str | None,
@@ -49,36 +49,38 @@ def labels(
     """Return every label of a document; the first names its owner."""
     owner = f"{organisation_id} {mode}"
     given = {"external": external_id, "template": template_id}
-    found = [label(owner, kind, value) for kind, value in given.items() if value is not None]
-    addresses = {label(owner, "email", plain(email)) for email in emails}
-    return " ".join([label(owner, "all", ""), *found, *sorted(addresses)])
+    found = [make_label(owner, kind, value) for kind, value in given.items() if value is not None]
+    addresses = {make_label(owner, "email", fold_plain(email)) for email in emails}
+    return " ".join([make_label(owner, "all", ""), *found, *sorted(addresses)])
 
 
-def label(owner: str, kind: str, value: str) -> str:
+def make_label(owner: str, kind: str, value: str) -> str:
     """Return a word that occurs in no text, for a value of one organisation and mode."""
     return LABEL + blake2b(f"{owner} {kind} {value}".encode(), digest_size=8).hexdigest()
 
 
-def words(texts: str, labels: str) -> str:
+def list_words(texts: str, labels: str) -> str:
     """Return everything that the index holds of one document."""
-    found = {word for line in texts.split(END) if line for word in threes(line.lstrip(ADDRESS) + 2 * END)}
+    found = {
+        word for line in texts.split(END) if line for word in split_threes(line.lstrip(ADDRESS) + 2 * END)
+    }
     return " ".join([*sorted(found), labels])
 
 
-def threes(line: str) -> Iterable[str]:
+def split_threes(line: str) -> Iterable[str]:
     """Yield every three characters in a row of a line."""
     letters = line.translate(LETTERS)
     return (letters[n : n + 3] for n in range(len(letters) - 2))
 
 
-def asked(q: str) -> str:
+def match_part(q: str) -> str:
     """Return the index expression for a part of a text, which is folded already."""
     if len(q) < 3:
         return f'"{q.translate(LETTERS)}" *'
-    return exactly(dict.fromkeys(threes(q)))
+    return match_all(dict.fromkeys(split_threes(q)))
 
 
-def exactly(wanted: Iterable[str]) -> str:
+def match_all(wanted: Iterable[str]) -> str:
     """Return the index expression for all of these words."""
     return " ".join(f'"{word}"' for word in wanted)
 
@@ -102,15 +104,15 @@ def register(connection: sqlite3.Connection) -> None:
 
     def texts_of(title: str, file: str, external_id: str | None, recipients: str) -> str:
         """Return the texts of a row."""
-        return texts(title, orjson.loads(file)["name"], external_id, orjson.loads(recipients))
+        return join_texts(title, orjson.loads(file)["name"], external_id, orjson.loads(recipients))
 
     def labels_of(
         organisation: str, mode: str, external_id: str | None, template_id: str | None, recipients: str
     ) -> str:
         """Return the labels of a row."""
         emails = [email for _, email in orjson.loads(recipients)]
-        return labels(organisation, mode, external_id, template_id, emails)
+        return join_labels(organisation, mode, external_id, template_id, emails)
 
     connection.create_function("search_texts", 4, texts_of, deterministic=True)
     connection.create_function("search_labels", 5, labels_of, deterministic=True)
-    connection.create_function("search_words", 2, words, deterministic=True)
+    connection.create_function("search_words", 2, list_words, deterministic=True)

@@ -14,7 +14,7 @@ def insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(':' + c for c in columns)})"
 
 
-def listed(name: str, values: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+def list_parameters(name: str, values: Sequence[Any]) -> tuple[str, dict[str, Any]]:
     """Return `(:name_0, :name_1)` for an IN, and its parameters.
 
     `values` must not be empty on PostgreSQL.

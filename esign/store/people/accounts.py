@@ -12,7 +12,7 @@ from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
 from esign.core.people.member import Member, MemberRole
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 
 # The maker's role is read together with the key, so that each request uses the present role.
 KEY = """
@@ -33,19 +33,19 @@ async def get_organisation(reader: Reader, organisation_id: str) -> Organisation
     return load_organisation(row)
 
 
-async def first_organisation(reader: Reader) -> Organisation | None:
+async def find_first_organisation(reader: Reader) -> Organisation | None:
     """Return the organisation that was made first, or None before the first use."""
     row = await reader.one("SELECT * FROM organisation ORDER BY created_at, id LIMIT 1")
     return load_organisation(row) if row else None
 
 
-async def organisations(reader: Reader) -> list[Organisation]:
+async def find_organisations(reader: Reader) -> list[Organisation]:
     """Return all organisations, oldest first."""
     rows = await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
     return load_readable(reader, "organisation", rows, load_organisation)
 
 
-async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
+async def find_organisations_of_user(reader: Reader, user_id: str) -> list[Organisation]:
     """Return the organisations of a user, the one joined first before the others."""
     rows = await reader.all(
         """
@@ -62,7 +62,7 @@ async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
     names = Organisation.__slots__
     await tx.run(
         f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
-        **organisation_row(organisation),
+        **dump_organisation(organisation),
     )
 
 
@@ -72,11 +72,11 @@ async def save_organisation(tx: Transaction, organisation: Organisation) -> None
         "UPDATE organisation SET "
         + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
         + " WHERE id = :id",
-        **organisation_row(organisation),
+        **dump_organisation(organisation),
     )
 
 
-def organisation_row(organisation: Organisation) -> dict[str, Any]:
+def dump_organisation(organisation: Organisation) -> dict[str, Any]:
     """Return the columns of an organisation."""
     members = {name: getattr(organisation, name) for name in Organisation.__slots__}
     reminders = organisation.reminders
@@ -98,13 +98,13 @@ def load_organisation(row: Row) -> Organisation:
     return Organisation(**members)
 
 
-async def key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
+async def find_key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
     """Return the key of this hash, or None."""
     row = await reader.one(f"{KEY} WHERE k.hash = :hash", hash=key_hash)
     return load_key(row) if row else None
 
 
-async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
+async def find_all_keys(reader: Reader, organisation_id: str) -> list[ApiKey]:
     """Return all keys of an organisation, oldest first, revoked ones included."""
     rows = await reader.all(
         f"{KEY} WHERE k.organisation_id = :organisation_id ORDER BY k.created_at, k.id",
@@ -127,7 +127,7 @@ async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: 
 
 
 async def find_keys(
-    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: PageStart | None = None
 ) -> list[ApiKey]:
     """Return up to `limit` keys of one mode, newest first, revoked ones included."""
     rows = await reader.all(

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.instant import Instant
 from esign.core.people.admin_audit import WINDOW
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import delete_some
 from esign.store.queue import events
 
@@ -14,7 +14,7 @@ OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditLogFilter:
     """The entries of an organisation from `since` on and before `before`."""
 
     organisation_id: str
@@ -24,7 +24,9 @@ class Wanted:
     before: Instant = 2**62
 
 
-async def find_page(reader: Reader, wanted: Wanted, limit: int, after: Place | None = None) -> list[Entry]:
+async def find_page(
+    reader: Reader, wanted: AuditLogFilter, limit: int, after: PageStart | None = None
+) -> list[AuditEntry]:
     """Return up to `limit` entries, newest first; each choice of filters has its index."""
     narrower = ""
     if wanted.type is not None:
@@ -47,14 +49,14 @@ async def find_page(reader: Reader, wanted: Wanted, limit: int, after: Place | N
     return [events.load(row) for row in rows]
 
 
-def place_of(entry: Entry) -> Place:
+def find_place(entry: AuditEntry) -> PageStart:
     """Return the place after this entry in the log."""
-    return Place(entry.at, str(entry.seq))
+    return PageStart(entry.at, str(entry.seq))
 
 
-async def find_newest(reader: Reader, organisation_id: str, type: str) -> Entry | None:
+async def find_newest(reader: Reader, organisation_id: str, type: str) -> AuditEntry | None:
     """Return the newest entry of this type, or None."""
-    found = await find_page(reader, Wanted(organisation_id, type), 1)
+    found = await find_page(reader, AuditLogFilter(organisation_id, type), 1)
     return found[0] if found else None
 
 

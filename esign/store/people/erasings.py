@@ -6,19 +6,19 @@ from typing import Any
 import orjson
 
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document.state.erase import Erasing, Fate
+from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.core.instant import Instant
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
 from esign.system.vault import Vault
 
-COLUMNS = tuple(Erasing.__slots__)
+COLUMNS = tuple(ErasureRequest.__slots__)
 PURPOSE = "erasing"
 
 
-async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
+async def add(tx: Transaction, erasing: ErasureRequest, vault: Vault) -> None:
     """Add a request."""
     assert erasing.email is not None
     row: dict[str, Any] = {name: getattr(erasing, name) for name in COLUMNS}
@@ -32,13 +32,13 @@ async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
     await tx.run(insert("erasing", COLUMNS), **row)
 
 
-async def unfinished(reader: Reader, vault: Vault) -> list[Erasing]:
+async def find_unfinished(reader: Reader, vault: Vault) -> list[ErasureRequest]:
     """Return the requests that are not finished, oldest first."""
     rows = await reader.all("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id")
     return load_readable(reader, "erasing", rows, lambda row: load(row, vault))
 
 
-async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[Erasing]:
+async def find_newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[ErasureRequest]:
     """Return the newest `limit` requests of an organisation, newest first."""
     rows = await reader.all(
         "SELECT * FROM erasing WHERE organisation_id = :id ORDER BY created_at DESC, id DESC LIMIT :limit",
@@ -48,7 +48,7 @@ async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int)
     return load_readable(reader, "erasing", rows, lambda row: load(row, vault))
 
 
-async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fate: Fate | None) -> None:
+async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: PageStart, fate: Fate | None) -> None:
     """Save that the request has passed a document, and count its fate.
 
     `fate` is None if the document was gone already, or the person is no longer in it.
@@ -75,7 +75,7 @@ async def finish(tx: Transaction, erasing_id: str, now: Instant) -> int:
     return int(row["erased"]) if row else 0
 
 
-def load(row: Row, vault: Vault) -> Erasing:
+def load(row: Row, vault: Vault) -> ErasureRequest:
     """Return the request of one row."""
     members = {name: row[name] for name in COLUMNS}
     if members["email"] is not None:
@@ -84,4 +84,4 @@ def load(row: Row, vault: Vault) -> Erasing:
     members["actor"] = Actor(**orjson.loads(members["actor"]))
     members["origin"] = Origin(**orjson.loads(members["origin"]))
     members["mode"] = Mode(members["mode"])
-    return Erasing(**members)
+    return ErasureRequest(**members)

@@ -12,14 +12,14 @@ from esign.store.engine.sql import insert
 COLUMNS = tuple(Session.__slots__)
 
 
-def hashed(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Return the SHA-256 of a cookie."""
     return hashlib.sha256(token.encode()).digest()
 
 
 async def get(reader: Reader, token: str, now: Instant) -> Session | None:
     """Return the session of a cookie, or None if it has ended."""
-    row = await reader.one("SELECT * FROM session WHERE token = :token", token=hashed(token))
+    row = await reader.one("SELECT * FROM session WHERE token = :token", token=hash_token(token))
     session = load(row) if row else None
     return None if session is None or session.is_over(now) else session
 
@@ -69,7 +69,7 @@ async def add(tx: Transaction, token: str, session: Session) -> None:
     """Add a session."""
     row = {name: getattr(session, name) for name in COLUMNS}
     row |= {"stage": session.stage.value, "mode": session.mode.value}
-    await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
+    await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hash_token(token))
 
 
 async def renew(tx: Transaction, session: Session, token: str) -> bool:
@@ -85,7 +85,7 @@ async def renew(tx: Transaction, session: Session, token: str) -> bool:
             WHERE id = :id
             """,
             id=session.id,
-            token=hashed(token),
+            token=hash_token(token),
             stage=session.stage.value,
             seen_at=session.seen_at,
             proved_at=session.proved_at,

@@ -8,7 +8,7 @@ from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.sql import delete_some, insert
 
 
-def hashed(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Return the SHA-256 of a token."""
     return hashlib.sha256(token.encode()).digest()
 
@@ -17,7 +17,7 @@ async def find(reader: Reader, errand: Errand, token: str, now: Instant) -> str 
     """Return the subject of a link that has not expired, or None; the link stays usable."""
     row = await reader.one(
         "SELECT subject FROM ticket WHERE token = :token AND errand = :errand AND expires_at > :now",
-        token=hashed(token),
+        token=hash_token(token),
         errand=errand.value,
         now=now,
     )
@@ -52,7 +52,7 @@ async def add(tx: Transaction, token: str, ticket: Ticket, *, beside: bool = Fal
         await drop(tx, ticket.errand, ticket.subject)
     await tx.run(
         insert("ticket", ("token", "errand", "subject", "expires_at")),
-        token=hashed(token),
+        token=hash_token(token),
         errand=ticket.errand.value,
         subject=ticket.subject,
         expires_at=ticket.expires_at,

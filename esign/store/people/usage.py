@@ -10,7 +10,7 @@ from esign.store.engine.database import Row, Transaction
 COUNTERS = tuple(Usage.__slots__)
 
 
-class Reader(Protocol):
+class UsageReader(Protocol):
     async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
     async def one(self, sql: str, **values: Any) -> Row | None: ...
@@ -34,7 +34,9 @@ async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
     )
 
 
-async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, last: int) -> dict[int, Usage]:
+async def find(
+    reader: UsageReader, organisation_id: str, mode: Mode, first: int, last: int
+) -> dict[int, Usage]:
     """Return the usage of the days from `first` to `last` on which anything was used, by day."""
     rows = await reader.all(
         """
@@ -49,7 +51,7 @@ async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, las
     return {row["day"]: Usage(**{name: row[name] for name in COUNTERS}) for row in rows}
 
 
-async def emails(reader: Reader, organisation_id: str, day: int) -> int:
+async def count_emails(reader: UsageReader, organisation_id: str, day: int) -> int:
     """Return the number of mails of one day in both modes."""
     row = await reader.one(
         "SELECT sum(emails) AS sent FROM usage WHERE organisation_id = :organisation_id AND day = :day",
@@ -59,7 +61,7 @@ async def emails(reader: Reader, organisation_id: str, day: int) -> int:
     return int(row["sent"] or 0) if row else 0
 
 
-async def documents_sent(reader: Reader, organisation_id: str, first_day: int) -> int:
+async def count_documents_sent(reader: UsageReader, organisation_id: str, first_day: int) -> int:
     """Return the number of live documents sent since that day."""
     row = await reader.one(
         """

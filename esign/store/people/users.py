@@ -8,7 +8,7 @@ from esign.core.instant import Instant
 from esign.core.people.user import User
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.sql import insert, listed
+from esign.store.engine.sql import insert, list_parameters
 
 COLUMNS = tuple(User.__slots__)
 STEPS_AHEAD = 240  # of 30 seconds: two hours
@@ -24,7 +24,7 @@ async def get(reader: Reader, user_id: str) -> User:
 
 async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, User]:
     """Return those of these users that exist, by id."""
-    names, given = listed("id", ids)
+    names, given = list_parameters("id", ids)
     rows = await reader.all(f"SELECT * FROM app_user WHERE id IN {names}", **given)
     return {each.id: each for each in load_readable(reader, "app_user", rows, load)}
 
@@ -42,7 +42,7 @@ async def require_same(tx: Transaction, user: User) -> None:
         raise Problem("revision_mismatch", "What you sign in with was changed meanwhile. Sign in again.")
 
 
-async def everybody(reader: Reader) -> list[User]:
+async def find_all(reader: Reader) -> list[User]:
     """Return all users, oldest first."""
     rows = await reader.all("SELECT * FROM app_user ORDER BY created_at, id")
     return load_readable(reader, "app_user", rows, load)
@@ -52,7 +52,7 @@ async def add(tx: Transaction, user: User) -> None:
     """Add a user. Raises `member_exists` if another user has this address."""
     added = await tx.run(
         insert("app_user", (*COLUMNS, "address")) + " ON CONFLICT (address) DO NOTHING",
-        **columns(user),
+        **dump(user),
         address=user.address,
     )
     if not added:
@@ -130,7 +130,7 @@ async def count_recovery(reader: Reader, user_id: str) -> int:
     return int(row["n"]) if row else 0
 
 
-def columns(user: User) -> dict[str, Any]:
+def dump(user: User) -> dict[str, Any]:
     """Return the columns of a user."""
     return {name: getattr(user, name) for name in COLUMNS}
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.instant import Instant, Millis
-from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
-from esign.store.engine.sql import insert, listed
-from esign.system.entropy import new_id
+from esign.store.engine.paging import PageStart
+from esign.store.engine.sql import insert, list_parameters
+from esign.system.entropy import make_id
 
-COLUMNS = tuple(Delivery.__slots__)
+COLUMNS = tuple(EventDelivery.__slots__)
 ADDED = tuple(name for name in COLUMNS if name != "number")
 ATTEMPT = ("at", "duration_ms", "status_code", "error", "response_body")
 
@@ -33,7 +33,7 @@ LANES = """
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueDelivery:
     """A delivery to send; `body` was stored when the event happened."""
 
     number: int
@@ -45,13 +45,13 @@ class Due:
 # ---------- queueing and claiming ----------
 
 
-def a_delivery(
+def make_delivery(
     webhook_id: str, event_id: str, event_type: str, now: Instant, *, lease: Millis = 0, **more: Any
-) -> Delivery:
+) -> EventDelivery:
     """Return a new delivery, due at once or after a lease, if its maker claims it right away."""
-    return Delivery(
+    return EventDelivery(
         number=0,
-        id=new_id("dlv", now),
+        id=make_id("dlv", now),
         webhook_id=webhook_id,
         event_id=event_id,
         event_type=event_type,
@@ -62,7 +62,7 @@ def a_delivery(
     )
 
 
-async def add(tx: Transaction, made: Sequence[Delivery]) -> None:
+async def add(tx: Transaction, made: Sequence[EventDelivery]) -> None:
     """Queue deliveries; one that has failed before starts its schedule again."""
     if made:
         tx.wake_workers()
@@ -95,7 +95,7 @@ async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, s
     return [(row["number"], row["webhook_id"]) for row in rows]
 
 
-async def next_due(reader: Reader, now: Instant) -> Instant | None:
+async def find_next_due(reader: Reader, now: Instant) -> Instant | None:
     """Return the earliest time after `now` at which a delivery becomes due, or None."""
     rows = await reader.all(
         f"""
@@ -109,9 +109,9 @@ async def next_due(reader: Reader, now: Instant) -> Instant | None:
     return rows[0]["due"] if rows else None
 
 
-async def is_beyond(reader: Reader, latest: Instant) -> bool:
+async def has_later_deliveries(reader: Reader, latest: Instant) -> bool:
     """Return whether a delivery is due later than `latest`."""
-    due_at = await next_due(reader, latest)
+    due_at = await find_next_due(reader, latest)
     return due_at is not None
 
 
@@ -133,9 +133,9 @@ async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
     )
 
 
-async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: str) -> list[Due]:
+async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: str) -> list[DueDelivery]:
     """Hide these deliveries until `until` and return what to send, in the order in which they were made."""
-    names, given = listed("number", numbers)
+    names, given = list_parameters("number", numbers)
     await tx.run(
         f"UPDATE delivery SET due_at = :until, boot = :boot WHERE number IN {names} AND status = 'pending'",
         until=until,
@@ -150,12 +150,12 @@ async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: s
         """,
         **given,
     )
-    return [Due(**dict(row)) for row in rows]
+    return [DueDelivery(**dict(row)) for row in rows]
 
 
-async def still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
+async def find_still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
     """Return those of these deliveries that were not dropped since they were claimed."""
-    names, given = listed("number", numbers)
+    names, given = list_parameters("number", numbers)
     rows = await reader.all(
         f"SELECT number FROM delivery WHERE number IN {names} AND status = 'pending'", **given
     )
@@ -191,14 +191,14 @@ async def is_late(reader: Reader, before: Instant) -> bool:
 # ---------- recording results ----------
 
 
-async def get_many(tx: Transaction, numbers: Sequence[int]) -> dict[int, Delivery]:
+async def get_many(tx: Transaction, numbers: Sequence[int]) -> dict[int, EventDelivery]:
     """Return those of these deliveries that still exist, by number."""
-    names, given = listed("number", numbers)
+    names, given = list_parameters("number", numbers)
     rows = await tx.all(f"SELECT * FROM delivery WHERE number IN {names}", **given)
     return {each.number: each for each in load_readable(tx, "delivery", rows, load, "number")}
 
 
-async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> None:
+async def save(tx: Transaction, noted: Sequence[tuple[EventDelivery, DeliveryAttempt]]) -> None:
     """Save the results of attempts, each with its delivery as it is after the attempt."""
     await tx.run_many(
         """
@@ -241,7 +241,7 @@ async def drop(tx: Transaction, webhook_id: str) -> int:
 # ---------- lists ----------
 
 
-async def get(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery | None:
+async def get(reader: Reader, webhook_id: str, delivery_id: str) -> EventDelivery | None:
     """Return the delivery to this webhook, or None."""
     row = await reader.one(
         "SELECT * FROM delivery WHERE id = :id AND webhook_id = :webhook_id",
@@ -251,26 +251,26 @@ async def get(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery | N
     return load(row) if row else None
 
 
-async def attempts(reader: Reader, number: int) -> list[Attempt]:
+async def find_attempts(reader: Reader, number: int) -> list[DeliveryAttempt]:
     """Return every attempt of a delivery, oldest first."""
     rows = await reader.all("SELECT * FROM attempt WHERE delivery = :number ORDER BY number", number=number)
-    return [Attempt(**{name: row[name] for name in ATTEMPT}) for row in rows]
+    return [DeliveryAttempt(**{name: row[name] for name in ATTEMPT}) for row in rows]
 
 
 async def find_page(
     reader: Reader,
     webhook_id: str,
     limit: int,
-    after: Place | None = None,
+    after: PageStart | None = None,
     status: DeliveryStatus | None = None,
     event_type: str | None = None,
-) -> list[Delivery]:
+) -> list[EventDelivery]:
     """Return up to `limit` deliveries to a webhook, newest first.
 
     Each status is read along its own index, and the results are merged.
     """
     narrower = "AND event_type = :event_type" if event_type is not None else ""
-    statuses, given = listed("status", [status] if status is not None else list(DeliveryStatus))
+    statuses, given = list_parameters("status", [status] if status is not None else list(DeliveryStatus))
     arms = [
         f"""
         SELECT * FROM delivery WHERE webhook_id = :webhook_id AND status = {name} {narrower}
@@ -290,7 +290,7 @@ async def find_page(
     return load_readable(reader, "delivery", rows, load)
 
 
-async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
+async def find_pending(reader: Reader, webhook_id: str) -> list[EventDelivery]:
     """Return what waits for a webhook, the longest due first."""
     rows = await reader.all(
         "SELECT * FROM delivery WHERE webhook_id = :id AND status = 'pending' ORDER BY due_at, number",
@@ -299,6 +299,6 @@ async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
     return load_readable(reader, "delivery", rows, load)
 
 
-def load(row: Row) -> Delivery:
+def load(row: Row) -> EventDelivery:
     """Return the delivery of one row."""
-    return Delivery(**{name: row[name] for name in COLUMNS} | {"status": DeliveryStatus(row["status"])})
+    return EventDelivery(**{name: row[name] for name in COLUMNS} | {"status": DeliveryStatus(row["status"])})

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.actor import Mode
-from esign.core.document.audit import START, Entry
+from esign.core.document.audit import START, AuditEntry
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
-from esign.store.engine.sql import delete_some, dumps, insert, listed
+from esign.store.engine.paging import PageStart
+from esign.store.engine.sql import delete_some, dumps, insert, list_parameters
 
-COLUMNS = tuple(Entry.__slots__)
+COLUMNS = tuple(AuditEntry.__slots__)
 
 
-async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
+async def get_head(reader: Reader, document_id: str) -> tuple[int, bytes]:
     """Return number and hash of the last entry; without entries, 0 and the start of the chain."""
     row = await reader.one(
         "SELECT seq, hash FROM audit WHERE document_id = :id ORDER BY seq DESC LIMIT 1", id=document_id
@@ -24,14 +24,16 @@ async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
     return (row["seq"], row["hash"]) if row else (0, START)
 
 
-async def append(tx: Transaction, line: Entry) -> None:
+async def append(tx: Transaction, line: AuditEntry) -> None:
     """Add an entry to a trail."""
     personal = dumps(dict(line.personal)) if line.personal is not None else None
     values = {name: getattr(line, name) for name in COLUMNS}
     await tx.run(insert("audit", COLUMNS), **values | {"data": dumps(dict(line.data)), "personal": personal})
 
 
-async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2**31) -> list[Entry]:
+async def find_entries(
+    reader: Reader, document_id: str, after: int = 0, limit: int = 2**31
+) -> list[AuditEntry]:
     """Return the entries of one document with numbers above `after`, oldest first."""
     rows = await reader.all(
         "SELECT * FROM audit WHERE document_id = :id AND seq > :after ORDER BY seq LIMIT :limit",
@@ -42,16 +44,16 @@ async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2
     return [load(row) for row in rows]
 
 
-def load(row: Row) -> Entry:
+def load(row: Row) -> AuditEntry:
     """Return the entry of one row."""
     personal = json.loads(row["personal"]) if row["personal"] is not None else None
     values = {name: row[name] for name in COLUMNS}
-    return Entry(**values | {"data": json.loads(row["data"]), "personal": personal})
+    return AuditEntry(**values | {"data": json.loads(row["data"]), "personal": personal})
 
 
 async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
     """Return how many entries of these types the trail holds; unlike published events, entries are never pruned."""
-    names, wanted = listed("type", types)
+    names, wanted = list_parameters("type", types)
     row = await tx.one(
         f"SELECT count(*) AS entries FROM audit WHERE document_id = :id AND type IN {names}",
         id=document_id,
@@ -60,7 +62,7 @@ async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
     return int(row["entries"]) if row else 0
 
 
-async def last(reader: Reader, document_id: str, type: str, recipient_id: str) -> Instant | None:
+async def find_last_time(reader: Reader, document_id: str, type: str, recipient_id: str) -> Instant | None:
     """Return when the latest fact of this type about this recipient was recorded, or None."""
     row = await reader.one(
         """
@@ -116,7 +118,7 @@ async def publish(
     return body
 
 
-async def body(reader: Reader, event_id: str) -> bytes | None:
+async def get_body(reader: Reader, event_id: str) -> bytes | None:
     """Return the body of an event, or None."""
     row = await reader.one("SELECT body FROM event WHERE id = :id", id=event_id)
     return row["body"] if row else None
@@ -136,7 +138,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: st
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """The events of an organisation from `since` on and before `before`, except those of the type `hidden`."""
 
     organisation_id: str
@@ -149,8 +151,8 @@ class Wanted:
 
 
 async def find_page(
-    reader: Reader, wanted: Wanted, limit: int, after: Place | None = None
-) -> list[tuple[Place, bytes]]:
+    reader: Reader, wanted: EventFilter, limit: int, after: PageStart | None = None
+) -> list[tuple[PageStart, bytes]]:
     """Return place and body of up to `limit` events, newest first."""
     narrower = ""
     if wanted.document_id is not None:
@@ -176,12 +178,12 @@ async def find_page(
         id=after.id if after else "",
         limit=limit,
     )
-    return [(Place(row["created_at"], row["id"]), row["body"]) for row in rows]
+    return [(PageStart(row["created_at"], row["id"]), row["body"]) for row in rows]
 
 
 async def find_received(
-    reader: Reader, wanted: Wanted, webhook_id: str, limit: int, after: Place
-) -> list[tuple[Place, str, bool]]:
+    reader: Reader, wanted: EventFilter, webhook_id: str, limit: int, after: PageStart
+) -> list[tuple[PageStart, str, bool]]:
     """Return place and type of the next `limit` events, oldest first, and whether the webhook has or awaits each."""
     rows = await reader.all(
         """
@@ -200,7 +202,7 @@ async def find_received(
         limit=limit,
     )
     return [
-        (Place(row["created_at"], row["id"]), row["type"], row["status"] not in (None, "failed"))
+        (PageStart(row["created_at"], row["id"]), row["type"], row["status"] not in (None, "failed"))
         for row in rows
     ]
 

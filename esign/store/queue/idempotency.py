@@ -13,12 +13,12 @@ PURPOSE = "idempotency"
 REDUCED = ("id", "status")
 
 
-class Taken(Exception):
+class KeyTaken(Exception):
     """The key already has a live answer. The caller must roll back the effect and use that answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredAnswer:
     """`body` is ciphertext; `fingerprint` is a mac over method, path and canonical body."""
 
     fingerprint: bytes
@@ -27,19 +27,19 @@ class Stored:
     created_at: Instant
 
 
-def bound(key_id: str, key: str) -> bytes:
+def compose_context(key_id: str, key: str) -> bytes:
     """Return the associated data that the ciphertext of an answer is bound to."""
     return f"{key_id}\n{key}".encode()
 
 
-async def find(reader: Reader, key_id: str, key: str) -> Stored | None:
+async def find(reader: Reader, key_id: str, key: str) -> StoredAnswer | None:
     """Return the stored answer, or None."""
     row = await reader.one(
         "SELECT fingerprint, status, body, created_at FROM idempotency WHERE key_id = :key_id AND key = :key",
         key_id=key_id,
         key=key,
     )
-    return Stored(**{name: row[name] for name in Stored.__slots__}) if row else None
+    return StoredAnswer(**{name: row[name] for name in StoredAnswer.__slots__}) if row else None
 
 
 async def add(
@@ -76,13 +76,13 @@ async def add(
         about=about,
     )
     if not added:
-        raise Taken
+        raise KeyTaken
 
 
 async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None:
     """Reduce the answers about a deleted document to its id and status; `status` is used where an answer has none."""
     for row in await tx.all("SELECT key_id, key, body FROM idempotency WHERE about = :about", about=about):
-        place = bound(row["key_id"], row["key"])
+        place = compose_context(row["key_id"], row["key"])
         answer = orjson.loads(vault.decrypt(PURPOSE, row["body"], place))
         left = {"id": about, "status": status} | {n: answer[n] for n in REDUCED if n in answer}
         await tx.run(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from esign.core.instant import Instant
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import delete_some, insert
 
 
@@ -76,7 +76,7 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     return await delete_some(tx, "kept_mail", "id", loose, before, limit)
 
 
-async def newest(reader: Reader, limit: int) -> list[KeptMail]:
+async def find_newest(reader: Reader, limit: int) -> list[KeptMail]:
     """Return the newest `limit` mails, the newest last."""
     rows = await reader.all(
         "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
@@ -84,11 +84,11 @@ async def newest(reader: Reader, limit: int) -> list[KeptMail]:
     return load_readable(reader, "kept_mail", rows[::-1], load)
 
 
-async def find_tests(
+async def find_test_mails(
     reader: Reader,
     organisation_id: str,
     limit: int,
-    after: Place | None = None,
+    after: PageStart | None = None,
     document_id: str | None = None,
     recipient_id: str | None = None,
 ) -> list[MailWords]:

@@ -11,7 +11,7 @@ from esign.store.engine.database import Reader, Row, Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class MailStop:
     """An open breaker: no mail is sent since `stopped_at`, and one mail is tried at `probe_at`.
 
     `cause` is `login`, `refused` or, for the mails of one organisation, `deferred`.
@@ -23,7 +23,7 @@ class Stop:
     probe_at: Instant
 
 
-async def find_stop(reader: Reader, organisation_id: str | None = None) -> Stop | None:
+async def find_stop(reader: Reader, organisation_id: str | None = None) -> MailStop | None:
     """Return the open breaker for all mails, or else that of the organisation; None if both are closed."""
     row = await reader.one(
         "SELECT stopped_at, cause, reason, probe_at FROM relay WHERE id = 1 AND stopped_at IS NOT NULL"
@@ -39,7 +39,7 @@ async def find_stop(reader: Reader, organisation_id: str | None = None) -> Stop 
     return load(row) if row else None
 
 
-async def find_silence(reader: Reader) -> Stop | None:
+async def find_silence(reader: Reader) -> MailStop | None:
     """Return the organisation's breaker that opened last, if no mail at all was sent since; else None."""
     row = await reader.one(
         """
@@ -52,12 +52,12 @@ async def find_silence(reader: Reader) -> Stop | None:
     return load(row) if row else None
 
 
-def load(row: Row) -> Stop:
+def load(row: Row) -> MailStop:
     """Return the breaker of one row."""
-    return Stop(**{name: row[name] for name in Stop.__slots__})
+    return MailStop(**{name: row[name] for name in MailStop.__slots__})
 
 
-async def stop(tx: Transaction, cause: str, reason: str, now: Instant, probe_at: Instant) -> bool:
+async def open_breaker(tx: Transaction, cause: str, reason: str, now: Instant, probe_at: Instant) -> bool:
     """Open the breaker for all mails, or keep it open until the next probe; return True if it was closed."""
     before = await find_stop(tx)
     await tx.run(
@@ -124,7 +124,7 @@ async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | Non
     return row["stopped_at"] if row else None
 
 
-async def clear(tx: Transaction) -> Stop | None:
+async def close_breaker(tx: Transaction) -> MailStop | None:
     """Close the breaker for all mails; return it if it was open."""
     before = await find_stop(tx)
     await tx.run_and_wake("DELETE FROM relay WHERE id = 1")

@@ -10,7 +10,7 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some, listed
+from esign.store.engine.sql import delete_some, list_parameters
 
 # The one cause of all seals that got no time stamp: `probe` and `hasten_alike` find jobs by equal causes.
 NO_TIME_STAMPS = "no authority gave a time stamp"
@@ -92,7 +92,7 @@ MAIL_LANES = """
 
 
 @dataclass(slots=True)
-class Lane:
+class MailLane:
     """The mails of one organisation: how many are under way, how many more may be, and its next mail.
 
     `chance` decides between organisations of equal rank.
@@ -106,7 +106,7 @@ class Lane:
     first: tuple[int, int] | None = None
 
     @property
-    def standing(self) -> tuple[bool, int, int, int]:
+    def rank(self) -> tuple[bool, int, int, int]:
         """Return the rank of the organisation; the least goes first.
 
         First comes a single mail that a person waits for, then the organisation with the fewest mails under
@@ -142,11 +142,11 @@ async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, mo
             lane.first = next(lane.due, None)
     found: list[int] = []
     while len(found) < limit and (ready := [lane for lane in lanes.values() if lane.first is not None]):
-        found.append(min(ready, key=lambda lane: lane.standing).take())
+        found.append(min(ready, key=lambda lane: lane.rank).take())
     return found
 
 
-async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, Lane]:
+async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, MailLane]:
     """Return the organisations with due mails whose turn it is, by id, at most `limit`."""
     rows = await reader.all(
         # `boot > ''` selects the index of the few that are under way instead of all that wait.
@@ -167,7 +167,7 @@ async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most:
         now=now,
     )
     lanes = {
-        row["id"]: Lane(
+        row["id"]: MailLane(
             under_way=under_way[row["id"]],
             awaited=levels[row["id"], Urgency.AWAITED],
             room=(most if row["stopped_at"] is None else 1) - under_way[row["id"]],
@@ -177,7 +177,7 @@ async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most:
         for row in rows
     }
     open_ones = sorted(
-        (name for name, lane in lanes.items() if lane.room > 0), key=lambda name: lanes[name].standing
+        (name for name, lane in lanes.items() if lane.room > 0), key=lambda name: lanes[name].rank
     )
     return {name: lanes[name] for name in open_ones[:limit]}
 
@@ -186,7 +186,7 @@ async def _find_ends(
     reader: Reader, lanes: Sequence[str], now: Instant, limit: int, order: str
 ) -> dict[str, list[tuple[Instant, int, int]]]:
     """Return (due, id, urgency) of the `limit` oldest or newest due mails of each organisation and urgency."""
-    names, given = listed("lane", lanes)
+    names, given = list_parameters("lane", lanes)
     rows = await reader.all(
         f"""
         WITH lane (id) AS (VALUES {names[1:-1].replace(":", "(:").replace(",", "),") + ")"}),
@@ -422,7 +422,7 @@ async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> i
     )
 
 
-async def is_beyond(reader: Reader, latest: Instant) -> bool:
+async def has_later_jobs(reader: Reader, latest: Instant) -> bool:
     """Return whether a job is due later than `latest`."""
     rows = await reader.all(
         """
@@ -519,7 +519,7 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     )
 
 
-async def seal_due(reader: Reader, document_id: str) -> Instant | None:
+async def find_seal_time(reader: Reader, document_id: str) -> Instant | None:
     """Return when the seal of a document is tried next, or None if none is queued."""
     row = await reader.one(
         "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
@@ -527,7 +527,7 @@ async def seal_due(reader: Reader, document_id: str) -> Instant | None:
     return row["due_at"] if row else None
 
 
-async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
+async def has_failed_for(reader: Reader, kind: str, cause: str) -> bool:
     """Return whether a job of this kind failed for this cause and is still waiting."""
     rows = await reader.all(
         "SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND last_error = :cause LIMIT 1",
@@ -537,7 +537,7 @@ async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
     return bool(rows)
 
 
-async def next_due(reader: Reader, kind: str) -> Instant | None:
+async def find_next_due(reader: Reader, kind: str) -> Instant | None:
     """Return the earliest due date of a job of this kind, or None."""
     rows = await reader.all(
         "SELECT due_at FROM outbox WHERE state = 'pending' AND kind = :kind ORDER BY due_at LIMIT 1",
@@ -546,7 +546,7 @@ async def next_due(reader: Reader, kind: str) -> Instant | None:
     return rows[0]["due_at"] if rows else None
 
 
-async def stands_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
+async def is_standing_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
     """Return whether a job was due or under way before `before`, and none was done since."""
     rows = await reader.all(
         """
@@ -584,7 +584,7 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     return await delete_some(tx, "outbox", "id", "finished_at < :before", before, limit)
 
 
-async def pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:
+async def find_pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:
     """Return (key, last error) of every unfinished job of a kind."""
     rows = await reader.all(
         "SELECT key, last_error FROM outbox WHERE state = 'pending' AND kind = :kind", kind=kind

@@ -7,11 +7,11 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class OutboxMail:
     """A mail; `body` is what it is written from, until it is sent. `words` is a copy of the latest one tried."""
 
     id: int
@@ -29,12 +29,12 @@ class Posted:
     reply: str | None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PageStart:
         """Return the place after this mail in a list."""
-        return Place(self.created_at, str(self.id))
+        return PageStart(self.created_at, str(self.id))
 
 
-COLUMNS = ", ".join(Posted.__slots__)
+COLUMNS = ", ".join(OutboxMail.__slots__)
 
 
 async def find_page(
@@ -42,9 +42,9 @@ async def find_page(
     organisation_id: str,
     mode: Mode,
     limit: int,
-    after: Place | None = None,
+    after: PageStart | None = None,
     undelivered: bool = False,
-) -> list[Posted]:
+) -> list[OutboxMail]:
     """Return up to `limit` mails, newest first; with `undelivered` only those that wait or were given up."""
     rows = await reader.all(
         f"""
@@ -62,7 +62,7 @@ async def find_page(
     return load_readable(reader, "outbox", rows, load)
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> Posted:
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> OutboxMail:
     """Return the mail of this organisation and mode; raise `not_found` for any other id."""
     row = await reader.one(
         f"""
@@ -78,7 +78,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int
     return load(row)
 
 
-async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
+async def find_invitation(reader: Reader, member_id: str) -> OutboxMail | None:
     """Return the newest invitation of a member, or None.
 
     It is found by its key, which holds the member's id and the time.
@@ -93,6 +93,6 @@ async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
     return load(row) if row else None
 
 
-def load(row: Row) -> Posted:
+def load(row: Row) -> OutboxMail:
     """Return the mail of one row."""
-    return Posted(**{name: row[name] for name in Posted.__slots__})
+    return OutboxMail(**{name: row[name] for name in OutboxMail.__slots__})

@@ -10,8 +10,8 @@ from esign.core.instant import Instant
 from esign.core.webhook.webhook import Webhook
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.paging import Place
-from esign.store.engine.sql import dumps, insert, listed
+from esign.store.engine.paging import PageStart
+from esign.store.engine.sql import dumps, insert, list_parameters
 
 COLUMNS = tuple(Webhook.__slots__)
 
@@ -32,13 +32,13 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, webhook_id: 
 
 async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
     """Return those of these webhooks that exist, by id."""
-    names, given = listed("id", ids)
+    names, given = list_parameters("id", ids)
     rows = await reader.all(f"SELECT * FROM webhook WHERE id IN {names}", **given)
     return {each.id: each for each in load_readable(reader, "webhook", rows, load)}
 
 
 async def find_page(
-    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: PageStart | None = None
 ) -> list[Webhook]:
     """Return up to `limit` webhooks, newest first."""
     rows = await reader.all(
@@ -58,7 +58,7 @@ async def find_page(
 
 async def find_owners(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
     """Return the organisation of each webhook that exists, by the webhook's id."""
-    names, given = listed("id", ids)
+    names, given = list_parameters("id", ids)
     rows = await reader.all(f"SELECT id, organisation_id FROM webhook WHERE id IN {names}", **given)
     return {row["id"]: row["organisation_id"] for row in rows}
 
@@ -84,14 +84,14 @@ async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook
 
 async def add(tx: Transaction, webhook: Webhook) -> None:
     """Add a webhook."""
-    await tx.run(insert("webhook", COLUMNS), **row_of(webhook))
+    await tx.run(insert("webhook", COLUMNS), **dump(webhook))
 
 
 async def save(tx: Transaction, changed: Sequence[Webhook]) -> None:
     """Save webhooks that changed."""
     await tx.run_many(
         f"UPDATE webhook SET {', '.join(f'{name} = :{name}' for name in COLUMNS if name != 'id')} WHERE id = :id",
-        [row_of(webhook) for webhook in changed],
+        [dump(webhook) for webhook in changed],
     )
 
 
@@ -107,7 +107,7 @@ async def delete(tx: Transaction, organisation_id: str, mode: Mode, webhook_id: 
     )
 
 
-def row_of(webhook: Webhook) -> dict[str, Any]:
+def dump(webhook: Webhook) -> dict[str, Any]:
     """Return the columns of a webhook."""
     return {name: getattr(webhook, name) for name in COLUMNS} | {
         "mode": webhook.mode.value,

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from esign.core.timestamp import Authority
+from esign.core.timestamp import TimeStampAuthority
 from esign.store.engine.database import Reader, Transaction
 
 
-async def known(reader: Reader) -> list[Authority]:
+async def find_asked(reader: Reader) -> list[TimeStampAuthority]:
     """Return every authority that was ever asked, including those no longer in the settings."""
     rows = await reader.all("SELECT url, asked_at, error, name FROM time_authority")
-    return [Authority(row["url"], row["asked_at"], row["error"], row["name"]) for row in rows]
+    return [TimeStampAuthority(row["url"], row["asked_at"], row["error"], row["name"]) for row in rows]
 
 
-async def note(tx: Transaction, authorities: Sequence[Authority]) -> None:
+async def note(tx: Transaction, authorities: Sequence[TimeStampAuthority]) -> None:
     """Save how each authority answered; those that were never asked are left out."""
     for each in authorities:
         if each.asked_at is not None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from esign.core.instant import Instant, Millis
 from esign.store.engine.database import Reader, Transaction
-from esign.system.clock import Doubt, Mark
+from esign.system.clock import ClockDoubt, ClockMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class ClockRecord:
     `confirmed` is when an operator asked to trust the wall clock, by that clock.
     """
 
-    mark: Mark
+    mark: ClockMark
     doubt_since: Instant | None
     doubt_ahead: Millis | None
     confirmed: Instant | None
@@ -25,11 +25,11 @@ async def find(reader: Reader) -> ClockRecord | None:
     row = await reader.one("SELECT * FROM clock_mark WHERE id = 1")
     if row is None:
         return None
-    mark = Mark(row["at"], row["elapsed"], row["boot_id"])
+    mark = ClockMark(row["at"], row["elapsed"], row["boot_id"])
     return ClockRecord(mark, row["doubt_since"], row["doubt_ahead"], row["confirmed"])
 
 
-async def save(tx: Transaction, mark: Mark) -> None:
+async def save(tx: Transaction, mark: ClockMark) -> None:
     """Save a certain time, which clears earlier doubts and confirmations."""
     await tx.run(
         """
@@ -43,7 +43,7 @@ async def save(tx: Transaction, mark: Mark) -> None:
     )
 
 
-async def save_doubt(tx: Transaction, doubt: Doubt) -> None:
+async def save_doubt(tx: Transaction, doubt: ClockDoubt) -> None:
     """Save that the wall clock is not trusted; the last certain time stays as it is."""
     await tx.run(
         "UPDATE clock_mark SET doubt_since = :since, doubt_ahead = :ahead WHERE id = 1",

@@ -2,10 +2,10 @@
 
 import hmac
 
-from esign.core.document.audit import spoken_for
+from esign.core.document.audit import compose_head_message
 from esign.store.document import trails
 from esign.store.engine.database import Database, Reader, Transaction
-from esign.system.vault import Damaged, UnusableKey, Vault
+from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
 
 HEADS = "heads"  # there are audit trails from before trails had heads
 KEY = "key"  # a mac that only the application key of this database makes
@@ -50,7 +50,7 @@ async def confirm_key(db: Database, vault: Vault) -> None:
     The database stores a mac made with its key. One that has none yet is judged by its newest macs and
     ciphertexts, and then gets one.
     """
-    own = vault.mac(PURPOSE, b"esign")
+    own = vault.compute_mac(PURPOSE, b"esign")
     known = await find(db, KEY)
     if known is None:
         if await is_foreign(db, vault):
@@ -73,21 +73,22 @@ async def is_foreign(db: Reader, vault: Vault) -> bool:
     proofs = [
         hmac.compare_digest(
             row["mac"],
-            vault.mac(
-                trails.PURPOSE, spoken_for(row["document_id"], row["seq"], row["hash"], bool(row["late"]))
+            vault.compute_mac(
+                trails.PURPOSE,
+                compose_head_message(row["document_id"], row["seq"], row["hash"], bool(row["late"])),
             ),
         )
         for row in rows
     ]
     hooks = await db.all("SELECT id, secret FROM webhook ORDER BY id DESC LIMIT :most", most=HEADS_ASKED)
-    proofs += [opens(vault, row["secret"], row["id"]) for row in hooks]
+    proofs += [can_decrypt(vault, row["secret"], row["id"]) for row in hooks]
     return bool(proofs) and not any(proofs)
 
 
-def opens(vault: Vault, secret: bytes, webhook_id: str) -> bool:
+def can_decrypt(vault: Vault, secret: bytes, webhook_id: str) -> bool:
     """Return whether this key decrypts the secret of a webhook."""
     try:
         vault.decrypt("webhook", secret, webhook_id.encode())
-    except Damaged:
+    except DamagedCiphertext:
         return False
     return True

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from esign.store.document import blobs, documents, templates, trails
-from esign.store.engine.damage import Unreadable, load_readable
+from esign.store.engine.damage import UnreadableRow, load_readable
 from esign.store.engine.database import Database, Row
 from esign.store.people import accounts, members, users
 from esign.store.queue import deliveries, webhooks
@@ -27,17 +27,17 @@ async def read_all(db: Database) -> int:
     """Read every row and content and return how many; what cannot be read is noted in the damage log."""
     count = 0
     for table, load in LOADERS.items():
-        async for rows in pages(db, f"SELECT rowid AS place, * FROM {table}", table):
+        async for rows in walk_pages(db, f"SELECT rowid AS place, * FROM {table}", table):
             load_readable(db, table, rows, load)
             count += len(rows)
-    async for rows in pages(db, "SELECT rowid AS place, id FROM organisation", "organisation"):
+    async for rows in walk_pages(db, "SELECT rowid AS place, id FROM organisation", "organisation"):
         for row in rows:
-            count += len(await accounts.keys_of(db, str(row["id"])))
-    async for rows in pages(db, "SELECT rowid AS place, id FROM document", "document"):
+            count += len(await accounts.find_all_keys(db, str(row["id"])))
+    async for rows in walk_pages(db, "SELECT rowid AS place, id FROM document", "document"):
         for row in rows:
             await read_document(db, row["id"])
         count += len(rows)
-    async for rows in pages(db, "SELECT rowid AS place, sha256 FROM blob", "blob"):
+    async for rows in walk_pages(db, "SELECT rowid AS place, sha256 FROM blob", "blob"):
         for row in rows:
             await read_blob(db, row["sha256"])
         count += len(rows)
@@ -48,7 +48,7 @@ async def read_all(db: Database) -> int:
     return count
 
 
-async def pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
+async def walk_pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
     """Yield the rows of a table, `PAGE` at a time, in the order in which they were written."""
     place = -(2**62)
     sql = f"{select} WHERE {table}.rowid > :place ORDER BY {table}.rowid LIMIT {PAGE}"
@@ -62,11 +62,11 @@ async def read_document(db: Database, document_id: object) -> None:
     if not isinstance(document_id, str):
         db.damage.note("document", document_id, "its id is no UTF-8")
         return
-    with suppress(Unreadable):  # `get` has noted it
+    with suppress(UnreadableRow):  # `get` has noted it
         await documents.get(db, document_id)
 
 
 async def read_blob(db: Database, sha256: object) -> None:
     """Read one content and check its hash; note it if it is damaged."""
-    with suppress(blobs.Missing):  # `get` has noted it
+    with suppress(blobs.MissingBlob):  # `get` has noted it
         await blobs.get(db, str(sha256))

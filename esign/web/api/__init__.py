@@ -16,7 +16,7 @@ import orjson
 from starlette.responses import Response
 
 from esign.core.people.api_key import Scope
-from esign.core.people.user import Act
+from esign.core.people.user import Permission
 from esign.web.api import (
     account,
     act_replies,
@@ -40,7 +40,7 @@ from esign.web.api import (
 )
 from esign.web.api import document_replies as replies
 from esign.web.rest import openapi
-from esign.web.rest.endpoint import Call, Endpoint
+from esign.web.rest.endpoint import ApiCall, Endpoint
 
 V1 = "/api/v1"
 VERSION = "1.0.0"
@@ -57,19 +57,19 @@ FILE_ERRORS = (
 def describe() -> dict[str, Any]:
     """Return the description (OpenAPI 3.1) of this table and of the webhooks. It is the same on every installation."""
     return openapi.describe(
-        ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES, words=words.of(events.BODIES)
+        ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES, words=words.build_words(events.BODIES)
     )
 
 
 @cache
-def written() -> bytes:
+def write_description() -> bytes:
     """Return the description as JSON. It is made once."""
     return orjson.dumps(describe())
 
 
-async def read_description(call: Call) -> Response:
+async def read_description(call: ApiCall) -> Response:
     """This description; needs no key."""
-    return Response(await asyncio.to_thread(written), media_type="application/json")
+    return Response(await asyncio.to_thread(write_description), media_type="application/json")
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -135,7 +135,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "GET",
         f"{V1}/documents/{{id}}/audit",
-        documents.trail,
+        documents.read_trail,
         audit_replies.present_trail,
         summary="Get the audit trail of a document",
         called="getAuditTrail",
@@ -258,7 +258,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "GET",
         f"{V1}/documents/{{id}}/pages",
-        documents.pages,
+        documents.read_pages,
         act_replies.present_pages,
         summary="Get the page sizes of a document",
         called="getPages",
@@ -268,7 +268,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "POST",
         f"{V1}/documents/{{id}}/recipients/{{rid}}/link",
-        recipients.link,
+        recipients.issue_link,
         recipients.present_link,
         summary="Issue a signing link",
         called="issueLink",
@@ -662,12 +662,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "GET",
         f"{V1}/test/messages",
-        testing.messages,
+        testing.find_messages,
         testing.present_messages,
         summary="List the mails of test mode",
         called="listTestMessages",
         tag="Test mode",
-        act=Act.WORK,
+        act=Permission.WORK,
         errors=("invalid_cursor",),
         test_only=True,
     ),
@@ -678,7 +678,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         replies.present,
         summary="Simulate a recipient",
         tag="Test mode",
-        act=Act.WORK,
+        act=Permission.WORK,
         idempotent=True,
         errors=(
             "document_not_sent",

@@ -5,13 +5,13 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from esign.actions.people import accounts as actions
-from esign.config import Limits
+from esign.config import LimitSettings
 from esign.core.people.account import Organisation
 from esign.store.people import accounts
 from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
 from esign.web.api.api_keys import present as present_key
-from esign.web.rest.endpoint import Call
+from esign.web.rest.endpoint import ApiCall
 from esign.web.rest.schema import Reply
 
 PLAIN = 2**20
@@ -60,7 +60,7 @@ class AccountReply(Reply):
     limits: LimitsReply
 
 
-async def read(call: Call) -> dict[str, Any]:
+async def read(call: ApiCall) -> dict[str, Any]:
     """The organisation, the mode and the limits of the key of this request."""
     runtime = call.runtime
     organisation = await accounts.get_organisation(runtime.db, call.key.organisation_id)
@@ -74,7 +74,7 @@ def present(found: dict[str, Any]) -> AccountReply:
         organisation=OrganisationReply(
             id=organisation.id,
             name=organisation.name,
-            plan=actions.plan_of(organisation, found["config"]),  # type: ignore[arg-type]  # one of core.account.PLANS
+            plan=actions.find_plan(organisation, found["config"]),  # type: ignore[arg-type]  # one of core.account.PLANS
         ),
         mode=found["key"].mode.value,
         key=present_key(found["key"]),
@@ -82,12 +82,12 @@ def present(found: dict[str, Any]) -> AccountReply:
     )
 
 
-def present_limits(limits: Limits) -> LimitsReply:
+def present_limits(limits: LimitSettings) -> LimitsReply:
     """Return the limits as they are set here. A limit of 0 in the configuration is null in the answer."""
     set_here: dict[str, Any] = {
         name: getattr(limits, name) or None
         for name in LimitsReply.model_fields
-        if name in Limits.model_fields
+        if name in LimitSettings.model_fields
     }
     return LimitsReply(
         **set_here,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from esign.actions.document.reminders import Reminded
+from esign.actions.document.reminders import ReminderResult
 from esign.core.document.document import Document
 from esign.web.api import examples
 from esign.web.rest.schema import Reply
@@ -49,7 +49,7 @@ def present_deleted(document: Document) -> DocumentDeleted:
     return DocumentDeleted(id=document.id)
 
 
-def present_reminded(done: Reminded) -> RemindedReply:
+def present_reminded(done: ReminderResult) -> RemindedReply:
     return RemindedReply(
         id=done.document.id,
         status=done.document.status.value,  # type: ignore[arg-type]  # only a sent document is reminded of

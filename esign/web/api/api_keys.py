@@ -10,14 +10,14 @@ from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Line, Moment, Patch, Reply
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Moment, Patch, Reply
 
 
 class RenameKey(Patch):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.RENAME]})
 
-    name: Annotated[str, Line(1, 100), Field(default_factory=str)]
+    name: Annotated[str, BoundedText(1, 100), Field(default_factory=str)]
 
 
 class KeyMakerReply(Reply):
@@ -59,7 +59,7 @@ class RevokedReply(Reply):
     id: str
 
 
-async def find(call: Call, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
     """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
     filters = f"api-keys:{owner_of(call)}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -67,12 +67,12 @@ async def find(call: Call, query: Paging) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def read(call: Call) -> ApiKey:
+async def read(call: ApiCall) -> ApiKey:
     """One key; never the key itself."""
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def rename(call: Call, body: RenameKey) -> ApiKey:
+async def rename(call: ApiCall, body: RenameKey) -> ApiKey:
     """Give a key another name; scopes and expiry are fixed at creation."""
     name = body.name if body.model_fields_set else None
     return await actions.rename(
@@ -80,12 +80,12 @@ async def rename(call: Call, body: RenameKey) -> ApiKey:
     )
 
 
-async def revoke(call: Call, body: Empty) -> str:
+async def revoke(call: ApiCall, body: Empty) -> str:
     """End a key from its next request on; the key stays in the list."""
     return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 
 
-async def revoke_current(call: Call, body: Empty) -> str:
+async def revoke_current(call: ApiCall, body: Empty) -> str:
     """End the very key of this request."""
     return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep, caller=call.caller)
 

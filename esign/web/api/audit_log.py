@@ -6,16 +6,16 @@ from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from esign.actions.base import audit_log as actions
 from esign.core.actor import Mode
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.errors import Problem
 from esign.core.people.admin_audit import ACTS
-from esign.store.people.audit_log import Wanted
+from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
 from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Line, Reply, Timestamp, refusal
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Reply, Timestamp, refusal
 
 FOREVER = 2**62
 
@@ -33,7 +33,7 @@ ActType = Annotated[str, AfterValidator(check_type), WithJsonSchema({"type": "st
 class AuditLogQuery(Paging):
     type: Annotated[ActType | None, Field(description="Only acts of this type.")] = None
     actor: Annotated[
-        Annotated[str, Line(1, 64)] | None,
+        Annotated[str, BoundedText(1, 64)] | None,
         Field(
             description="Only what this member or API key did, by id.",
             examples=["mem_01kzsz0a1b2c3d4e5f6g7h8j9k"],
@@ -70,13 +70,13 @@ class AuditLogPage(Reply):
     next_cursor: str | None
 
 
-async def find(call: Call, query: AuditLogQuery) -> dict[str, Any]:
+async def find(call: ApiCall, query: AuditLogQuery) -> dict[str, Any]:
     """A page of the administrative audit log, newest first; needs a live key."""
     if call.key.mode is not Mode.LIVE:
         raise Problem("insufficient_scope", "The audit log is read with a live key.")
     before = FOREVER if query.to is None else query.to
     organisation_id = owner_of(call).organisation_id
-    wanted = Wanted(organisation_id, query.type, query.actor, query.from_ or 0, before)
+    wanted = AuditLogFilter(organisation_id, query.type, query.actor, query.from_ or 0, before)
     filters = f"audit:{wanted}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, wanted, query.limit, after)
@@ -91,5 +91,5 @@ def present_page(found: dict[str, Any]) -> AuditLogPage:
     )
 
 
-def present_entry(line: Entry) -> LogEntryReply:
+def present_entry(line: AuditEntry) -> LogEntryReply:
     return LogEntryReply(**present_chained(line), organisation_id=line.document_id)

@@ -4,7 +4,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.web.api import examples
 from esign.web.rest.schema import Moment, Reply
 
@@ -55,11 +55,11 @@ def present_trail(found: dict[str, Any]) -> AuditPage:
     )
 
 
-def present_entry(line: Entry) -> AuditEntryReply:
+def present_entry(line: AuditEntry) -> AuditEntryReply:
     return AuditEntryReply(**present_chained(line), recipient_id=line.recipient_id)
 
 
-def present_chained(line: Entry) -> dict[str, Any]:
+def present_chained(line: AuditEntry) -> dict[str, Any]:
     """Return the members that entries of both chains share. Personal parts that were erased are null."""
     personal = line.personal or {}
     named = personal.get("actor") or {}

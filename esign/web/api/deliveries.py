@@ -5,22 +5,22 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from esign.actions.webhook import deliveries as actions
-from esign.actions.webhook.deliveries import Log
+from esign.actions.webhook.deliveries import DeliveryLog
 from esign.core.errors import Detail, Problem
-from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.core.webhook.webhook import ALL_EVENTS
 from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
-from esign.web.api.events import AnyEvent, shown
+from esign.web.api.events import AnyEvent, load_event
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
+from esign.web.rest.endpoint import ApiCall
 from esign.web.rest.schema import Moment, Reply, Schema, Timestamp, refusal
 
 KEPT = 1_024
 
 
-def known(name: str) -> str:
+def check_event_name(name: str) -> str:
     """Return the name of an event unchanged. Raise for a name that no event has."""
     if name not in ALL_EVENTS:
         raise refusal("enum", "The name of an event.")
@@ -28,7 +28,7 @@ def known(name: str) -> str:
 
 
 EventType = Annotated[
-    str, AfterValidator(known), WithJsonSchema({"type": "string", "enum": list(ALL_EVENTS)})
+    str, AfterValidator(check_event_name), WithJsonSchema({"type": "string", "enum": list(ALL_EVENTS)})
 ]
 
 
@@ -104,7 +104,7 @@ class RecoveredReply(Reply):
     queued: int
 
 
-async def find(call: Call, query: DeliveryList) -> dict[str, Any]:
+async def find(call: ApiCall, query: DeliveryList) -> dict[str, Any]:
     """A page of the deliveries to a webhook, newest first."""
     webhook_id = call.path["id"]
     filters = f"deliveries:{webhook_id}:{query.status}:{query.event_type}"
@@ -116,22 +116,22 @@ async def find(call: Call, query: DeliveryList) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def read(call: Call) -> Log:
+async def read(call: ApiCall) -> DeliveryLog:
     """A delivery with every attempt, and the body that is sent."""
     return await actions.read(call.runtime, owner_of(call), call.path["id"], call.path["did"])
 
 
-async def redeliver(call: Call, body: Empty) -> Delivery:
+async def redeliver(call: ApiCall, body: Empty) -> EventDelivery:
     """Try once more now, whatever the status; a failure changes neither the status nor the schedule."""
     return await actions.redeliver(call.runtime, owner_of(call), call.path["id"], call.path["did"], call.keep)
 
 
-async def test(call: Call, body: Empty) -> Delivery:
+async def test(call: ApiCall, body: Empty) -> EventDelivery:
     """Send the event `webhook.test` now and once; the delivery tells how it went."""
-    return await actions.test(call.runtime, owner_of(call), call.path["id"], call.keep)
+    return await actions.send_test(call.runtime, owner_of(call), call.path["id"], call.keep)
 
 
-async def recover(call: Call, body: RecoverEvents) -> int:
+async def recover(call: ApiCall, body: RecoverEvents) -> int:
     """Queue every subscribed event of a period that was not delivered, also those from while it was disabled."""
     until = call.runtime.clock.now() if body.until is None else body.until
     if until < body.since:
@@ -139,11 +139,11 @@ async def recover(call: Call, body: RecoverEvents) -> int:
     return await actions.recover(call.runtime, owner_of(call), call.path["id"], body.since, until, call.keep)
 
 
-def present(delivery: Delivery) -> WebhookDelivery:
-    return WebhookDelivery(**members(delivery))
+def present(delivery: EventDelivery) -> WebhookDelivery:
+    return WebhookDelivery(**collect_members(delivery))
 
 
-def members(delivery: Delivery) -> dict[str, Any]:
+def collect_members(delivery: EventDelivery) -> dict[str, Any]:
     """Return the members of a delivery, by the names of the answer."""
     return {name: getattr(delivery, name) for name in WebhookDelivery.model_fields} | {
         "status": delivery.status.value
@@ -158,15 +158,15 @@ def present_page(found: dict[str, Any]) -> WebhookDeliveryPage:
     )
 
 
-def present_log(log: Log) -> WebhookDeliveryLog:
+def present_log(log: DeliveryLog) -> WebhookDeliveryLog:
     return WebhookDeliveryLog.model_construct(
-        **members(log.delivery),
+        **collect_members(log.delivery),
         attempts=[present_attempt(attempt) for attempt in log.attempts],
-        payload=shown(log.body),
+        payload=load_event(log.body),
     )
 
 
-def present_attempt(attempt: Attempt) -> AttemptReply:
+def present_attempt(attempt: DeliveryAttempt) -> AttemptReply:
     """Return an attempt. The answer of the receiver is cut to its first KiB and shown as text."""
     text = attempt.response_body.decode("utf-8", "replace").encode()[:KEPT].decode("utf-8", "ignore")
     return AttemptReply(
@@ -178,7 +178,7 @@ def present_attempt(attempt: Attempt) -> AttemptReply:
     )
 
 
-def present_tested(delivery: Delivery) -> WebhookTested:
+def present_tested(delivery: EventDelivery) -> WebhookTested:
     return WebhookTested(event_id=delivery.event_id, delivery_id=delivery.id)
 
 

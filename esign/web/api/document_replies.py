@@ -4,20 +4,22 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.document.document import Delivery, Document, Recipient, Seal
+from esign.core.document.document import Document, MailDelivery, Recipient, Seal
 from esign.core.people.account import Reminders
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
 from esign.web.rest.schema import Moment, Reply
 
 MAILS = {
-    Delivery.NONE: "none",
-    Delivery.QUEUED: "waiting",
-    Delivery.ACCEPTED: "sent",
-    Delivery.FAILED: "failed",
-    Delivery.KEPT: "kept",
+    MailDelivery.NONE: "none",
+    MailDelivery.QUEUED: "waiting",
+    MailDelivery.ACCEPTED: "sent",
+    MailDelivery.FAILED: "failed",
+    MailDelivery.KEPT: "kept",
 }
-DELIVERIES = {Delivery.KEPT: "none"}  # version 1 fixes the values, and no mail server accepted a kept mail
+DELIVERIES = {
+    MailDelivery.KEPT: "none"
+}  # version 1 fixes the values, and no mail server accepted a kept mail
 
 
 class DocumentCreated(Reply):
@@ -173,20 +175,23 @@ def present_created(document: Document) -> DocumentCreated:
 
 def present(document: Document) -> DocumentReply:
     return DocumentReply.model_construct(
-        **members(document), recipients=[present_recipient(r) for r in document.recipients]
+        **collect_members(document), recipients=[present_recipient(r) for r in document.recipients]
     )
 
 
 def present_summary(document: Document) -> DocumentSummary:
     return DocumentSummary.model_construct(
-        **members(document),
-        recipients=[RecipientSummary.model_construct(**of_recipient(r)) for r in document.recipients],
+        **collect_members(document),
+        recipients=[
+            RecipientSummary.model_construct(**collect_recipient_members(r)) for r in document.recipients
+        ],
     )
 
 
 def present_recipient(recipient: Recipient) -> RecipientReply:
     return RecipientReply.model_construct(
-        **of_recipient(recipient), fields=[field_replies.present(field) for field in recipient.fields]
+        **collect_recipient_members(recipient),
+        fields=[field_replies.present(field) for field in recipient.fields],
     )
 
 
@@ -211,7 +216,7 @@ def present_file(found: dict[str, Any]) -> FileDescriptor:
     )
 
 
-def members(document: Document) -> dict[str, Any]:
+def collect_members(document: Document) -> dict[str, Any]:
     """Return the members that a list and a single answer share. A test validates them, not each answer."""
     seal, creator = document.seal, document.created_by
     return {
@@ -272,7 +277,7 @@ def present_reminders(plan: Reminders) -> RemindersReply:
     )
 
 
-def of_recipient(recipient: Recipient) -> dict[str, Any]:
+def collect_recipient_members(recipient: Recipient) -> dict[str, Any]:
     """Return the members that a recipient has in a list and in a single answer."""
     same = [
         "id",

@@ -12,7 +12,7 @@ from esign.core.document.document import ACTING, Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
 from esign.core.language import Tag
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.web.api.examples import (
     ADD_RECIPIENT,
@@ -22,9 +22,9 @@ from esign.web.api.examples import (
     ISSUE_LINK,
     REMIND,
 )
-from esign.web.api.field_requests import AnyFieldInput, group_problems
-from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
-from esign.web.rest.schema import Email, Form, Line, Multiline, Schema, refusal
+from esign.web.api.field_requests import AnyFieldInput, find_group_problems
+from esign.web.api.rules import FILE_NAME, HTTPS_URL, UniqueItems, check_file_name, check_https_url
+from esign.web.rest.schema import BoundedText, Email, Multiline, Schema, TextPattern, refusal
 
 # The most that the settings can allow. A longer list is refused before anything is made from its entries.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
@@ -34,7 +34,7 @@ RoleName = Literal["signer", "approver", "viewer", "cc"]
 Authentication = Literal["link", "email_code", "access_code"]
 AccessCode = Annotated[
     str,
-    Line(4, 64),
+    BoundedText(4, 64),
     Field(
         description="Agreed upon with the recipient beforehand; stored as a mac and never shown again.",
         json_schema_extra={"writeOnly": True},
@@ -42,32 +42,36 @@ AccessCode = Annotated[
 ]
 Locale = Tag
 OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte would need another way of sealing
-FileName = Annotated[str, Line(1, 255), AfterValidator(file_name), Field(json_schema_extra=FILE_NAME)]
+FileName = Annotated[
+    str, BoundedText(1, 255), AfterValidator(check_file_name), Field(json_schema_extra=FILE_NAME)
+]
 FileContent = Annotated[
     str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
 ]
-Title = Annotated[str, Line(1, 200)]
-Subject = Annotated[str, Line(0, 200)]
+Title = Annotated[str, BoundedText(1, 200)]
+Subject = Annotated[str, BoundedText(0, 200)]
 Message = Annotated[str, Multiline(5_000)]
 Days = Annotated[int, Field(ge=1, le=365)]
 Order = Annotated[int, Field(ge=1, le=100)]
-PersonName = Annotated[str, Line(1, 200)]
-RedirectUrl = Annotated[str, Line(1, 2_048), AfterValidator(https_url), Field(json_schema_extra=HTTPS_URL)]
-ExternalId = Annotated[str, Line(0, 200)]
+PersonName = Annotated[str, BoundedText(1, 200)]
+RedirectUrl = Annotated[
+    str, BoundedText(1, 2_048), AfterValidator(check_https_url), Field(json_schema_extra=HTTPS_URL)
+]
+ExternalId = Annotated[str, BoundedText(0, 200)]
 Fields = Annotated[tuple[AnyFieldInput, ...], Field(max_length=MOST_FIELDS)]
 
 
-class Fielded(Protocol):
+class FieldedEntry(Protocol):
     """An entry that may have fields."""
 
     @property
     def fields(self) -> tuple[AnyFieldInput, ...] | None: ...
 
 
-Entries = TypeVar("Entries", bound=Sequence[Fielded])
+Entries = TypeVar("Entries", bound=Sequence[FieldedEntry])
 
 
-def few_fields(entries: Entries) -> Entries:
+def check_field_count(entries: Entries) -> Entries:
     """Return the entries unchanged.
 
     Raise, before fields are made from them, if they have more fields in all than the settings can allow.
@@ -92,15 +96,17 @@ class RecipientInput(Schema):
     def to_recipient(self, now: Instant, vault: Vault) -> Recipient:
         """Return the recipient with new ids for it and its fields."""
         return Recipient(
-            id=new_id("rcp", now),
+            id=make_id("rcp", now),
             email=self.email,
             name=self.name,
             role=Role(self.role),
             order=self.order,
             authentication=self.authentication,
-            access_code=None if self.access_code is None else stored_codes.agreed(vault, self.access_code),
+            access_code=None
+            if self.access_code is None
+            else stored_codes.encode_access_code(vault, self.access_code),
             locale=self.locale,
-            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields),
+            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields),
         )
 
 
@@ -114,8 +120,8 @@ class RemindersInput(Schema):
 
 
 NAMED = "A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
-MetadataKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
-Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_length=20)]
+MetadataKey = Annotated[str, TextPattern(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
+Metadata = Annotated[dict[MetadataKey, Annotated[str, BoundedText(0, 500)]], Field(max_length=20)]
 
 
 class CreateDocument(Schema):
@@ -124,7 +130,7 @@ class CreateDocument(Schema):
     file_name: FileName
     file: FileContent
     recipients: Annotated[
-        tuple[RecipientInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+        tuple[RecipientInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(check_field_count)
     ]
     title: Title | None = None
     subject: Subject | None = None
@@ -153,7 +159,7 @@ class CancelDocument(Schema):
 class RemindRecipients(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [REMIND]})
 
-    recipient_ids: Annotated[tuple[str, ...], Field(max_length=1_000), Once()] | None = None
+    recipient_ids: Annotated[tuple[str, ...], Field(max_length=1_000), UniqueItems()] | None = None
     message: Annotated[str, Multiline(1_000)] | None = None
 
 
@@ -169,7 +175,7 @@ class IssueLink(Schema):
     ttl_hours: Annotated[int, Field(ge=1, le=720)] = 24
 
 
-class Holder(Protocol):
+class FieldOwner(Protocol):
     """A holder of fields: a recipient, or a role of a template."""
 
     @property
@@ -179,8 +185,8 @@ class Holder(Protocol):
     def fields(self) -> tuple[core.Field, ...]: ...
 
 
-def problems_across(
-    holders: Sequence[Holder], most_holders: int, most_fields: int, place: str = "/recipients"
+def find_list_problems(
+    holders: Sequence[FieldOwner], most_holders: int, most_fields: int, place: str = "/recipients"
 ) -> Iterator[Detail]:
     """Yield the problems that only the whole list shows.
 
@@ -197,13 +203,13 @@ def problems_across(
             if field.key in seen and field.key is not None:
                 yield Detail(f"{place}/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
             seen.add(field.key)
-        yield from unheld(holder, f"{place}/{n}")
+        yield from find_role_problems(holder, f"{place}/{n}")
         if isinstance(holder, Recipient):
-            yield from uncoded(holder, f"{place}/{n}")
-        yield from group_problems(holder.fields, f"{place}/{n}")
+            yield from find_code_problems(holder, f"{place}/{n}")
+        yield from find_group_problems(holder.fields, f"{place}/{n}")
 
 
-class Coded(Protocol):
+class CodeHolder(Protocol):
     """A recipient, or the taker of a role of a template, with their way of authentication."""
 
     @property
@@ -213,7 +219,7 @@ class Coded(Protocol):
     def access_code(self) -> str | None: ...
 
 
-def uncoded(who: Coded, path: str) -> Iterator[Detail]:
+def find_code_problems(who: CodeHolder, path: str) -> Iterator[Detail]:
     """Yield a problem if the access code is missing, or if one is given that will not be asked for."""
     wanted = who.authentication == Method.ACCESS_CODE
     if wanted and who.access_code is None:
@@ -222,7 +228,7 @@ def uncoded(who: Coded, path: str) -> Iterator[Detail]:
         yield Detail(f"{path}/accessCode", "Only with access_code is a code asked for.", "reference")
 
 
-def twice(names: Sequence[str | None], place: str, member: str) -> Iterator[Detail]:
+def find_duplicates(names: Sequence[str | None], place: str, member: str) -> Iterator[Detail]:
     """Yield a problem for each entry of a list whose name an earlier entry has."""
     seen: set[str] = set()
     for n, name in enumerate(names):
@@ -232,7 +238,7 @@ def twice(names: Sequence[str | None], place: str, member: str) -> Iterator[Deta
             seen.add(name)
 
 
-def unheld(holder: Holder, path: str) -> Iterator[Detail]:
+def find_role_problems(holder: FieldOwner, path: str) -> Iterator[Detail]:
     """Yield a problem if a recipient who only reads or gets a copy has fields (contract 4)."""
     if holder.role not in ACTING and holder.fields:
         yield Detail(f"{path}/fields", "Only signers and approvers may hold fields.", "reference")

@@ -10,19 +10,19 @@ import pybase64
 
 from esign.actions.document import cancel_delete, duplicate_document, edit_document, files, reminders
 from esign.actions.document import documents as actions
-from esign.actions.document.documents import Order
-from esign.actions.document.edit_document import Asking, Changes
-from esign.actions.document.reminders import Reminded
+from esign.actions.document.documents import DocumentOrder
+from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
+from esign.actions.document.reminders import ReminderResult
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.actor import Owner
 from esign.core.document.document import Document
-from esign.core.document.state.edit import title_from
+from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
 from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.web import downloads
 from esign.web.api.document_requests import (
     CancelDocument,
@@ -31,37 +31,37 @@ from esign.web.api.document_requests import (
     Empty,
     RemindersInput,
     RemindRecipients,
-    problems_across,
+    find_list_problems,
 )
-from esign.web.api.edit_requests import EditDocument, merged
+from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.api.list_requests import DocumentList
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.http.validation import MOST
-from esign.web.rest.endpoint import Call
+from esign.web.rest.endpoint import ApiCall
 
 DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
 LARGE = 256 * 1024
 
 
-def owner_of(call: Call) -> Owner:
+def owner_of(call: ApiCall) -> Owner:
     """Return the organisation and the mode of the key."""
     return Owner(call.key.organisation_id, call.key.mode)
 
 
-async def create(call: Call, body: CreateDocument) -> Document:
+async def create(call: ApiCall, body: CreateDocument) -> Document:
     """Create a draft from a PDF, its recipients and their fields; with `send` it goes out at once."""
     if body.send:
-        call.require(Scope.DOCUMENTS_SEND)
+        call.require_scope(Scope.DOCUMENTS_SEND)
     runtime, now = call.runtime, call.runtime.clock.now()
     limits, vault = runtime.config.limits, runtime.vault
     recipients = tuple(given.to_recipient(now, vault) for given in body.recipients)
-    if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
+    if problems := tuple(find_list_problems(recipients, limits.recipients, limits.fields)):
         raise Problem("invalid_request", details=problems[:MOST])
     defaults = await settings.read(runtime, owner_of(call))
-    order = Order(
+    order = DocumentOrder(
         file_name=body.file_name,
-        file=partial(decode, body.file, limits.file_mib),
-        title=body.title or title_from(body.file_name),
+        file=partial(decode_file, body.file, limits.file_mib),
+        title=body.title or make_title(body.file_name),
         recipients=recipients,
         subject=body.subject or None,
         message=body.message or None,
@@ -84,7 +84,7 @@ def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
     )
 
 
-async def decode(text: str, limit_mib: int) -> bytes:
+async def decode_file(text: str, limit_mib: int) -> bytes:
     """Return the bytes of a base64 text. White space and a `data:` prefix are tolerated.
 
     Raise `file_too_large` or `invalid_file`. Large texts are decoded in a thread.
@@ -105,24 +105,24 @@ async def decode(text: str, limit_mib: int) -> bytes:
         raise Problem("invalid_file", "The member file is not base64 (RFC 4648, padded).") from None
 
 
-async def send(call: Call, body: Empty) -> Document:
+async def send(call: ApiCall, body: Empty) -> Document:
     """Send a draft to its recipients; the lowest order is invited first."""
     return await actions.send(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
     )
 
 
-async def edit(call: Call, body: EditDocument) -> Document:
+async def edit(call: ApiCall, body: EditDocument) -> Document:
     """Change a draft; of a document that is out only its expiry, reminders, externalId and metadata."""
     runtime = call.runtime
     limits, now = runtime.config.limits, runtime.clock.now()
-    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
-    changes = Changes(
-        members=edited(await settings.read(runtime, owner_of(call)), body),
+    asking = ChangeRequest(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
+    changes = DocumentChanges(
+        members=collect_changes(await settings.read(runtime, owner_of(call)), body),
         file_name=body.file_name or None,
-        file=partial(decode, body.file, limits.file_mib) if "file" in body.model_fields_set else None,
+        file=partial(decode_file, body.file, limits.file_mib) if "file" in body.model_fields_set else None,
         recipients=(
-            merged(body.recipients, now, runtime.vault, limits.recipients, limits.fields)
+            make_merge(body.recipients, now, runtime.vault, limits.recipients, limits.fields)
             if "recipients" in body.model_fields_set
             else None
         ),
@@ -130,7 +130,7 @@ async def edit(call: Call, body: EditDocument) -> Document:
     return await edit_document.edit(runtime, asking, changes, call.keep)
 
 
-def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
+def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, Any]:
     """Return the members that were given, with the default in place of `null`. File and recipients are not included."""
     given = body.model_fields_set - {"file", "file_name", "recipients", "on_signed_file"}
     members = {name: None if (value := getattr(body, name)) == "" else value for name in given}
@@ -142,7 +142,7 @@ def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
     return members | {name: value for name, value in put_in.items() if name in given}
 
 
-async def cancel(call: Call, body: CancelDocument) -> Document:
+async def cancel(call: ApiCall, body: CancelDocument) -> Document:
     """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
     return await cancel_delete.cancel(
         call.runtime,
@@ -156,45 +156,45 @@ async def cancel(call: Call, body: CancelDocument) -> Document:
     )
 
 
-async def delete(call: Call) -> Document:
+async def delete(call: ApiCall) -> Document:
     """Delete a draft or a document that has ended; its audit trail stays, without anything personal."""
     return await cancel_delete.delete(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
     )
 
 
-async def retry_seal(call: Call, body: Empty) -> Document:
+async def retry_seal(call: ApiCall, body: Empty) -> Document:
     """Try a seal that failed again at once."""
     return await cancel_delete.retry_seal(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
     )
 
 
-async def remind(call: Call, body: RemindRecipients) -> Reminded:
+async def remind(call: ApiCall, body: RemindRecipients) -> ReminderResult:
     """Remind those who were asked and have not finished; who was reminded within the hour is left in peace."""
-    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin)
+    asking = ChangeRequest(owner_of(call), call.path["id"], call.actor, call.origin)
     message = body.message or None
     return await reminders.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
 
 
-async def duplicate(call: Call, body: DuplicateDocument) -> Document:
+async def duplicate(call: ApiCall, body: DuplicateDocument) -> Document:
     """A new draft with the same file, recipients and fields."""
     return await duplicate_document.duplicate(
         call.runtime, owner_of(call), call.path["id"], body.title, call.actor, call.origin, call.keep
     )
 
 
-async def pages(call: Call) -> Document:
+async def read_pages(call: ApiCall) -> Document:
     """The size of each page as displayed, to place fields on."""
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def read(call: Call) -> Document:
+async def read(call: ApiCall) -> Document:
     """One document with its recipients and their fields."""
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def find(call: Call, query: DocumentList) -> dict[str, Any]:
+async def find(call: ApiCall, query: DocumentList) -> dict[str, Any]:
     """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
     asked = query.to_listing()
     filters = f"documents:{owner_of(call)}:{query.filters}"
@@ -203,14 +203,16 @@ async def find(call: Call, query: DocumentList) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def read_file(call: Call) -> Any:
+async def read_file(call: ApiCall) -> Any:
     """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
-    file = await files.describe(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
+    file = await files.describe_file(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
     if wants_pdf(call.request.headers.get("accept", "")):
         if call.request.method == "HEAD":
-            return downloads.announcement(file)
-        return downloads.answer(file, await files.read(call.runtime, file, call.actor, call.origin))
-    token, expires_at = files.ticket(call.runtime, file)
+            return downloads.make_head_response(file)
+        return downloads.make_file_response(
+            file, await files.read(call.runtime, file, call.actor, call.origin)
+        )
+    token, expires_at = files.make_ticket(call.runtime, file)
     return {
         "file": file,
         "url": f"{call.runtime.config.server.base_url}/download/{token}",
@@ -223,11 +225,11 @@ def wants_pdf(accept: str) -> bool:
     return any(part.split(";")[0].strip().lower() == "application/pdf" for part in accept.split(","))
 
 
-async def trail(call: Call, query: Paging) -> dict[str, Any]:
+async def read_trail(call: ApiCall, query: Paging) -> dict[str, Any]:
     """The audit trail of a document, oldest first."""
     filters = f"audit:{call.path['id']}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     start = after.at if after else 0
-    lines, more = await actions.trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
-    place = Place(lines[-1].seq, "") if more else None
+    lines, more = await actions.read_trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
+    place = PageStart(lines[-1].seq, "") if more else None
     return {"data": lines, "next": cursor_of(call.runtime.vault, place, filters)}

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient
-from esign.core.document.placement import out_of_bounds
+from esign.core.document.placement import find_out_of_bounds
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.system.vault import Vault
@@ -29,13 +29,13 @@ from esign.web.api.document_requests import (
     RemindersInput,
     Subject,
     Title,
-    few_fields,
-    problems_across,
-    twice,
-    uncoded,
-    unheld,
+    check_field_count,
+    find_code_problems,
+    find_duplicates,
+    find_list_problems,
+    find_role_problems,
 )
-from esign.web.api.field_requests import group_problems
+from esign.web.api.field_requests import find_group_problems
 from esign.web.http.validation import MOST
 from esign.web.rest.schema import Email, Patch, Timestamp, refusal
 
@@ -97,7 +97,7 @@ class EditDocument(Patch):
     recipients: Annotated[
         tuple[RecipientEntry, ...],
         Field(default_factory=tuple, max_length=MOST_RECIPIENTS),
-        AfterValidator(few_fields),
+        AfterValidator(check_field_count),
     ]
     expires_in_days: Days | None = None
     expires_at: Timestamp | None = None
@@ -116,7 +116,7 @@ class EditDocument(Patch):
         return self
 
 
-def merged(
+def make_merge(
     entries: Sequence[RecipientEntry], now: Instant, vault: Vault, most_recipients: int, most_fields: int
 ) -> Callable[[Document], tuple[Recipient, ...]]:
     """Return a function that gives the new list of recipients of a document.
@@ -132,21 +132,21 @@ def merged(
             for n, entry in enumerate(entries)
             if entry.id is not None and entry.id not in old
         ]
-        details += twice([entry.id for entry in entries], "/recipients", "id")
+        details += find_duplicates([entry.id for entry in entries], "/recipients", "id")
         made = tuple(
             replace(known, **entry.members(now, vault))
             if (known := old.pop(entry.id or "", None))
             else entry.to_recipient(now, vault)
             for entry in entries
         )
-        if details := [*details, *problems_across(made, most_recipients, most_fields)]:
+        if details := [*details, *find_list_problems(made, most_recipients, most_fields)]:
             raise Problem("invalid_request", details=details[:MOST])
         return made
 
     return recipients
 
 
-def checking(most_fields: int) -> Callable[[Document, Recipient], None]:
+def make_recipient_check(most_fields: int) -> Callable[[Document, Recipient], None]:
     """Return a function that checks one changed recipient against the rest of the document."""
 
     def check(document: Document, recipient: Recipient) -> None:
@@ -162,15 +162,15 @@ def checking(most_fields: int) -> Callable[[Document, Recipient], None]:
             seen |= {field.key} - {None}
         if details := [
             *details,
-            *unheld(recipient, ""),
-            *uncoded(recipient, ""),
-            *group_problems(recipient.fields, ""),
+            *find_role_problems(recipient, ""),
+            *find_code_problems(recipient, ""),
+            *find_group_problems(recipient.fields, ""),
         ]:
             raise Problem("invalid_request", details=details[:MOST])
         if problems := [
             problem
             for m, field in enumerate(recipient.fields)
-            for problem in out_of_bounds(field, document.file.pages, f"/fields/{m}")
+            for problem in find_out_of_bounds(field, document.file.pages, f"/fields/{m}")
         ]:
             raise Problem("field_out_of_bounds", details=problems[:MOST])
 

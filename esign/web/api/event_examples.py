@@ -60,12 +60,12 @@ STATES: Mapping[str, tuple[Json, Json, str]] = {
 TIMES = ("sentAt", "viewedAt", "completedAt", "declinedAt", "declineReason")
 
 
-def of(bodies: Mapping[str, Any]) -> dict[str, Json]:
+def build_examples(bodies: Mapping[str, Any]) -> dict[str, Json]:
     """Return an example for each event by its name."""
-    return {name: example(name, model) for name, model in bodies.items()}
+    return {name: build_example(name, model) for name, model in bodies.items()}
 
 
-def example(name: str, model: Any) -> Json:
+def build_example(name: str, model: Any) -> Json:
     """Return the example of one event. An event without a row in STATES has the example of its model."""
     [shown, *_] = model.model_config["json_schema_extra"]["examples"]
     body: Json = {**shown, "type": name}

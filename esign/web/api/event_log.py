@@ -9,13 +9,13 @@ from esign.actions.webhook import deliveries as actions
 from esign.core.errors import Problem
 from esign.core.people.admin_audit import RECORDED
 from esign.core.people.api_key import Scope
-from esign.store.queue.events import Wanted
+from esign.store.queue.events import EventFilter
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.documents import owner_of
-from esign.web.api.events import AnyEvent, shown
+from esign.web.api.events import AnyEvent, load_event
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
+from esign.web.rest.endpoint import ApiCall
 from esign.web.rest.schema import Reply, Timestamp
 
 
@@ -40,12 +40,12 @@ class EventPage(Reply):
     next_cursor: str | None
 
 
-async def find(call: Call, query: EventList) -> dict[str, Any]:
+async def find(call: ApiCall, query: EventList) -> dict[str, Any]:
     """A page of events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
     owner = owner_of(call)
     if query.type == RECORDED:
-        call.require(Scope.WEBHOOKS_READ)
-    wanted = Wanted(
+        call.require_scope(Scope.WEBHOOKS_READ)
+    wanted = EventFilter(
         owner.organisation_id,
         owner.mode,
         query.type,
@@ -60,7 +60,7 @@ async def find(call: Call, query: EventList) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def read(call: Call) -> bytes:
+async def read(call: ApiCall) -> bytes:
     """One event."""
     body = await actions.read_event(call.runtime, owner_of(call), call.path["id"])
     if not call.key.allows(Scope.WEBHOOKS_READ) and orjson.loads(body)["type"] == RECORDED:
@@ -69,12 +69,12 @@ async def read(call: Call) -> bytes:
 
 
 def present(body: bytes) -> EventReply:
-    return EventReply.model_construct(shown(body))
+    return EventReply.model_construct(load_event(body))
 
 
 def present_page(found: dict[str, Any]) -> EventPage:
     return EventPage.model_construct(
-        data=[shown(body) for body in found["data"]],
+        data=[load_event(body) for body in found["data"]],
         has_more=found["next"] is not None,
         next_cursor=found["next"],
     )

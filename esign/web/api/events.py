@@ -1,4 +1,4 @@
-"""The bodies that a webhook receives, as models for the description. `core.webhook.webhook.payload` makes them."""
+"""The bodies that a webhook receives, as models for the description. `core.webhook.webhook.make_payload` makes them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -176,7 +176,7 @@ AnyEvent = Annotated[
 ]
 
 
-def shown(body: bytes) -> Any:
+def load_event(body: bytes) -> Any:
     """Return the stored body of an event, to stand inside an answer."""
     return orjson.loads(body)
 

@@ -4,24 +4,24 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from esign.web.api.rules import Once, plain
-from esign.web.rest.schema import Form, Line
+from esign.web.api.rules import UniqueItems, simplify_number
+from esign.web.rest.schema import BoundedText, TextPattern
 
 Kind = Literal["drawn", "typed", "uploaded"]
-Option = Annotated[str, Line(1, 200)]
+Option = Annotated[str, BoundedText(1, 200)]
 Date = Annotated[
     str,
-    Form(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "A date such as 2026-11-21."),
+    TextPattern(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "A date such as 2026-11-21."),
     Field(examples=["2026-11-21"], json_schema_extra={"format": "date"}),
 ]
 KINDS: tuple[Kind, ...] = ("drawn", "typed", "uploaded")
 
 
-Number = Annotated[float, AfterValidator(plain)]
+Number = Annotated[float, AfterValidator(simplify_number)]
 
 
 class InkOptions(BaseModel):
-    allowed: Annotated[list[Kind], Field(min_length=1, max_length=3), Once()] = list(KINDS)
+    allowed: Annotated[list[Kind], Field(min_length=1, max_length=3), UniqueItems()] = list(KINDS)
 
 
 class DateOptions(BaseModel):
@@ -49,15 +49,15 @@ class NumberOptions(BaseModel):
 
 
 class CheckboxOptions(BaseModel):
-    group: Annotated[str, Line(1, 40)] | None = None
+    group: Annotated[str, BoundedText(1, 40)] | None = None
     min_checked: Annotated[int, Field(ge=0, le=500)] | None = None
     max_checked: Annotated[int, Field(ge=1, le=500)] | None = None
 
 
 class RadioOptions(BaseModel):
-    options: Annotated[list[Option], Field(min_length=2, max_length=50), Once()]
+    options: Annotated[list[Option], Field(min_length=2, max_length=50), UniqueItems()]
     layout: Literal["vertical", "horizontal"] = "vertical"
 
 
 class DropdownOptions(BaseModel):
-    options: Annotated[list[Option], Field(min_length=1, max_length=200), Once()]
+    options: Annotated[list[Option], Field(min_length=1, max_length=200), UniqueItems()]

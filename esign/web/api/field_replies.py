@@ -135,12 +135,12 @@ def present(field: core.Field) -> FieldReply:
         type=field.type.value,
         value=shown,
         **{name: getattr(field, name) for name in COMMON},
-        **{name: field.options.get(key) for name, key in own_members(field.type)},
+        **{name: field.options.get(key) for name, key in list_own_members(field.type)},
     )
 
 
 @cache
-def own_members(kind: FieldType) -> tuple[tuple[str, str], ...]:
+def list_own_members(kind: FieldType) -> tuple[tuple[str, str], ...]:
     """Return the own members of a field type: the name of each attribute, and its key among the options."""
     return tuple(
         (name, info.serialization_alias or name)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from esign.core.document import document as core
 from esign.core.document.document import FieldType
-from esign.core.document.field_values import Wrong, prefill
-from esign.core.document.placement import sized
+from esign.core.document.field_values import InvalidValue, prefill
+from esign.core.document.placement import complete_size
 from esign.core.errors import Detail
 from esign.web.api.field_options import (
     AutofillOptions,
@@ -22,13 +22,13 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.rest.schema import Form, Line, Schema, refusal
+from esign.web.rest.schema import BoundedText, Schema, TextPattern, refusal
 
 # ---------- the members of every field ----------
 
 
 KEYED = "Up to 64 letters (a to z, A to Z), digits, dots, _ and -."
-FieldKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,64}$", KEYED)]
+FieldKey = Annotated[str, TextPattern(r"^[A-Za-z0-9_.-]{1,64}$", KEYED)]
 
 
 class FieldInput(Schema):
@@ -43,8 +43,8 @@ class FieldInput(Schema):
     width: float | None = None
     height: float | None = None
     key: FieldKey | None = None
-    label: Annotated[str, Line(0, 100)] | None = None
-    placeholder: Annotated[str, Line(0, 100)] | None = None
+    label: Annotated[str, BoundedText(0, 100)] | None = None
+    placeholder: Annotated[str, BoundedText(0, 100)] | None = None
     required: bool | None = None
     font_size: Annotated[float, Field(ge=6, le=72)] | None = None
     align: Literal["left", "center", "right"] | None = None
@@ -55,7 +55,7 @@ class FieldInput(Schema):
 
     def to_field(self, field_id: str) -> core.Field:
         """Return the field of `core`, with its defaults and without a value."""
-        width, height = sized(self.kind, self.x, self.y, self.width, self.height)
+        width, height = complete_size(self.kind, self.x, self.y, self.width, self.height)
         return core.Field(
             id=field_id,
             type=self.kind,
@@ -78,7 +78,7 @@ class FieldInput(Schema):
         )
 
 
-def unsigned(given: object) -> object:
+def refuse_signature(given: object) -> object:
     """Return null or false. Raise for any other value, because a signature cannot be given beforehand."""
     if given is not None and given is not False:
         raise refusal("type", "Nobody signs beforehand.")
@@ -89,8 +89,8 @@ class InkField(FieldInput, InkOptions):
     """Nobody signs beforehand: `value` and `readOnly` are known only to be refused."""
 
     own = InkOptions
-    value: Annotated[None, BeforeValidator(unsigned)] = None
-    read_only: Annotated[Literal[False], BeforeValidator(unsigned)] = False
+    value: Annotated[None, BeforeValidator(refuse_signature)] = None
+    read_only: Annotated[Literal[False], BeforeValidator(refuse_signature)] = False
 
 
 class WrittenField(FieldInput):
@@ -102,7 +102,7 @@ class WrittenField(FieldInput):
     def to_field(self, field_id: str) -> core.Field:
         """Return the field with its value as its type writes it.
 
-        Raise `core.document.field_values.Wrong` if the value does not fit.
+        Raise `core.document.field_values.InvalidValue` if the value does not fit.
         """
         field = super().to_field(field_id)
         return replace(field, value=prefill(field, self.value or ""), read_only=self.read_only)
@@ -112,7 +112,7 @@ class WrittenField(FieldInput):
         """Raise if the value does not fit the type, or if a read-only field has none."""
         try:
             field = self.to_field("")
-        except Wrong as wrong:
+        except InvalidValue as wrong:
             raise refusal(wrong.rule, wrong.message, at="value") from None
         if field.read_only and field.value is None:
             raise refusal("required", "A read-only field needs a value.", at="value")
@@ -232,7 +232,7 @@ AnyFieldInput = Annotated[
 # ---------- rules across the check boxes of a group ----------
 
 
-def group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
+def find_group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
     """Yield a problem for each group that its recipient could never fill in.
 
     `path` is the JSON Pointer of the recipient.
@@ -242,10 +242,10 @@ def group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
         if name := field.options.get("group"):
             groups.setdefault(name, {})[n] = field
     for boxes in groups.values():
-        yield from _group_problem(boxes, path)
+        yield from _find_group_problem(boxes, path)
 
 
-def _group_problem(boxes: dict[int, core.Field], path: str) -> Iterator[Detail]:
+def _find_group_problem(boxes: dict[int, core.Field], path: str) -> Iterator[Detail]:
     least = max(boxes, key=lambda n: boxes[n].options.get("minChecked") or 0)
     limits = {n: box.options["maxChecked"] for n, box in boxes.items() if box.options.get("maxChecked")}
     fewest = boxes[least].options.get("minChecked") or 0

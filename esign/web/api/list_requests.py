@@ -5,15 +5,15 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from esign.core.document.document import Status
-from esign.core.document.document_filters import Listing, Sort, Span
+from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.web.api.paging import Paging
-from esign.web.rest.schema import Email, Line, Timestamp, refusal
+from esign.web.rest.schema import BoundedText, Email, Timestamp, refusal
 
 NAMES = "|".join(Status)
 MIDNIGHT = "2026-11-21T00:00:00Z"
 
 
-def statuses(text: object) -> object:
+def parse_statuses(text: object) -> object:
     """Return the statuses in a text such as `sent,sealing`, each once and sorted.
 
     The order is fixed because a cursor is bound to it: one cursor fits every spelling of the same filter.
@@ -27,7 +27,7 @@ def statuses(text: object) -> object:
 
 Statuses = Annotated[
     list[Status],
-    BeforeValidator(statuses),
+    BeforeValidator(parse_statuses),
     WithJsonSchema({"type": "string", "pattern": f"^({NAMES})(,({NAMES}))*$"}),
 ]
 
@@ -37,7 +37,7 @@ class DocumentList(Paging):
         Statuses | None, Field(description="Statuses, separated by commas.", examples=["sent,sealing"])
     ] = None
     q: Annotated[
-        Annotated[str, Line(1, 100)] | None,
+        Annotated[str, BoundedText(1, 100)] | None,
         Field(
             description="Part of the title, file name, externalId, or a recipient's name or email, in any case.",
             examples=["lease"],
@@ -48,10 +48,11 @@ class DocumentList(Paging):
         Field(description="The email of a recipient, in any case.", examples=["ana@example.com"]),
     ] = None
     external_id: Annotated[
-        Annotated[str, Line(1, 200)] | None, Field(description="The externalId.", examples=["order-77"])
+        Annotated[str, BoundedText(1, 200)] | None,
+        Field(description="The externalId.", examples=["order-77"]),
     ] = None
     template_id: Annotated[
-        Annotated[str, Line(1, 64)] | None,
+        Annotated[str, BoundedText(1, 64)] | None,
         Field(
             description="The template a document was made from.", examples=["tpl_01kzt0v8q3e5m7p9r1s3t5v7w9"]
         ),
@@ -86,9 +87,9 @@ class DocumentList(Paging):
         """Return the text that a cursor is bound to."""
         return repr([(name, value) for name, value in self if name not in Paging.model_fields])
 
-    def to_listing(self) -> Listing:
+    def to_listing(self) -> DocumentFilters:
         """Return the filters and the order as the store takes them."""
-        return Listing(
+        return DocumentFilters(
             statuses=frozenset(self.status or ()),
             q=self.q,
             recipient_email=self.recipient_email,

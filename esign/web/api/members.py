@@ -11,8 +11,8 @@ from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Email, Line, Moment, Patch, Reply, Schema
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Email, Moment, Patch, Reply, Schema
 
 Role = Literal["owner", "admin", "member", "viewer"]
 
@@ -21,14 +21,14 @@ class InviteMember(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.INVITE]})
 
     email: Email
-    name: Annotated[str, Line(1, 200)]
+    name: Annotated[str, BoundedText(1, 200)]
     role: Role
 
 
 class ChangeMember(Patch):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_MEMBER]})
 
-    name: Annotated[str, Line(1, 200), Field(default_factory=str)]
+    name: Annotated[str, BoundedText(1, 200), Field(default_factory=str)]
     role: Annotated[Role, Field(default_factory=str)]
 
 
@@ -58,7 +58,7 @@ class MemberDeleted(Reply):
     revoked_api_keys: list[str]
 
 
-async def find(call: Call, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
     """A page of members, newest first."""
     filters = f"members:{owner_of(call)}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -66,7 +66,7 @@ async def find(call: Call, query: Paging) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def invite(call: Call, body: InviteMember) -> Member:
+async def invite(call: ApiCall, body: InviteMember) -> Member:
     """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
     return await actions.invite(
@@ -74,7 +74,7 @@ async def invite(call: Call, body: InviteMember) -> Member:
     )
 
 
-async def change(call: Call, body: ChangeMember) -> Member:
+async def change(call: ApiCall, body: ChangeMember) -> Member:
     """Change the name or the role of a member; owners are changed only in the web application, by owners."""
     role = MemberRole(body.role) if "role" in body.model_fields_set else None
     return await actions.change(
@@ -88,7 +88,7 @@ async def change(call: Call, body: ChangeMember) -> Member:
     )
 
 
-async def remove(call: Call, body: Empty) -> Removal:
+async def remove(call: ApiCall, body: Empty) -> Removal:
     """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
     return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 

@@ -5,17 +5,17 @@ import hmac
 import json
 
 from esign.core.errors import Problem
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.system.vault import Vault
-from esign.web.rest.schema import Limit, Query
+from esign.web.rest.schema import Limit, QueryParameters
 
 
-class Paging(Query):
+class Paging(QueryParameters):
     limit: Limit = 25
     cursor: str | None = None
 
 
-def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
+def cursor_of(vault: Vault, place: PageStart | None, filters: str) -> str | None:
     """Return the cursor of a place, or None at the end of the list."""
     if place is None:
         return None
@@ -23,7 +23,7 @@ def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
     return base64.urlsafe_b64encode(_mac(vault, body, filters) + body).rstrip(b"=").decode()
 
 
-def place_of(vault: Vault, cursor: str | None, filters: str) -> Place | None:
+def place_of(vault: Vault, cursor: str | None, filters: str) -> PageStart | None:
     """Return the place of a cursor, or None without one.
 
     Raise `invalid_cursor` for a cursor that was damaged or made with other filters.
@@ -37,8 +37,8 @@ def place_of(vault: Vault, cursor: str | None, filters: str) -> Place | None:
     mac, body = packed[:16], packed[16:]
     if not hmac.compare_digest(mac, _mac(vault, body, filters)):
         raise Problem("invalid_cursor")
-    return Place(*json.loads(body))
+    return PageStart(*json.loads(body))
 
 
 def _mac(vault: Vault, body: bytes, filters: str) -> bytes:
-    return vault.mac("cursor", filters.encode() + b"\0" + body)[:16]
+    return vault.compute_mac("cursor", filters.encode() + b"\0" + body)[:16]

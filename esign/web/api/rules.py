@@ -19,36 +19,36 @@ HTTPS_URL: JsonDict = {"format": "uri", "pattern": r"^https://[^\u0000-\u0020\u0
 Entry = TypeVar("Entry", bound=str)
 
 
-class Once:
+class UniqueItems:
     """A rule on a list: no entry may stand in it twice."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(once, handler(source))
+        return core_schema.no_info_after_validator_function(check_unique, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "uniqueItems": True}
 
 
-def once(entries: list[Entry]) -> list[Entry]:
+def check_unique(entries: list[Entry]) -> list[Entry]:
     """Return the entries unchanged. Raise if the list contains one twice."""
     if len(set(entries)) < len(entries):
         raise refusal("duplicate", "Each entry stands once.")
     return entries
 
 
-def plain(number: float) -> float:
+def simplify_number(number: float) -> float:
     """Return a whole number as an int, so that it is written without a decimal point."""
     return int(number) if number.is_integer() else number
 
 
-def file_name(name: str) -> str:
+def check_file_name(name: str) -> str:
     """Return the name unchanged. Raise unless it is a file name without folders."""
     if "/" in name or "\\" in name or name in (".", ".."):
         raise refusal("format", "A file name without folders.")
     return name
 
 
-def known_zone(name: str) -> str:
+def check_zone(name: str) -> str:
     """Return the name of the time zone unchanged. Raise if the IANA database does not have it."""
     try:
         ZoneInfo(name)
@@ -57,15 +57,15 @@ def known_zone(name: str) -> str:
     return name
 
 
-def web_origin(text: str) -> str:
+def check_web_origin(text: str) -> str:
     """Return the origin in its normal form. Raise if the text is not an origin."""
-    found = embedding.origin(text)
+    found = embedding.parse_origin(text)
     if found is None:
         raise refusal("format", "An origin such as https://app.example.com: no path and no *.")
     return found
 
 
-def https_url(url: str) -> str:
+def check_https_url(url: str) -> str:
     """Return the address unchanged. Raise unless it is https and without credentials."""
     if not _is_https(url):
         raise refusal("format", "An https:// address without credentials.")

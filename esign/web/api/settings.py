@@ -10,11 +10,11 @@ from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Locale, RemindersInput
 from esign.web.api.documents import owner_of
-from esign.web.api.rules import Once, known_zone, web_origin
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Email, Form, Line, Patch, Reply, Then
+from esign.web.api.rules import UniqueItems, check_web_origin, check_zone
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Email, Patch, Reply, TextPattern, TextRule
 
-Origin = Annotated[str, Then(Line(1, 270), web_origin, "uri")]
+Origin = Annotated[str, TextRule(BoundedText(1, 270), check_web_origin, "uri")]
 Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
@@ -23,17 +23,17 @@ class ChangeSettings(Patch):
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_SETTINGS]})
 
-    organisation_name: Annotated[str, Line(1, 200), Field(default_factory=str)]
+    organisation_name: Annotated[str, BoundedText(1, 200), Field(default_factory=str)]
     reply_to: Email | None = None
     default_locale: Locale | None = None
-    time_zone: Annotated[str, Line(1, 64), AfterValidator(known_zone)] | None = None
+    time_zone: Annotated[str, BoundedText(1, 64), AfterValidator(check_zone)] | None = None
     default_expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
     default_reminders: RemindersInput | None = None
-    brand_colour: Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "A colour such as #2f6b4f.")] | None = None
+    brand_colour: Annotated[str, TextPattern(r"^#[0-9a-fA-F]{6}$", "A colour such as #2f6b4f.")] | None = None
     retain_completed_days: Days | None = None
     delete_closed_after_days: Days | None = None
     max_key_lifetime_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
-    embed_origins: Annotated[list[Origin], Field(max_length=MOST), Once()] | None = None
+    embed_origins: Annotated[list[Origin], Field(max_length=MOST), UniqueItems()] | None = None
 
 
 class DefaultRemindersReply(Reply):
@@ -69,12 +69,12 @@ NAMES = {
 }
 
 
-async def read(call: Call) -> Settings:
+async def read(call: ApiCall) -> Settings:
     """The settings as they count now, defaults of the installation put in."""
     return await actions.read(call.runtime, owner_of(call))
 
 
-async def change(call: Call, body: ChangeSettings) -> Settings:
+async def change(call: ApiCall, body: ChangeSettings) -> Settings:
     """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
     return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep, caller=call.caller)
 

@@ -65,19 +65,19 @@ class TemplateDeleted(Reply):
 
 def present(template: Template) -> TemplateReply:
     return TemplateReply.model_construct(
-        **members(template), roles=[present_role(role) for role in template.roles]
+        **collect_members(template), roles=[present_role(role) for role in template.roles]
     )
 
 
 def present_role(role: TemplateRole) -> TemplateRoleReply:
     return TemplateRoleReply.model_construct(
-        **of_role(role), fields=[field_replies.present(field) for field in role.fields]
+        **collect_role_members(role), fields=[field_replies.present(field) for field in role.fields]
     )
 
 
 def present_summary(template: Template) -> TemplateSummary:
-    roles = [TemplateRoleSummary.model_construct(**of_role(role)) for role in template.roles]
-    return TemplateSummary.model_construct(**members(template), roles=roles)
+    roles = [TemplateRoleSummary.model_construct(**collect_role_members(role)) for role in template.roles]
+    return TemplateSummary.model_construct(**collect_members(template), roles=roles)
 
 
 def present_page(found: dict[str, Any]) -> TemplatePage:
@@ -92,7 +92,7 @@ def present_deleted(template: Template) -> TemplateDeleted:
     return TemplateDeleted(id=template.id)
 
 
-def members(template: Template) -> dict[str, Any]:
+def collect_members(template: Template) -> dict[str, Any]:
     """Return the members that a list and a single answer share. A test validates them, not each answer."""
     return {
         "id": template.id,
@@ -110,7 +110,7 @@ def members(template: Template) -> dict[str, Any]:
     }
 
 
-def of_role(role: TemplateRole) -> dict[str, Any]:
+def collect_role_members(role: TemplateRole) -> dict[str, Any]:
     """Return the members that a role has in a list and in a single answer."""
     return {
         "id": role.id,

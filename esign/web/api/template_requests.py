@@ -18,7 +18,7 @@ from esign.actions.base import stored_codes
 from esign.core.document.document import Role
 from esign.core.document.template import Taker, TemplateRole
 from esign.core.instant import Instant
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.web.api.document_requests import (
     MOST_RECIPIENTS,
@@ -39,7 +39,7 @@ from esign.web.api.document_requests import (
     RoleName,
     Subject,
     Title,
-    few_fields,
+    check_field_count,
 )
 from esign.web.api.examples import (
     CHANGE_TEMPLATE,
@@ -49,12 +49,12 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import FieldKey
 from esign.web.api.paging import Paging
-from esign.web.rest.schema import Email, Form, Line, Patch, Schema, refusal
+from esign.web.rest.schema import BoundedText, Email, Patch, Schema, TextPattern, refusal
 
-RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
+RoleKey = Annotated[str, TextPattern(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
 
 
-def written(given: object) -> object:
+def check_value(given: object) -> object:
     """Return a value that a field of some type may have beforehand. Raise for any other value."""
     if given is None or isinstance(given, bool | str):
         return given
@@ -62,7 +62,7 @@ def written(given: object) -> object:
 
 
 Values = Annotated[
-    dict[FieldKey, Annotated[bool | str | None, BeforeValidator(written)]],
+    dict[FieldKey, Annotated[bool | str | None, BeforeValidator(check_value)]],
     Field(json_schema_extra={"additionalProperties": False}),
 ]
 
@@ -79,12 +79,12 @@ class TemplateRoleInput(Schema):
     def to_role(self, now: Instant) -> TemplateRole:
         """Return the role with new ids for it and its fields."""
         return TemplateRole(
-            id=new_id("rol", now),
+            id=make_id("rol", now),
             key=self.key,
             name=self.name or self.key,
             role=Role(self.role),
             order=self.order,
-            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields),
+            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields),
         )
 
 
@@ -93,7 +93,7 @@ class TemplateFromFile(Schema):
     file: FileContent
     title: Title | None = None
     roles: Annotated[
-        tuple[TemplateRoleInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+        tuple[TemplateRoleInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(check_field_count)
     ] = ()
     subject: Subject | None = None
     message: Message | None = None
@@ -104,7 +104,7 @@ class TemplateFromFile(Schema):
 class TemplateFromDocument(Schema):
     """With the file of a document, a role for each of its recipients, and its settings."""
 
-    from_document_id: Annotated[str, Line(1)]
+    from_document_id: Annotated[str, BoundedText(1)]
     title: Title | None = None
 
 
@@ -156,16 +156,16 @@ class TemplateRoleChange(Patch):
             raise refusal("required", "This member is required.", at="key")
         return self
 
-    def changed(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
+    def make_role(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
         """Return the role with the members that were given. `null` stands for the default of a new role."""
         key = self.key or (before.key if before else "")
         new = TemplateRole(
-            id=before.id if before else new_id("rol", now),
+            id=before.id if before else make_id("rol", now),
             key=key,
             name=self.name or key,
             role=Role(self.role or "signer"),
             order=self.order or 1,
-            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields or ()),
+            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields or ()),
         )
         if before is None:
             return new
@@ -184,7 +184,9 @@ class ChangeTemplate(Patch):
     reminders: RemindersInput | None = None
     roles: (
         Annotated[
-            tuple[TemplateRoleChange, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+            tuple[TemplateRoleChange, ...],
+            Field(max_length=MOST_RECIPIENTS),
+            AfterValidator(check_field_count),
         ]
         | None
     ) = None
@@ -203,7 +205,7 @@ class TakerInput(Schema):
     def to_taker(self, vault: Vault) -> Taker:
         """Return the taker of a role, with the access code as it is stored."""
         values = {key: value for key, value in (self.values or {}).items() if value is not None}
-        code = None if self.access_code is None else stored_codes.agreed(vault, self.access_code)
+        code = None if self.access_code is None else stored_codes.encode_access_code(vault, self.access_code)
         return Taker(self.role_key, self.email, self.name, values, self.authentication, code)
 
 
@@ -226,6 +228,6 @@ class UseTemplate(Schema):
 
 class TemplateList(Paging):
     q: Annotated[
-        Annotated[str, Line(1, 100)] | None,
+        Annotated[str, BoundedText(1, 100)] | None,
         Field(description="Part of the title, in any case.", examples=["lease"]),
     ] = None

@@ -6,17 +6,17 @@ from functools import partial
 from typing import Any
 
 from esign.actions.document import templates as actions
-from esign.actions.document.templates import Order, Use
+from esign.actions.document.templates import TemplateOrder, TemplateUse
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.document.document import Document, Recipient
-from esign.core.document.state.edit import title_from
-from esign.core.document.template import Template, TemplateRole, filled
+from esign.core.document.state.edit import make_title
+from esign.core.document.template import Template, TemplateRole, make_recipients
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
-from esign.system.entropy import new_id
-from esign.web.api.document_requests import problems_across, twice, uncoded
-from esign.web.api.documents import decode, owner_of, reminders_of
+from esign.system.entropy import make_id
+from esign.web.api.document_requests import find_code_problems, find_duplicates, find_list_problems
+from esign.web.api.documents import decode_file, owner_of, reminders_of
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.template_requests import (
     ChangeTemplate,
@@ -27,10 +27,10 @@ from esign.web.api.template_requests import (
     UseTemplate,
 )
 from esign.web.http.validation import MOST
-from esign.web.rest.endpoint import Call
+from esign.web.rest.endpoint import ApiCall
 
 
-async def find(call: Call, query: TemplateList) -> dict[str, Any]:
+async def find(call: ApiCall, query: TemplateList) -> dict[str, Any]:
     """A page of templates, newest first."""
     filters = f"templates:{owner_of(call)}:{query.q}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -38,7 +38,7 @@ async def find(call: Call, query: TemplateList) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def create(call: Call, body: CreateTemplate) -> Template:
+async def create(call: ApiCall, body: CreateTemplate) -> Template:
     """Create a template from a PDF and roles, or from a document."""
     given, runtime, now = body.root, call.runtime, call.runtime.clock.now()
     if isinstance(given, TemplateFromDocument):
@@ -48,10 +48,10 @@ async def create(call: Call, body: CreateTemplate) -> Template:
     roles = tuple(role.to_role(now) for role in given.roles)
     check_roles(runtime, roles)
     defaults = await settings.read(runtime, owner_of(call))
-    order = Order(
+    order = TemplateOrder(
         file_name=given.file_name,
-        file=partial(decode, given.file, runtime.config.limits.file_mib),
-        title=given.title or title_from(given.file_name),
+        file=partial(decode_file, given.file, runtime.config.limits.file_mib),
+        title=given.title or make_title(given.file_name),
         roles=roles,
         subject=given.subject or None,
         message=given.message or None,
@@ -66,45 +66,45 @@ def check_roles(runtime: Runtime, roles: Sequence[TemplateRole], found: Sequence
     limits = runtime.config.limits
     problems = [
         *found,
-        *twice([role.key or None for role in roles], "/roles", "key"),
-        *problems_across(roles, limits.recipients, limits.fields, "/roles"),
+        *find_duplicates([role.key or None for role in roles], "/roles", "key"),
+        *find_list_problems(roles, limits.recipients, limits.fields, "/roles"),
     ]
     if problems:
         raise Problem("invalid_request", details=problems[:MOST])
 
 
-async def read(call: Call) -> Template:
+async def read(call: ApiCall) -> Template:
     """One template with its roles and their fields."""
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def change(call: Call, body: ChangeTemplate) -> Template:
+async def change(call: ApiCall, body: ChangeTemplate) -> Template:
     """Change a template; documents made from it stay as they are."""
     defaults = await settings.read(call.runtime, owner_of(call))
 
     def decide(before: Template) -> Template:
-        return changed(call.runtime, defaults, before, body)
+        return apply_changes(call.runtime, defaults, before, body)
 
     return await actions.change(
         call.runtime, owner_of(call), call.path["id"], decide, call.keep, call.if_match
     )
 
 
-def changed(runtime: Runtime, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
+def apply_changes(runtime: Runtime, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
     """Return the template with the members of the body. Raise `invalid_request` for roles that do not fit."""
     made: dict[str, Any] = {
-        "title": body.title or title_from(before.file.name),
+        "title": body.title or make_title(before.file.name),
         "subject": body.subject or None,
         "message": body.message or None,
         "expires_in_days": body.expires_in_days or defaults.expires_in_days,
         "reminders": reminders_of(defaults, body.reminders),
     }
     if "roles" in body.model_fields_set:
-        made["roles"] = changed_roles(runtime, before, body.roles or ())
+        made["roles"] = apply_role_changes(runtime, before, body.roles or ())
     return replace(before, **{name: made[name] for name in body.model_fields_set})
 
 
-def changed_roles(
+def apply_role_changes(
     runtime: Runtime, before: Template, given: Sequence[TemplateRoleChange]
 ) -> tuple[TemplateRole, ...]:
     """Return the new list of roles. Raise `invalid_request` with every problem of the list."""
@@ -115,45 +115,47 @@ def changed_roles(
         if entry.id is not None and entry.id not in old
     ]
     ids = [entry.id for entry in given]
-    roles = tuple(entry.changed(old.pop(entry.id or "", None), now) for entry in given)
-    check_roles(runtime, roles, [*unknown, *twice(ids, "/roles", "id")])
+    roles = tuple(entry.make_role(old.pop(entry.id or "", None), now) for entry in given)
+    check_roles(runtime, roles, [*unknown, *find_duplicates(ids, "/roles", "id")])
     return roles
 
 
-async def delete(call: Call) -> Template:
+async def delete(call: ApiCall) -> Template:
     """Delete a template; documents made from it are unaffected."""
     return await actions.delete(
         call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match, caller=call.caller
     )
 
 
-async def use(call: Call, body: UseTemplate) -> Document:
+async def use(call: ApiCall, body: UseTemplate) -> Document:
     """Create a draft from a template: each role is taken by a recipient."""
-    wanted = wanted_of(call.runtime, body)
+    wanted = build_use(call.runtime, body)
     return await actions.use(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, wanted, call.keep
     )
 
 
-def wanted_of(runtime: Runtime, body: UseTemplate) -> Use:
+def build_use(runtime: Runtime, body: UseTemplate) -> TemplateUse:
     """Return what the body asks for.
 
     Raise `invalid_request` for access codes that are missing, or that will not be asked for.
     """
     takers = [given.to_taker(runtime.vault) for given in body.recipients]
     now = runtime.clock.now()
-    if wrong := [detail for n, one in enumerate(takers) for detail in uncoded(one, f"/recipients/{n}")]:
+    if wrong := [
+        detail for n, one in enumerate(takers) for detail in find_code_problems(one, f"/recipients/{n}")
+    ]:
         raise Problem("invalid_request", details=wrong[:MOST])
 
     def recipients(template: Template) -> tuple[Recipient, ...]:
         """Return the recipients of the new document. Raise `invalid_request` if the list does not fit."""
-        made = filled(template, takers, lambda prefix: new_id(prefix, now))
+        made = make_recipients(template, takers, lambda prefix: make_id(prefix, now))
         limits = runtime.config.limits
-        if problems := tuple(problems_across(made, limits.recipients, limits.fields)):
+        if problems := tuple(find_list_problems(made, limits.recipients, limits.fields)):
             raise Problem("invalid_request", details=problems[:MOST])
         return made
 
-    return Use(
+    return TemplateUse(
         recipients=recipients,
         title=body.title,
         subject=body.subject,

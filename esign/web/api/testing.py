@@ -6,17 +6,17 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from esign.actions.mail import test_mail
-from esign.actions.mail.test_mail import Message
+from esign.actions.mail.test_mail import CapturedMail
 from esign.actions.signing import simulated_recipients
-from esign.actions.signing.simulated_recipients import Step
+from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Line, Moment, Multiline, Reply, Schema
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Moment, Multiline, Reply, Schema
 
-Id = Annotated[str, Line(1, 64)]
+Id = Annotated[str, BoundedText(1, 64)]
 
 
 class MessageList(Paging):
@@ -47,7 +47,7 @@ class TypedValue(Schema):
     """A signature: in letters by default those of the recipient's name; a picture is a data URL."""
 
     kind: Literal["typed", "drawn", "uploaded"]
-    text: Annotated[str, Line(1, 100)] | None = None
+    text: Annotated[str, BoundedText(1, 100)] | None = None
     hand: Literal["a", "b", "c"] | None = None
     picture: str | None = None
 
@@ -62,12 +62,12 @@ class Simulation(Schema):
         Id | None, Field(description="Who does it; if left out, the first whose turn it is.")
     ] = None
     values: Annotated[
-        Mapping[Annotated[str, Line(1, 64)], str | bool | TypedValue] | None, Field(max_length=10_000)
+        Mapping[Annotated[str, BoundedText(1, 64)], str | bool | TypedValue] | None, Field(max_length=10_000)
     ] = None
     reason: Annotated[str, Multiline(1_000)] | None = None
 
 
-async def messages(call: Call, query: MessageList) -> dict[str, Any]:
+async def find_messages(call: ApiCall, query: MessageList) -> dict[str, Any]:
     """A page of the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -77,7 +77,7 @@ async def messages(call: Call, query: MessageList) -> dict[str, Any]:
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
-async def simulate(call: Call, body: Simulation) -> Document:
+async def simulate(call: ApiCall, body: Simulation) -> Document:
     """Let a recipient of a document act at once, or let its time pass; the audit trail says that it was simulated.
 
     An invitation that is still on its way when its recipient finishes is not written any more: to have it, list the
@@ -87,12 +87,12 @@ async def simulate(call: Call, body: Simulation) -> Document:
         name: value.model_dump(exclude_none=True) if isinstance(value, TypedValue) else value
         for name, value in (body.values or {}).items()
     }
-    step = Step(body.action, body.recipient_id, given, body.reason or None)
+    step = SimulationStep(body.action, body.recipient_id, given, body.reason or None)
     return await simulated_recipients.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
 
 
 def present_messages(found: dict[str, Any]) -> MessagePage:
-    messages: list[Message] = found["data"]
+    messages: list[CapturedMail] = found["data"]
     return MessagePage(
         data=[
             MessageReply(

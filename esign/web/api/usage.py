@@ -11,8 +11,8 @@ from esign.core.instant import DAY
 from esign.core.people.usage import Usage
 from esign.web.api import account_examples as examples
 from esign.web.api.documents import owner_of
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Line, Query, Reply, Then, refusal
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, QueryParameters, Reply, TextRule, refusal
 
 LONGEST = 366
 USUAL = 30
@@ -20,7 +20,7 @@ EPOCH = date(1970, 1, 1)
 EARLIEST = (date.min - EPOCH).days
 
 
-def day_number(text: str) -> int:
+def parse_day(text: str) -> int:
     """Return the number of days from 1970 to a date such as 2026-11-21."""
     try:
         if len(text) == 10 and text.isascii():
@@ -30,10 +30,10 @@ def day_number(text: str) -> int:
     raise refusal("format", "A date such as 2026-11-21.")
 
 
-Day = Annotated[int, Then(Line(1, 40), day_number, "date")]
+Day = Annotated[int, TextRule(BoundedText(1, 40), parse_day, "date")]
 
 
-class UsageQuery(Query):
+class UsageQuery(QueryParameters):
     """Both days are counted in; without them the last 30 days."""
 
     first: Annotated[Day | None, Field(alias="from", description="The first day, in UTC.")] = None
@@ -56,22 +56,22 @@ class UsageReply(Reply):
     data: list[UsageDayReply]
 
 
-async def read_usage(call: Call, query: UsageQuery) -> list[tuple[int, Usage]]:
+async def read_usage(call: ApiCall, query: UsageQuery) -> list[tuple[int, Usage]]:
     """One entry for each day, oldest first; `storageBytes` are those of the files added that day."""
     last = call.runtime.clock.now() // DAY if query.last is None else query.last
     first = max(last - USUAL + 1, EARLIEST) if query.first is None else query.first
     if not 0 <= last - first < LONGEST:
         message = f"A day from {LONGEST - 1} days before the last one to that day."
         raise Problem("invalid_request", details=[Detail("?from", message, "range")])
-    return await actions.days(call.runtime, owner_of(call), first, last)
+    return await actions.list_days(call.runtime, owner_of(call), first, last)
 
 
 def present(found: list[tuple[int, Usage]]) -> UsageReply:
     return UsageReply(
-        data=[UsageDayReply(day=str(EPOCH + timedelta(n)), **counters(used)) for n, used in found]
+        data=[UsageDayReply(day=str(EPOCH + timedelta(n)), **collect_counters(used)) for n, used in found]
     )
 
 
-def counters(used: Usage) -> dict[str, Any]:
+def collect_counters(used: Usage) -> dict[str, Any]:
     """Return the counters of a day by their names."""
     return {name: getattr(used, name) for name in Usage.__slots__}

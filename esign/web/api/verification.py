@@ -9,8 +9,8 @@ from esign.actions.verification import verify_file
 from esign.pdf.report import Verification
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import FileContent
-from esign.web.api.documents import decode, owner_of
-from esign.web.rest.endpoint import Call
+from esign.web.api.documents import decode_file, owner_of
+from esign.web.rest.endpoint import ApiCall
 from esign.web.rest.schema import Reply, Schema
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -22,13 +22,13 @@ class VerifyFile(Schema):
     file: FileContent
 
 
-class Verdict(Reply):
+class VerdictReply(Reply):
     """Filled in from the worker's answer, which is in the words of the contract already."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
-class CertificateReply(Verdict):
+class CertificateReply(VerdictReply):
     subject: str
     issuer: str
     serial_number: str
@@ -37,14 +37,14 @@ class CertificateReply(Verdict):
     sha256: str
 
 
-class TimestampReply(Verdict):
+class TimestampReply(VerdictReply):
     valid: bool
     trusted: bool
     time: Time
     authority: str
 
 
-class DocumentTimestampReply(Verdict):
+class DocumentTimestampReply(VerdictReply):
     """A time stamp over the whole file, which may stand behind the signatures that it keeps checkable."""
 
     field_name: str
@@ -54,7 +54,7 @@ class DocumentTimestampReply(Verdict):
     authority: str
 
 
-class SignatureVerdictReply(Verdict):
+class SignatureVerdictReply(VerdictReply):
     field_name: str
     signer_name: str
     signed_at: Time | None
@@ -73,7 +73,7 @@ class SignatureVerdictReply(Verdict):
     reasons: list[str]
 
 
-class AuditHeadReply(Verdict):
+class AuditHeadReply(VerdictReply):
     """The entry of the audit trail that the seal was made over, as the file itself says it."""
 
     document_id: str
@@ -82,7 +82,7 @@ class AuditHeadReply(Verdict):
     embedded: bool
 
 
-class VerificationReply(Verdict):
+class VerificationReply(VerdictReply):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFICATION]})
 
     result: Literal["valid", "invalid", "indeterminate", "unsigned"]
@@ -97,9 +97,9 @@ class VerificationReply(Verdict):
     document_timestamps: list[DocumentTimestampReply]
 
 
-async def verify(call: Call, body: VerifyFile) -> Verification:
+async def verify(call: ApiCall, body: VerifyFile) -> Verification:
     """Check every signature of a PDF; the file is not stored."""
-    file = await decode(body.file, call.runtime.config.limits.file_mib)
+    file = await decode_file(body.file, call.runtime.config.limits.file_mib)
     return await verify_file.verify(call.runtime, owner_of(call), file)
 
 

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from esign.actions.webhook import webhooks as actions
-from esign.actions.webhook.webhooks import Changes, Rotated
+from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
 from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.api.rules import Once
-from esign.web.rest.endpoint import Call
-from esign.web.rest.schema import Line, Moment, Patch, Reply, Schema
+from esign.web.api.rules import UniqueItems
+from esign.web.rest.endpoint import ApiCall
+from esign.web.rest.schema import BoundedText, Moment, Patch, Reply, Schema
 
 FILTERS = "webhooks"
 
@@ -21,9 +21,9 @@ FILTERS = "webhooks"
 class CreateWebhook(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE_WEBHOOK]})
 
-    url: Annotated[str, Line(1)]
-    events: Annotated[list[Annotated[str, Line(1)]], Field(min_length=1, max_length=50), Once()]
-    description: Annotated[str, Line(0, 200)] | None = None
+    url: Annotated[str, BoundedText(1)]
+    events: Annotated[list[Annotated[str, BoundedText(1)]], Field(min_length=1, max_length=50), UniqueItems()]
+    description: Annotated[str, BoundedText(0, 200)] | None = None
 
 
 class ChangeWebhook(Patch):
@@ -31,14 +31,14 @@ class ChangeWebhook(Patch):
 
     model_config = ConfigDict(json_schema_extra={"examples": [more.CHANGE_WEBHOOK]})
 
-    url: Annotated[str, Line(1), Field(default_factory=str)]
+    url: Annotated[str, BoundedText(1), Field(default_factory=str)]
     events: Annotated[
-        list[Annotated[str, Line(1)]],
+        list[Annotated[str, BoundedText(1)]],
         Field(min_length=1, max_length=50, default_factory=list),
-        Once(),
+        UniqueItems(),
     ]
     enabled: Annotated[bool, Field(default_factory=bool)]
-    description: Annotated[str, Line(0, 200)] | None = None
+    description: Annotated[str, BoundedText(0, 200)] | None = None
 
 
 class RotateSecret(Schema):
@@ -100,7 +100,7 @@ class Deleted(Reply):
     id: str
 
 
-async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
+async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
     """Register an address for events; the secret is shown this once."""
     return await actions.create(
         call.runtime,
@@ -113,19 +113,19 @@ async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
     )
 
 
-async def find(call: Call, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
     """A page of webhooks, newest first."""
     after = place_of(call.runtime.vault, query.cursor, FILTERS)
     found, place = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
     return {"data": found, "next": cursor_of(call.runtime.vault, place, FILTERS)}
 
 
-async def read(call: Call) -> Webhook:
+async def read(call: ApiCall) -> Webhook:
     """One webhook; never its secret."""
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def change(call: Call, body: ChangeWebhook) -> Webhook:
+async def change(call: ApiCall, body: ChangeWebhook) -> Webhook:
     """Change a webhook, switch it off or on again."""
     given = {name: getattr(body, name) for name in body.model_fields_set - {"enabled"}}
     if "events" in given:
@@ -134,11 +134,16 @@ async def change(call: Call, body: ChangeWebhook) -> Webhook:
         given["description"] = given["description"] or None
     enabled = body.enabled if "enabled" in body.model_fields_set else None
     return await actions.change(
-        call.runtime, owner_of(call), call.path["id"], Changes(given, enabled), call.keep, caller=call.caller
+        call.runtime,
+        owner_of(call),
+        call.path["id"],
+        WebhookChanges(given, enabled),
+        call.keep,
+        caller=call.caller,
     )
 
 
-async def rotate_secret(call: Call, body: RotateSecret) -> Rotated:
+async def rotate_secret(call: ApiCall, body: RotateSecret) -> RotatedSecret:
     """Give a webhook a new secret; for a while the previous one signs every delivery too."""
     hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
     return await actions.rotate(
@@ -146,13 +151,13 @@ async def rotate_secret(call: Call, body: RotateSecret) -> Rotated:
     )
 
 
-async def delete(call: Call) -> str:
+async def delete(call: ApiCall) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
     return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 
 
 def present(webhook: Webhook) -> WebhookReply:
-    return WebhookReply(**members(webhook))
+    return WebhookReply(**collect_members(webhook))
 
 
 def present_page(found: dict[str, Any]) -> WebhookPage:
@@ -165,16 +170,16 @@ def present_page(found: dict[str, Any]) -> WebhookPage:
 
 def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
     webhook, secret = made
-    return WebhookCreated(**members(webhook), secret=secret)
+    return WebhookCreated(**collect_members(webhook), secret=secret)
 
 
-def members(webhook: Webhook) -> dict[str, Any]:
+def collect_members(webhook: Webhook) -> dict[str, Any]:
     """Return the members of a webhook, by the names of the answer."""
     same = {name: getattr(webhook, name) for name in WebhookReply.model_fields}
     return same | {"events": list(webhook.events)}
 
 
-def present_rotated(rotated: Rotated) -> SecretRotated:
+def present_rotated(rotated: RotatedSecret) -> SecretRotated:
     return SecretRotated(id=rotated.id, secret=rotated.secret, previous_secret_expires_at=rotated.until)
 
 

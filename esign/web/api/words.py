@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from esign.web.api import event_examples, examples
-from esign.web.rest.openapi.words import Words
+from esign.web.rest.openapi.words import ApiWords
 
 INTRODUCTION = """\
 Send PDFs for signature, follow them, and fetch them sealed.
@@ -429,9 +429,9 @@ EVENTS: Mapping[str, str] = {
 }
 
 
-def of(bodies: Mapping[str, Any]) -> Words:
+def build_words(bodies: Mapping[str, Any]) -> ApiWords:
     """Return the prose of the description, with an example for each of these events."""
-    return Words(
+    return ApiWords(
         introduction=INTRODUCTION,
         tags=TAGS,
         nouns=NOUNS,
@@ -440,5 +440,5 @@ def of(bodies: Mapping[str, Any]) -> Words:
         members=MEMBERS,
         kinds=KINDS,
         events=EVENTS,
-        event_examples=event_examples.of(bodies),
+        event_examples=event_examples.build_examples(bodies),
     )

@@ -12,7 +12,7 @@ CLOSE = (b"connection", b"close")
 
 
 @dataclass(slots=True)
-class Answer:
+class ApiAnswer:
     """A status and a body of JSON. `headers` are added to those that every answer of the API has."""
 
     status: int
@@ -30,6 +30,6 @@ class Answer:
         await send({"type": "http.response.body", "body": self.body, "more_body": not last})
 
 
-def pairs(headers: Iterable[tuple[str, str]]) -> tuple[tuple[bytes, bytes], ...]:
+def encode_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[bytes, bytes], ...]:
     """Return the headers as ASGI takes them: lower-case names and values, both in Latin-1."""
     return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)

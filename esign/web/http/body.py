@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from esign.core.errors import Detail, Problem
-from esign.web.http.ratelimit import LARGE, Place
+from esign.web.http.ratelimit import LARGE, UploadPlace
 from esign.web.http.validation import check
 
 MEDIA = re.compile(rb'application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Incoming:
+class IncomingBody:
     """The body of one request, which has not been read yet."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
@@ -42,7 +42,7 @@ class Incoming:
         self._room = 0
 
     @property
-    def present(self) -> bool:
+    def is_present(self) -> bool:
         """Return whether the request announces a body that is not empty, or a body of unknown length."""
         return self._chunked or bool(self._announced)
 
@@ -51,7 +51,7 @@ class Incoming:
         if not MEDIA.fullmatch(self.media.strip()):
             raise Problem("unsupported_media_type")
 
-    async def read(self, limit: int, place: Place | None = None) -> bytearray:
+    async def read(self, limit: int, place: UploadPlace | None = None) -> bytearray:
         """Return the whole body. Raise `request_too_large` beyond `limit` bytes.
 
         More than 1 MiB is held in memory only under a `place`, which is taken when that much has arrived. A
@@ -72,7 +72,7 @@ class Incoming:
         return body
 
     async def _read_rest(
-        self, pieces: AsyncIterator[bytes], body: bytearray, limit: int, place: Place
+        self, pieces: AsyncIterator[bytes], body: bytearray, limit: int, place: UploadPlace
     ) -> None:
         """Read the rest of a large body under its place. A refusal closes the connection."""
         try:
@@ -121,7 +121,7 @@ class Incoming:
             return
 
 
-async def apart(
+async def run_in_thread_if_large(
     raw: bytes | bytearray | memoryview, work: Callable[P, T], *given: P.args, **named: P.kwargs
 ) -> T:
     """Call `work` and return its result, in a thread if `raw` is larger than 256 KiB.
@@ -133,7 +133,7 @@ async def apart(
     return work(*given, **named)
 
 
-def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
+def parse_query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
     """Return the query parameters as an instance of `model`; without a model, none are allowed.
 
     Raise `invalid_request` for an unknown parameter and for one that is given more than once.
@@ -152,7 +152,7 @@ def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
             )
         values[name] = value
     try:
-        return check(model or Nothing, values)
+        return check(model or NoMembers, values)
     except Problem as problem:
         details = [
             Detail("?" + d.path.removeprefix("/"), d.message.replace(" member", " parameter"), d.rule)
@@ -161,5 +161,5 @@ def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
         raise Problem(problem.code, details=details) from None
 
 
-class Nothing(BaseModel, extra="forbid"):
+class NoMembers(BaseModel, extra="forbid"):
     """The model of a body or a query that has no members."""

@@ -17,9 +17,9 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from esign.core.network import networks_of
+from esign.core.network import list_networks
 from esign.web.http.guard import ONE_HEADER
-from esign.web.http.origin import Proxies, plain
+from esign.web.http.origin import Proxies, normalise_address
 
 NEVER = math.inf
 SWEEP = 0.1
@@ -62,8 +62,8 @@ class Connections(ServerState):
         one of the network that holds the most is closed to make room, if that network holds at least two more
         than the network of the new one.
         """
-        fits = all(self._held[network] < self.front.per_address * n for network, n in networks_of(address))
-        if not (fits or self.front.proxies.trust(address)):
+        fits = all(self._held[network] < self.front.per_address * n for network, n in list_networks(address))
+        if not (fits or self.front.proxies.is_trusted(address)):
             return False
         if len(self.connections) <= self.front.connections:
             return True
@@ -73,7 +73,7 @@ class Connections(ServerState):
         greediest.transport.abort()
         return True
 
-    def _find_greediest(self) -> "Connection | None":
+    def _find_greediest(self) -> "ClientConnection | None":
         """Return a connection that waits for its client, of the network that holds the most, or None.
 
         Of connections that hold equally many, one that is not in the middle of a body comes first. Connections
@@ -82,7 +82,9 @@ class Connections(ServerState):
         waiting = [
             connection
             for connection in self.connections
-            if isinstance(connection, Connection) and connection.is_waiting() and not connection.is_of_proxy
+            if isinstance(connection, ClientConnection)
+            and connection.is_waiting()
+            and not connection.is_of_proxy
         ]
         return max(
             waiting, key=lambda each: (self._count_held(each.address), not each.is_in_body()), default=None
@@ -90,15 +92,15 @@ class Connections(ServerState):
 
     def _count_held(self, address: str | None) -> int:
         """Return how many connections the network around `address` holds. For IPv6 the network is the /48."""
-        return self._held[networks_of(address)[-1][0]] if address else 0
+        return self._held[list_networks(address)[-1][0]] if address else 0
 
     def hold(self, address: str) -> None:
         """Count one connection more for the networks around `address`."""
-        self._held.update(network for network, _ in networks_of(address))
+        self._held.update(network for network, _ in list_networks(address))
 
     def release(self, address: str) -> None:
         """Count one connection less for the networks around `address`."""
-        for network, _ in networks_of(address):
+        for network, _ in list_networks(address):
             self._held[network] -= 1
             if not self._held[network]:
                 del self._held[network]
@@ -106,11 +108,11 @@ class Connections(ServerState):
     def sweep(self, now: float) -> None:
         """Close every connection that is past its deadline. `now` is the time of the event loop, in seconds."""
         for connection in tuple(self.connections):
-            if isinstance(connection, Connection):
-                connection.look(now)
+            if isinstance(connection, ClientConnection):
+                connection.check_deadline(now)
 
 
-class Connection(HttpToolsProtocol):
+class ClientConnection(HttpToolsProtocol):
     """The connection of one client.
 
     `deadline` is the loop time by which the client must have sent what is awaited. It is NEVER while the client
@@ -143,8 +145,8 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.deadline = self.loop.time() + self.front.first_byte
-        address = plain(self.client[0]) if self.client else "local"
-        self.is_of_proxy = self.front.proxies.trust(address)
+        address = normalise_address(self.client[0]) if self.client else "local"
+        self.is_of_proxy = self.front.proxies.is_trusted(address)
         if self.server_state.admit(address):
             self.address = address
             self.server_state.hold(address)
@@ -254,7 +256,7 @@ class Connection(HttpToolsProtocol):
         """Return whether the client has begun to send a body."""
         return self.in_message and not self.in_head
 
-    def look(self, now: float) -> None:
+    def check_deadline(self, now: float) -> None:
         """Close the connection when its deadline has passed, or when the client no longer reads its answer."""
         unsent = self.transport.get_write_buffer_size()
         if not unsent or unsent != self.unsent:

@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 from esign.core.errors import Problem
 from esign.store.engine.failures import is_storage
-from esign.web.http.answer import JSON, Answer, pairs
+from esign.web.http.answer import JSON, ApiAnswer, encode_headers
 from esign.web.http.security import API_HEADERS
 
 log = logging.getLogger("esign.web")
@@ -24,17 +24,17 @@ FORMS = {
 }  # every other 401 is about a key that is not valid
 
 
-def answer(problem: Problem, request_id: str) -> Answer:
+def build_answer(problem: Problem, request_id: str) -> ApiAnswer:
     """Return the answer for a problem: the body of contract 6 and the headers of its status."""
     error: dict[str, Any] = {"code": problem.code, "message": problem.message, "requestId": request_id}
     if problem.details:
         error["details"] = [{"path": d.path, "message": d.message, "rule": d.rule} for d in problem.details]
     if problem.current_status is not None:
         error["currentStatus"] = problem.current_status
-    return Answer(problem.status, orjson.dumps({"error": error}), pairs(headers(problem)))
+    return ApiAnswer(problem.status, orjson.dumps({"error": error}), encode_headers(list_headers(problem)))
 
 
-def headers(problem: Problem) -> Iterator[tuple[str, str]]:
+def list_headers(problem: Problem) -> Iterator[tuple[str, str]]:
     """Yield the headers of a problem: `WWW-Authenticate` with a 401, `Retry-After`, and its own."""
     if problem.status == 401 and "WWW-Authenticate" not in problem.headers:
         yield "WWW-Authenticate", FORMS.get(problem.code, f'{CHALLENGE}, error="invalid_token"')
@@ -43,10 +43,10 @@ def headers(problem: Problem) -> Iterator[tuple[str, str]]:
     yield from problem.headers.items()
 
 
-def unexpected(error: Exception, request_id: str) -> Answer:
+def answer_unexpected(error: Exception, request_id: str) -> ApiAnswer:
     """Log an unexpected error and return `internal_error`, which tells the client the request id only."""
     log_unexpected(error, request_id)
-    return answer(Problem("internal_error"), request_id)
+    return build_answer(Problem("internal_error"), request_id)
 
 
 def log_unexpected(error: Exception, request_id: str) -> None:
@@ -62,16 +62,16 @@ def log_unexpected(error: Exception, request_id: str) -> None:
         log.error("request %s failed", request_id, exc_info=error)
 
 
-def as_json(scope: Scope, problem: Problem) -> Response:
+def respond_as_json(scope: Scope, problem: Problem) -> Response:
     """Return the answer for a problem as a Starlette response."""
-    made = answer(problem, str(scope.get("esign.request_id", "")))
+    made = build_answer(problem, str(scope.get("esign.request_id", "")))
     response = Response(made.body, made.status)
     response.raw_headers = [JSON, *(h for h in response.raw_headers if h[0] == b"content-length")]
     response.raw_headers += [*API_HEADERS, *made.headers]
     return response
 
 
-def handlers(refuse: Callable[[Scope, Problem], Response] = as_json) -> dict[Any, Any]:
+def make_exception_handlers(refuse: Callable[[Scope, Problem], Response] = respond_as_json) -> dict[Any, Any]:
     """Return the `exception_handlers` of the Starlette application that serves the pages.
 
     `refuse` makes the response to a problem.
@@ -95,6 +95,6 @@ def handlers(refuse: Callable[[Scope, Problem], Response] = as_json) -> dict[Any
     return {Problem: answer_problem, HTTPException: answer_http_exception, Exception: answer_exception}
 
 
-def request_id(request: Request) -> str:
+def get_request_id(request: Request) -> str:
     """Return the id that the guard gave to this request."""
     return str(request.scope.get("esign.request_id", ""))

@@ -18,12 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
-from esign.pdf.worker.queue_turn import calling
+from esign.pdf.worker.queue_turn import run_as_caller
 from esign.system.clock import Clock
-from esign.system.entropy import CROCKFORD, new_id
+from esign.system.entropy import CROCKFORD, make_id
 from esign.web.http import errors
 from esign.web.http.answer import CLOSE
-from esign.web.http.origin import Proxies, user_agent
+from esign.web.http.origin import Proxies, clean_user_agent
 
 log = logging.getLogger("esign.access")
 
@@ -54,14 +54,14 @@ class Guard:
         hosts: Iterable[str],
         clock: Clock,
         proxies: Proxies | None = None,
-        refuse: Callable[[Scope, Problem], Response] = errors.as_json,
+        refuse: Callable[[Scope, Problem], Response] = errors.respond_as_json,
     ) -> None:
         self._app = app
         self._refuse = refuse
-        self._hosts = LOOPBACK | {bracketed(host).lower().encode() for host in hosts}
+        self._hosts = LOOPBACK | {bracket_host(host).lower().encode() for host in hosts}
         self._clock = clock
         self._proxies = proxies or Proxies()
-        self._names = Names(clock.now())
+        self._names = RequestIds(clock.now())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -90,7 +90,7 @@ class Guard:
         expecting = False
         try:
             expecting = self._check_head(scope)
-            with calling(scope.get("esign.gone")):
+            with run_as_caller(scope.get("esign.gone")):
                 await self._app(scope, receive, send_with_id)
         except asyncio.CancelledError:  # the server is stopping and this request did not finish in time
             if not status:
@@ -105,10 +105,10 @@ class Guard:
             if not status:
                 await self._refuse(scope, Problem("internal_error"))(scope, receive, send_with_id)
             elif not complete:
-                raise Broken from None
+                raise BrokenAnswer from None
         finally:
             if log.isEnabledFor(logging.INFO):
-                text = line(scope, now, status, self._clock.monotonic() - begun)
+                text = format_log_line(scope, now, status, self._clock.monotonic() - begun)
                 log.handle(log.makeRecord(log.name, logging.INFO, __name__, 0, text, (), None))
 
     def _check_head(self, scope: Scope) -> bool:
@@ -137,8 +137,8 @@ class Guard:
             elif name == b"expect":
                 expecting = True
         if scope["client"]:
-            scope["client"] = (self._proxies.client(scope["client"][0], forwarded), 0)
-        scope["esign.origin"] = Origin(address(scope), user_agent(agent))
+            scope["client"] = (self._proxies.find_client(scope["client"][0], forwarded), 0)
+        scope["esign.origin"] = Origin(get_address(scope), clean_user_agent(agent))
         target = len(scope["raw_path"]) + len(scope["query_string"])
         if len(scope["headers"]) > HEADERS or size > HEADER_BYTES or target > TARGET:
             raise Problem("invalid_request", TOO_LARGE)
@@ -156,7 +156,7 @@ class Guard:
         return found is not None and found[1].lower() in self._hosts
 
 
-class Names:
+class RequestIds:
     """Request ids, in the form of `new_id`.
 
     The random part is drawn once, and a counter makes each id unique. Request ids protect nothing, so they may
@@ -164,7 +164,7 @@ class Names:
     """
 
     def __init__(self, now: Instant) -> None:
-        self._drawn = new_id("req", now)[14:26]
+        self._drawn = make_id("req", now)[14:26]
         self._counter = count()
         self._at = -1
         self._time = ""
@@ -172,30 +172,30 @@ class Names:
     def next(self, now: Instant) -> str:
         """Return a new request id. `now` becomes its time part."""
         if now != self._at:
-            self._at, self._time = now, digits(now, 10)
-        return f"req_{self._time}{self._drawn}{digits(next(self._counter), 4)}"
+            self._at, self._time = now, encode_digits(now, 10)
+        return f"req_{self._time}{self._drawn}{encode_digits(next(self._counter), 4)}"
 
 
-def digits(number: int, length: int) -> str:
+def encode_digits(number: int, length: int) -> str:
     """Return the last `length` base-32 digits of a number, as ids write them. `length` is even."""
     return "".join(PAIRS[number >> shift & 1023] for shift in range(5 * length - 10, -1, -10))
 
 
-class Broken(Exception):
+class BrokenAnswer(Exception):
     """Raised when an answer fails half-way: the connection must end, or the client would take it for complete."""
 
 
-def bracketed(host: str) -> str:
+def bracket_host(host: str) -> str:
     """Return the host as a Host header writes it: a literal IPv6 address stands in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
-def address(scope: Scope) -> str | None:
+def get_address(scope: Scope) -> str | None:
     """Return the client's address, or None on a socket without addresses."""
     return scope["client"][0] if scope["client"] else None
 
 
-def line(scope: Scope, now: int, status: int, seconds: float) -> str:
+def format_log_line(scope: Scope, now: int, status: int, seconds: float) -> str:
     """Return the log line of one request, as JSON. Tokens and ids in the path are masked."""
     return orjson.dumps(
         {
@@ -203,15 +203,15 @@ def line(scope: Scope, now: int, status: int, seconds: float) -> str:
             "event": "request",
             "requestId": scope["esign.request_id"],
             "method": scope["method"],
-            "path": scope.get("esign.route") or masked(scope["raw_path"].decode("latin-1")),
+            "path": scope.get("esign.route") or mask_path(scope["raw_path"].decode("latin-1")),
             "status": status,
             "ms": round(seconds * 1000, 1),
-            "ip": address(scope),
+            "ip": get_address(scope),
             "keyId": scope.get("esign.key_id"),
         }
     ).decode()
 
 
-def masked(path: str) -> str:
+def mask_path(path: str) -> str:
     """Return the path with every segment that may be a token, an id or a hash replaced: `/s/***`."""
     return LONG_SEGMENT.sub("/***", LINK.sub(r"/\1/***", path))[:200]

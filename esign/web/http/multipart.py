@@ -29,14 +29,14 @@ class SentFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MultipartForm:
     """The fields and files of a submitted form."""
 
     fields: dict[str, str]
     files: tuple[SentFile, ...] = ()
 
 
-def parse(media: bytes, body: bytearray) -> Form:
+def parse_form(media: bytes, body: bytearray) -> MultipartForm:
     """Return the form in `body`. `media` is the value of its Content-Type header.
 
     Raise `invalid_request` if the body is truncated or a field is given twice. Several files may share one
@@ -45,7 +45,7 @@ def parse(media: bytes, body: bytearray) -> Form:
     found = MEDIA.fullmatch(media.strip())
     if found is None:
         raise Problem("unsupported_media_type", "Send the form of the page.")
-    parts = Parts()
+    parts = PartCollector()
     parser = MultipartParser(
         found[2],
         {
@@ -67,10 +67,10 @@ def parse(media: bytes, body: bytearray) -> Form:
         raise Problem("invalid_request", "The form is not whole, or its parts have no head.") from None
     if not parts.whole:
         raise Problem("invalid_request", "The form is not whole.")
-    return Form(parts.fields, tuple(parts.files))
+    return MultipartForm(parts.fields, tuple(parts.files))
 
 
-class Parts:
+class PartCollector:
     """The callbacks of the parser: they collect the parts that have ended, and the part being read."""
 
     def __init__(self) -> None:
@@ -111,26 +111,26 @@ class Parts:
         _, options = parse_options_header(self._disposition)
         if b"name" not in options:
             raise Problem("invalid_request", "A part of the form has no name.")
-        name = unescaped(options[b"name"])
+        name = unescape(options[b"name"])
         if b"filename" in options:
-            file_name = unescaped(options[b"filename"])
+            file_name = unescape(options[b"filename"])
             if file_name or self._content:
                 self.files.append(SentFile(name, file_name, bytes(self._content)))
             return
         if name in self.fields:
             raise Problem("invalid_request", "A field of the form was sent twice.")
-        self.fields[name] = text(self._content)
+        self.fields[name] = decode_text(self._content)
 
     def finish_form(self) -> None:
         self.whole = True
 
 
-def unescaped(raw: bytes) -> str:
+def unescape(raw: bytes) -> str:
     """Return a name with the three escapes of browsers undone."""
-    return re.sub("|".join(ESCAPED), lambda hit: ESCAPED[hit[0]], text(raw))
+    return re.sub("|".join(ESCAPED), lambda hit: ESCAPED[hit[0]], decode_text(raw))
 
 
-def text(raw: bytes | bytearray) -> str:
+def decode_text(raw: bytes | bytearray) -> str:
     """Return the bytes as text. Raise `invalid_request` unless they are UTF-8."""
     try:
         return raw.decode()

@@ -18,23 +18,23 @@ class Proxies:
     def __init__(self, networks: Iterable[IPv4Network | IPv6Network] = ()) -> None:
         self._networks = tuple(networks)
 
-    def trust(self, address: str) -> bool:
+    def is_trusted(self, address: str) -> bool:
         """Return whether the address belongs to a trusted proxy."""
         if not self._networks:
             return False
         found = read_address(address)
         return found is not None and any(found in network for network in self._networks)
 
-    def client(self, peer: str, forwarded: Sequence[bytes]) -> str:
+    def find_client(self, peer: str, forwarded: Sequence[bytes]) -> str:
         """Return the client's address: the right-most one that is not a trusted proxy.
 
         `forwarded` are the values of the X-Forwarded-For headers, in order. An entry that is no address ends
         the search.
         """
-        client = plain(peer)
+        client = normalise_address(peer)
         hops = b",".join(forwarded).decode("latin-1").split(",") if forwarded else []
-        while hops and self.trust(client):
-            hop = read_address(without_port(hops.pop().strip()))
+        while hops and self.is_trusted(client):
+            hop = read_address(strip_port(hops.pop().strip()))
             if hop is None:
                 break
             client = str(hop)
@@ -42,37 +42,37 @@ class Proxies:
 
 
 @lru_cache(maxsize=4096)
-def plain(text: str) -> str:
+def normalise_address(text: str) -> str:
     """Return the address in one spelling, or the text itself if it is no address."""
     address = read_address(text)
     return text if address is None else str(address)
 
 
-def without_port(hop: str) -> str:
+def strip_port(hop: str) -> str:
     """Return an entry of X-Forwarded-For without its port. Some proxies write `192.0.2.1:80` or `[2001:db8::1]:80`."""
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
-def same_origin(request: Request) -> None:
+def require_same_origin(request: Request) -> None:
     """Raise `invalid_request` if a page of another site sent the request.
 
     A program that is not a browser sends neither header and is let through. The origin may also be the
     configured base URL, because a proxy may replace the Host header.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    own = request.headers.get("host"), host_of(request.app.state.runtime.config.server.base_url)
-    if site not in (None, "same-origin") or (origin is not None and host_of(origin) not in own):
+    own = request.headers.get("host"), get_host(request.app.state.runtime.config.server.base_url)
+    if site not in (None, "same-origin") or (origin is not None and get_host(origin) not in own):
         raise Problem("invalid_request", "This can only be sent from the page itself.")
 
 
-def host_of(origin: str) -> str:
+def get_host(origin: str) -> str:
     """Return host and port of an origin such as `https://sign.example.com:8443`, or an empty text."""
     return origin.partition("://")[2]
 
 
-def user_agent(value: bytes | None) -> str | None:
+def clean_user_agent(value: bytes | None) -> str | None:
     """Return the User-Agent header without control characters, at most 512 bytes of it, or None."""
     if value is None:
         return None

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from esign.core.errors import Problem
-from esign.core.network import networks_of
+from esign.core.network import list_networks
 from esign.system.clock import Clock
 
 WINDOW = 60  # seconds
@@ -27,7 +27,7 @@ TOO_SLOW = "The body came too slowly while others were waiting to send theirs; s
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class SlowUpload:
     """When an upload is too slow to keep a place that another upload waits for: seconds, bytes a second."""
 
     after: float = 3.0
@@ -35,11 +35,11 @@ class Slow:
     look: float = 0.5
 
 
-SLOW = Slow()
+SLOW = SlowUpload()
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RateStanding:
     """How much of one policy a caller has used. `reset` is in seconds from now, `reset_at` is Unix time."""
 
     policy: str
@@ -54,12 +54,12 @@ class Standing:
         return max(0, self.limit - self.used)
 
     @property
-    def exceeded(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Return whether the caller has sent more than the limit."""
         return self.used > self.limit
 
 
-class Windows:
+class RateWindows:
     """The request counts of one minute, by policy and caller.
 
     The wall clock is read once and the monotonic clock from then on, so a jump of the wall clock moves no
@@ -74,29 +74,31 @@ class Windows:
         self._window = 0
         self._counts: dict[tuple[str, str], int] = {}
 
-    def count(self, policy: str, who: str) -> Standing | None:
+    def count(self, policy: str, who: str) -> RateStanding | None:
         """Count one request of a caller. Return its standing, or None if the policy is off."""
         return self._count(policy, who, 1)
 
-    def count_address(self, policy: str, address: str) -> Standing | None:
+    def count_address(self, policy: str, address: str) -> RateStanding | None:
         """Count one request of an address. Return the standing that is exceeded, or else that of its network.
 
         An IPv6 address counts for its network and, with ten times the limit, for the /48 around it.
         """
         standings = [standing for _, standing in self.count_networks(policy, address)]
         return next(
-            (standing for standing in standings if standing.exceeded), standings[0] if standings else None
+            (standing for standing in standings if standing.is_exceeded), standings[0] if standings else None
         )
 
-    def count_networks(self, policy: str, address: str) -> list[tuple[str, Standing]]:
+    def count_networks(self, policy: str, address: str) -> list[tuple[str, RateStanding]]:
         """Count one request of an address for each network around it.
 
         Return each network with its standing, or an empty list if the policy is off.
         """
-        counted = [(network, self._count(policy, network, times)) for network, times in networks_of(address)]
+        counted = [
+            (network, self._count(policy, network, times)) for network, times in list_networks(address)
+        ]
         return [(network, standing) for network, standing in counted if standing is not None]
 
-    def _count(self, policy: str, who: str, times: int) -> Standing | None:
+    def _count(self, policy: str, who: str, times: int) -> RateStanding | None:
         """Count one request against `times` the limit of the policy."""
         limit = self._limits.get(policy)
         if limit is None:
@@ -114,10 +116,10 @@ class Windows:
         if len(self._counts) > REMEMBERED:
             del self._counts[next(iter(self._counts))]
         reset_at = (window + 1) * WINDOW
-        return Standing(policy, limit, used, max(1, math.ceil(reset_at - now)), reset_at)
+        return RateStanding(policy, limit, used, max(1, math.ceil(reset_at - now)), reset_at)
 
 
-def headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
+def build_rate_headers(standings: list[RateStanding]) -> list[tuple[bytes, bytes]]:
     """Return the RateLimit headers and the older X-RateLimit headers, for the policy with the least left."""
     if not standings:
         return []
@@ -132,7 +134,7 @@ def headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def too_many(standing: Standing) -> Problem:
+def make_rate_problem(standing: RateStanding) -> Problem:
     """Return the problem for a caller that has exceeded a policy."""
     return Problem(
         "rate_limited",
@@ -156,7 +158,7 @@ class Uploads:
         in_all: int = UPLOADS,
         patience: float = PATIENCE,
         per_group: int | None = None,
-        slow: Slow = SLOW,
+        slow: SlowUpload = SLOW,
         spare: int = 0,
     ) -> None:
         self._per_key = per_key
@@ -165,8 +167,8 @@ class Uploads:
         self._spare = spare
         self._patience = patience
         self._slow = slow
-        self._held: list[Place] = []
-        self._waiting: list[tuple[Place, asyncio.Future[None]]] = []
+        self._held: list[UploadPlace] = []
+        self._waiting: list[tuple[UploadPlace, asyncio.Future[None]]] = []
 
     @property
     def held(self) -> int:
@@ -174,15 +176,15 @@ class Uploads:
         return len(self._held)
 
     @asynccontextmanager
-    async def place(self, key: str, group: str = "") -> AsyncIterator["Place"]:
+    async def place(self, key: str, group: str = "") -> AsyncIterator["UploadPlace"]:
         """Provide a place, which `take` occupies, and free it at the end."""
-        place = Place(self, key, group)
+        place = UploadPlace(self, key, group)
         try:
             yield place
         finally:
             place.leave()
 
-    async def wait_for(self, place: "Place") -> None:
+    async def wait_for(self, place: "UploadPlace") -> None:
         """Wait until the place is taken. Raise `rate_limited` after `patience` seconds."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((place, turn))
@@ -213,13 +215,13 @@ class Uploads:
             entry[0].taken_at = asyncio.get_running_loop().time()
             entry[1].set_result(None)
 
-    def leave(self, place: "Place") -> None:
+    def leave(self, place: "UploadPlace") -> None:
         """Free the place, if it was taken."""
         if place in self._held:
             self._held.remove(place)
             self.admit()
 
-    def _fits(self, place: "Place") -> bool:
+    def _fits(self, place: "UploadPlace") -> bool:
         """Return whether the limits allow this upload a place now."""
         of_group = self._count_of_group(place)
         return (
@@ -228,11 +230,11 @@ class Uploads:
             and self._count_of_key(place) < self._per_key
         )
 
-    def _count_of_group(self, place: "Place") -> int:
+    def _count_of_group(self, place: "UploadPlace") -> int:
         """Return how many places the upload's group holds."""
         return sum(other.group == place.group for other in self._held)
 
-    def _count_of_key(self, place: "Place") -> int:
+    def _count_of_key(self, place: "UploadPlace") -> int:
         """Return how many places the upload's key holds."""
         return sum((other.key, other.group) == (place.key, place.group) for other in self._held)
 
@@ -254,7 +256,7 @@ class Uploads:
             slowest.reading = None
 
 
-class Place:
+class UploadPlace:
     """A place among the uploads of a key and of all keys, or among the downloads of a person."""
 
     def __init__(self, rooms: Uploads, key: str, group: str) -> None:

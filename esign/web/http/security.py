@@ -42,7 +42,7 @@ API_HEADERS: tuple[tuple[bytes, bytes], ...] = tuple(
 """There are no CORS headers: API keys do not belong in browsers (contract 3.1)."""
 
 
-def page_headers(nonce: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
+def build_page_headers(nonce: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
     """Return the headers of a page that only pages of `ancestors` may frame.
 
     X-Frame-Options cannot name an origin. It is left out if there are ancestors; the Content-Security-Policy
@@ -55,7 +55,7 @@ def page_headers(nonce: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
     return headers
 
 
-def completed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def add_api_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return `headers` with those of `API_HEADERS` that are missing in it."""
     names = {name.lower() for name, _ in headers}
     return headers + [header for header in API_HEADERS if header[0] not in names]

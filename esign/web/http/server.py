@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
-from esign.web.http.connection import Connection, Connections
+from esign.web.http.connection import ClientConnection, Connections
 from esign.web.http.connection import Front as Front  # exported for callers that start a server
 
 
@@ -41,7 +41,7 @@ class Uvicorn(uvicorn.Server):
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningServer:
     """A server that listens.
 
     `ended` finishes when it stops serving, with an error if it failed.
@@ -53,7 +53,9 @@ class Running:
 
 
 @asynccontextmanager
-async def running(app: ASGIApp, host: str, port: int, front: Front | None = None) -> AsyncIterator[Running]:
+async def run_server(
+    app: ASGIApp, host: str, port: int, front: Front | None = None
+) -> AsyncIterator[RunningServer]:
     """Serve the application inside the context. Port 0 selects a free port.
 
     At the end, open requests get 10 seconds to finish. Raise OSError if the address cannot be bound.
@@ -61,7 +63,7 @@ async def running(app: ASGIApp, host: str, port: int, front: Front | None = None
     front = front or Front()
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=ClientConnection,
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -73,13 +75,13 @@ async def running(app: ASGIApp, host: str, port: int, front: Front | None = None
         timeout_keep_alive=3600,
         timeout_graceful_shutdown=front.shutdown,
     )
-    listener = bind(host, port)
+    listener = bind_socket(host, port)
     server = Uvicorn(config, front)
     ended = asyncio.create_task(server.serve(sockets=[listener]), name="http server")
     listening = asyncio.create_task(server.listening.wait())
     await asyncio.wait((ended, listening), return_when=asyncio.FIRST_COMPLETED)
     try:
-        yield Running(host, listener.getsockname()[1], ended)
+        yield RunningServer(host, listener.getsockname()[1], ended)
     finally:
         listening.cancel()
         server.should_exit = True
@@ -89,7 +91,7 @@ async def running(app: ASGIApp, host: str, port: int, front: Front | None = None
     ended.result()
 
 
-def bind(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket. Raise OSError with a message that names the address."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -107,7 +109,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def until_signal() -> Iterator[asyncio.Event]:
+def catch_signals() -> Iterator[asyncio.Event]:
     """Provide an event that SIGTERM and SIGINT (Ctrl-C) set, instead of ending the program at once."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -26,20 +26,20 @@ def load(body: bytes | bytearray) -> Any:
     except UnicodeError:
         raise Problem("invalid_json", "The body is not text in UTF-8.") from None
     except RecursionError:
-        raise too_deep() from None
+        raise make_depth_problem() from None
     except ValueError as error:
         raise Problem("invalid_json", f"The body is not one JSON value: {error}.") from None
-    if depth_exceeded(value):
-        raise too_deep()
+    if is_too_deep(value):
+        raise make_depth_problem()
     return value
 
 
-def too_deep() -> Problem:
+def make_depth_problem() -> Problem:
     """Return the problem for a body that is nested too deeply."""
     return Problem("invalid_json", f"The body is nested more than {DEPTH} levels deep.")
 
 
-def depth_exceeded(value: Any) -> bool:
+def is_too_deep(value: Any) -> bool:
     """Return whether lists and objects are nested more than 20 levels deep."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEPTH):
@@ -54,7 +54,7 @@ def depth_exceeded(value: Any) -> bool:
     return bool(level)
 
 
-def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the members of an object as a dict. Raise ValueError if a member is given twice."""
     value = dict(members)
     if len(value) != len(members):
@@ -62,14 +62,14 @@ def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def whole(digits: str) -> int:
+def parse_whole(digits: str) -> int:
     """Return a number without a fraction as an int. Raise ValueError if a float could not hold it."""
     if len(digits) > 300:
-        real(digits)
+        parse_real(digits)
     return int(digits)
 
 
-def real(digits: str) -> float | int:
+def parse_real(digits: str) -> float | int:
     """Return a number with a fraction or an exponent, as an int if it is whole. Raise ValueError if it is too large."""
     number = float(digits)
     if isinf(number):
@@ -77,11 +77,14 @@ def real(digits: str) -> float | int:
     return int(number) if number.is_integer() else number
 
 
-def constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
     """Raise ValueError: `NaN` and `Infinity` are not JSON."""
     raise ValueError(f"{name} is no JSON value")
 
 
 DECODER = json.JSONDecoder(
-    object_pairs_hook=unique, parse_int=whole, parse_float=real, parse_constant=constant
+    object_pairs_hook=build_object,
+    parse_int=parse_whole,
+    parse_float=parse_real,
+    parse_constant=refuse_constant,
 )

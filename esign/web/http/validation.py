@@ -57,21 +57,21 @@ def check(model: type[M], value: object) -> M:
     except ValidationError as error:
         if error.error_count() > COUNTED:
             raise Problem("invalid_request", f"The body has more than {COUNTED:,} problems.") from None
-        raise Problem("invalid_request", details=tuple(details(error, value))[:MOST]) from None
+        raise Problem("invalid_request", details=tuple(list_details(error, value))[:MOST]) from None
 
 
-def details(error: ValidationError, value: object) -> Iterator[Detail]:
+def list_details(error: ValidationError, value: object) -> Iterator[Detail]:
     """Yield one detail for each place. Where several alternatives of a union failed, the first error counts."""
     seen = set()
     for found in error.errors(include_url=False):
-        rule, message = judge(found)
-        for path in pointers(found, value):
+        rule, message = choose_rule(found)
+        for path in list_pointers(found, value):
             if path not in seen:
                 seen.add(path)
                 yield Detail(path, message, rule)
 
 
-def judge(found: ErrorDetails) -> tuple[str, str]:
+def choose_rule(found: ErrorDetails) -> tuple[str, str]:
     """Return the rule of contract 6 that an error of pydantic stands for, and the sentence to show."""
     if found["type"] in RULES:
         return found["type"], found["msg"]
@@ -82,7 +82,7 @@ def judge(found: ErrorDetails) -> tuple[str, str]:
     return rule, ONE.get(sentence, sentence)
 
 
-def pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
+def list_pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
     """Yield a JSON Pointer (RFC 6901) for each member that the error is about.
 
     Steps that are not places in the body, such as the alternatives of a union, are left out.

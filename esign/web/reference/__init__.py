@@ -18,8 +18,13 @@ from esign.web import api
 from esign.web.api.account import present_limits
 from esign.web.http.security import PAGE_HEADERS, READING_POLICY
 from esign.web.pages import Pages
-from esign.web.reference.members import Objects
-from esign.web.reference.operations import catalogue, error, operation, pretty
+from esign.web.reference.members import SchemaTables
+from esign.web.reference.operations import (
+    describe_operation,
+    find_error_example,
+    format_json,
+    list_error_codes,
+)
 
 HEADERS = {**PAGE_HEADERS, "Content-Security-Policy": READING_POLICY}
 
@@ -35,12 +40,12 @@ def authentic(secret, headers, body):
     return fresh and any(hmac.compare_digest(one, f"v1,{expected}") for one in given)"""
 
 
-def routes(runtime: Runtime, pages: Pages) -> list[Route]:
+def build_routes(runtime: Runtime, pages: Pages) -> list[Route]:
     """Return the route of the page. The first request renders it in a thread."""
 
     @cache
     def page() -> bytes:
-        return render(pages, runtime.config)
+        return render_reference(pages, runtime.config)
 
     async def reference(request: Request) -> Response:
         return HTMLResponse(await asyncio.to_thread(page), headers=HEADERS)
@@ -48,18 +53,18 @@ def routes(runtime: Runtime, pages: Pages) -> list[Route]:
     return [Route("/api", reference)]
 
 
-def render(pages: Pages, config: Config) -> bytes:
+def render_reference(pages: Pages, config: Config) -> bytes:
     """Return the page as bytes, with the addresses and limits of this installation."""
-    text = pages.environment.get_template("reference/page.html").render(view(config))
+    text = pages.environment.get_template("reference/page.html").render(build_context(config))
     return text.encode()
 
 
-def view(config: Config) -> dict[str, Any]:
+def build_context(config: Config) -> dict[str, Any]:
     """Return the context of the template, with the operations grouped by tag."""
     description = api.describe()
-    objects = Objects(description)
+    objects = SchemaTables(description)
     operations = [
-        operation(description, objects, config.server.base_url, path, method)
+        describe_operation(description, objects, config.server.base_url, path, method)
         for path, methods in description["paths"].items()
         for method in methods
     ]
@@ -67,7 +72,7 @@ def view(config: Config) -> dict[str, Any]:
         {
             "name": name,
             "summary": item["post"]["summary"],
-            "example": pretty(item["post"]["requestBody"]["content"]["application/json"]["example"]),
+            "example": format_json(item["post"]["requestBody"]["content"]["application/json"]["example"]),
         }
         for name, item in description["webhooks"].items()
     ]
@@ -80,12 +85,12 @@ def view(config: Config) -> dict[str, Any]:
         "version": description["info"]["version"],
         "idempotency_hours": config.limits.idempotency_hours,
         "verification": VERIFICATION,
-        "error": pretty(error(description)),
+        "error": format_json(find_error_example(description)),
         "introduction": description["info"]["description"].strip().split("\n\n"),
         "tags": tags,
         "events": events,
         "headers": objects.headers(description["webhooks"]),
-        "codes": catalogue(),
-        "limits": objects.limits(present_limits(config.limits).model_dump(by_alias=True)),
-        "objects": objects.shown(),
+        "codes": list_error_codes(),
+        "limits": objects.list_limits(present_limits(config.limits).model_dump(by_alias=True)),
+        "objects": objects.list_objects(),
     }

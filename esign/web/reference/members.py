@@ -28,7 +28,7 @@ SEPARATOR = "–"
 OR_NULL = " or null"  # of a parameter: left out
 
 
-class Objects:
+class SchemaTables:
     """The schemas of the description.
 
     It remembers the objects that tables refer to, so that each of them gets a table of its own.
@@ -38,10 +38,10 @@ class Objects:
         self._schemas: Mapping[str, Json] = description["components"]["schemas"]
         self._named: dict[str, None] = {}
 
-    def table(self, schema: Json) -> list[Json]:
+    def list_forms(self, schema: Json) -> list[Json]:
         """Return the forms of a body, each with its rows. Most bodies have one form."""
-        whole = self._resolved(schema)
-        forms = [self._resolved(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
+        whole = self._resolve(schema)
+        forms = [self._resolve(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
         return [{"text": form.get("description", ""), "rows": list(self.rows(form))} for form in forms]
 
     def rows(self, schema: Json) -> Iterator[Json]:
@@ -52,8 +52,8 @@ class Objects:
                 "name": name,
                 "required": name in required,
                 "type": self.type(member),
-                "bounds": ", ".join(bounds(member)),
-                "default": default(member),
+                "bounds": ", ".join(describe_bounds(member)),
+                "default": format_default(member),
                 "text": member.get("description", ""),
             }
 
@@ -62,22 +62,22 @@ class Objects:
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
             if "properties" not in self._schemas[name]:
-                return self.type(self._schemas[name]) if self._schemas[name] else [piece("any value")]
+                return self.type(self._schemas[name]) if self._schemas[name] else [make_piece("any value")]
             self._named.setdefault(name)
-            return [piece(name, name)]
+            return [make_piece(name, name)]
         found = schema.get("anyOf") or schema.get("oneOf")
         if found:
             kept = [one for one in found if one.get("type") != "null"]
             pieces = [part for n, one in enumerate(kept) for part in (*(or_ if n else ()), *self.type(one))]
-            return [*pieces, *([piece(OR_NULL)] if len(kept) < len(found) else [])]
+            return [*pieces, *([make_piece(OR_NULL)] if len(kept) < len(found) else [])]
         if schema.get("type") == "array":
-            return [piece("array of "), *self.type(schema["items"])]
+            return [make_piece("array of "), *self.type(schema["items"])]
         if isinstance(schema.get("additionalProperties"), dict):
-            return [piece("object of "), *self.type(schema["additionalProperties"])]
+            return [make_piece("object of "), *self.type(schema["additionalProperties"])]
         kind: str = schema.get("type", "any value")
-        return [piece(FORMATS.get(schema.get("format", ""), kind))]
+        return [make_piece(FORMATS.get(schema.get("format", ""), kind))]
 
-    def shown(self) -> list[Json]:
+    def list_objects(self) -> list[Json]:
         """Return the tables of all objects that were referred to, and of those that these refer to in turn."""
         made: dict[str, Json] = {}
         while waiting := [name for name in self._named if name not in made]:
@@ -87,55 +87,55 @@ class Objects:
                 made[name] = {"name": name, "text": text, "rows": list(self.rows(schema))}
         return [made[name] for name in sorted(made)]
 
-    def ordered(self, value: Any, schema: Json) -> Any:
+    def order_members(self, value: Any, schema: Json) -> Any:
         """Return an example with its members in the order in which the tables list them."""
-        whole = self._resolved(schema)
-        forms = [self._resolved(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
+        whole = self._resolve(schema)
+        forms = [self._resolve(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
         if isinstance(value, list):
             entries: Json = next((form["items"] for form in forms if "items" in form), {})
-            return [self.ordered(entry, entries) for entry in value]
+            return [self.order_members(entry, entries) for entry in value]
         if not isinstance(value, dict):
             return value
-        members: Json = next((form.get("properties", {}) for form in forms if is_of(value, form)), {})
+        members: Json = next((form.get("properties", {}) for form in forms if has_form(value, form)), {})
         names = [name for name in members if name in value] + [name for name in value if name not in members]
-        return {name: self.ordered(value[name], members.get(name, {})) for name in names}
+        return {name: self.order_members(value[name], members.get(name, {})) for name in names}
 
     def headers(self, webhooks: Json) -> list[Json]:
         """Return the headers that come with each webhook delivery."""
         first: Json = next(iter(webhooks.values()), {"post": {"parameters": []}})
         return list(first["post"]["parameters"])
 
-    def limits(self, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    def list_limits(self, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
         """Return (name, meaning, value) for each limit of this installation."""
         members = self._schemas["LimitsReply"]["properties"]
         return [(name, members[name].get("description", ""), value) for name, value in values.items()]
 
-    def _resolved(self, schema: Json) -> Json:
+    def _resolve(self, schema: Json) -> Json:
         """Follow references until the schema itself is found."""
         while "$ref" in schema:
             schema = self._schemas[schema["$ref"].rpartition("/")[2]]
         return schema
 
 
-def is_of(value: Json, form: Json) -> bool:
+def has_form(value: Json, form: Json) -> bool:
     """Return whether a value has the form of this schema: only its members, and its `type` if the schema has one."""
     members = form.get("properties", {})
     kind = members.get("type", {}).get("const", value.get("type"))
     return value.keys() <= members.keys() and bool(kind == value.get("type"))
 
 
-def piece(text: str, object_: str | None = None) -> Json:
+def make_piece(text: str, object_: str | None = None) -> Json:
     """Return a part of a type; `object_` names the table it links to."""
     return {"text": text, "object": object_}
 
 
-or_ = (piece(" or "),)
+or_ = (make_piece(" or "),)
 
 
-def bounds(schema: Json) -> Iterator[str]:
+def describe_bounds(schema: Json) -> Iterator[str]:
     """Yield each limit of a member in words. A nullable member has its limits in the first alternative."""
     for one in schema.get("anyOf", ()):
-        yield from bounds(one)
+        yield from describe_bounds(one)
     if "enum" in schema:
         yield "one of " + ", ".join(map(str, schema["enum"]))
     if "const" in schema:
@@ -146,13 +146,13 @@ def bounds(schema: Json) -> Iterator[str]:
         ("minProperties", "maxProperties", "pairs"),
         ("minimum", "maximum", ""),
     ):
-        yield from between(schema.get(low), schema.get(high), unit)
+        yield from describe_range(schema.get(low), schema.get(high), unit)
     pattern = schema.get("pattern")
     if pattern is not None and (told := TOLD.get(pattern, f"matches {pattern}")):
         yield told
 
 
-def between(low: float | None, high: float | None, unit: str) -> Iterator[str]:
+def describe_range(low: float | None, high: float | None, unit: str) -> Iterator[str]:
     """Yield the range in words, or nothing if it has no bound."""
     if low is not None and high is not None:
         yield f"{low:g}{SEPARATOR}{high:g} {unit}".strip()
@@ -162,7 +162,7 @@ def between(low: float | None, high: float | None, unit: str) -> Iterator[str]:
         yield f"at least {low:g} {unit}".strip()
 
 
-def default(schema: Json) -> str | None:
+def format_default(schema: Json) -> str | None:
     """Return the default as JSON, or None if there is none to show."""
     value = schema.get("default")
     return None if value is None or value == [] else json.dumps(value, ensure_ascii=False)

@@ -10,12 +10,12 @@ from esign.core.instant import MINUTE, Instant
 from esign.core.people import api_key
 from esign.core.people.account import may_use_api
 from esign.core.people.api_key import ApiKey, Scope, explain_act, explain_refusal
-from esign.core.people.user import Act
+from esign.core.people.user import Permission
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
 from esign.system.clock import Clock
 from esign.web.http.errors import CHALLENGE
-from esign.web.http.ratelimit import Windows
+from esign.web.http.ratelimit import RateWindows
 
 log = logging.getLogger("esign.web")
 
@@ -32,7 +32,7 @@ class Authentication:
     def __init__(self, db: Database, clock: Clock, *, failures: int, plan: str, test_only: bool) -> None:
         self._db = db
         self._clock = clock
-        self._failures = Windows(clock, {FAILURES: failures})
+        self._failures = RateWindows(clock, {FAILURES: failures})
         self._plan = plan
         self._test_only = test_only
         self._last_use = LastUse(db)
@@ -42,26 +42,26 @@ class Authentication:
 
         Raise any 401 of contract 6 except `insufficient_scope`, or `too_many_auth_failures`.
         """
-        text = token(authorization)
-        mode = api_key.mode_of(text)
+        text = read_token(authorization)
+        mode = api_key.parse_mode(text)
         if mode is None:
             raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
         foreign = self._test_only and mode is Mode.LIVE
-        key = None if foreign else await accounts.key_by_hash(self._db.points, api_key.digest(text))
+        key = None if foreign else await accounts.find_key_by_hash(self._db.points, api_key.hash_key(text))
         now = self._clock.now()
         if key is None:
             raise self._count_failure("invalid_api_key", address)
-        if lapsed := lapse(key, now):
+        if lapsed := find_lapse(key, now):
             raise self._count_failure(lapsed, address)
         self._last_use.note(key, address, now)
         if not may_use_api(key.plan or self._plan):
             raise Problem("plan_required")
         return key
 
-    async def look_again(self, key: ApiKey) -> ApiKey:
+    async def reload_key(self, key: ApiKey) -> ApiKey:
         """Return the key as it is stored now. Raise `api_key_revoked` or `api_key_expired` if it has become invalid."""
         found = await accounts.get_key(self._db.points, key.id)
-        if lapsed := lapse(found, self._clock.now()):
+        if lapsed := find_lapse(found, self._clock.now()):
             raise Problem(lapsed)
         return found
 
@@ -71,7 +71,7 @@ class Authentication:
         Return the problem with this code, or `too_many_auth_failures` when the limit is exceeded.
         """
         standing = self._failures.count_address(FAILURES, address)
-        if standing is not None and standing.exceeded:
+        if standing is not None and standing.is_exceeded:
             return Problem("too_many_auth_failures", retry_after=standing.reset)
         return Problem(code)
 
@@ -80,7 +80,7 @@ class Authentication:
         await self._last_use.settle()
 
 
-def token(authorization: list[bytes]) -> str:
+def read_token(authorization: list[bytes]) -> str:
     """Return the text after `Bearer` in the only Authorization header. Raise `missing_api_key` if there is none."""
     bearer = BEARER.fullmatch(authorization[0]) if len(authorization) == 1 else None
     if bearer is None:
@@ -88,7 +88,7 @@ def token(authorization: list[bytes]) -> str:
     return bearer[1].decode("latin-1")
 
 
-def lapse(key: ApiKey, now: Instant) -> str | None:
+def find_lapse(key: ApiKey, now: Instant) -> str | None:
     """Return the error code if the key is revoked or expired, or None while it is valid."""
     if key.revoked_at is not None:
         return "api_key_revoked"
@@ -97,7 +97,7 @@ def lapse(key: ApiKey, now: Instant) -> str | None:
     return None
 
 
-def require(key: ApiKey, scope: Scope) -> None:
+def require_scope(key: ApiKey, scope: Scope) -> None:
     """Raise `insufficient_scope` unless the key has `scope` today; message and header name the scope."""
     if (sentence := explain_refusal(key, scope)) is not None:
         raise Problem(
@@ -107,7 +107,7 @@ def require(key: ApiKey, scope: Scope) -> None:
         )
 
 
-def require_act(key: ApiKey, act: Act) -> None:
+def require_act(key: ApiKey, act: Permission) -> None:
     """Raise `insufficient_scope` if the maker of the key may not do `act` today."""
     if (sentence := explain_act(key, act, "this")) is not None:
         raise Problem("insufficient_scope", sentence)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from email.utils import format_datetime
 
 from esign.core.instant import DAY, SECOND, Instant, rfc3339, to_datetime
-from esign.web.http.answer import pairs
+from esign.web.http.answer import encode_headers
 
 NOTICE = 180 * DAY  # at least six months (contract 9)
 
@@ -36,7 +36,7 @@ class Deprecation:
             said.append(("Sunset", format_datetime(to_datetime(self.sunset), usegmt=True)))
         if self.successor is not None:
             said.append(("Link", f'<{self.successor}>; rel="successor-version"'))
-        return pairs(said)
+        return encode_headers(said)
 
     def words(self) -> str:
         """Return the sentence for the description of the endpoint."""

@@ -20,13 +20,13 @@ from starlette.types import Scope as AsgiScope
 from esign.core.actor import Actor, Origin
 from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.caller import Caller
-from esign.core.people.user import Act
+from esign.core.people.user import Permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.web.http.answer import Answer, pairs
+from esign.web.http.answer import ApiAnswer, encode_headers
 from esign.web.rest import auth
 from esign.web.rest.deprecation import Deprecation
-from esign.web.rest.idempotency import Replays, Ticket
+from esign.web.rest.idempotency import IdempotencyTicket, Replays
 
 Handler = Callable[..., Awaitable[Any]]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -53,7 +53,7 @@ class Endpoint:
     summary: str = ""
     tag: str = ""
     scope: Scope | None = None
-    act: Act | None = Act.READ
+    act: Permission | None = Permission.READ
     public: bool = False
     success: int = 200
     idempotent: bool = False
@@ -76,7 +76,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Route:
+class ApiRoute:
     """An endpoint with the models of its annotations, which are read once."""
 
     endpoint: Endpoint
@@ -95,27 +95,29 @@ class Route:
         present = self.endpoint.present
         return None if present is None else get_type_hints(present)["return"]
 
-    def answer(self, result: Any, path: Mapping[str, str]) -> Answer:
+    def answer(self, result: Any, path: Mapping[str, str]) -> ApiAnswer:
         """Return the answer for the result of the handler. The answer that is stored for a replay is the same."""
         present = self.endpoint.present
         if present is None:
             raise TypeError(f"{self.endpoint.path} has no way to present what its handler returned")
         model = present(result)
-        answer = Answer(self.endpoint.success, to_json(model, by_alias=True))
-        return self.dressed(answer, vars(model), path)
+        answer = ApiAnswer(self.endpoint.success, to_json(model, by_alias=True))
+        return self.add_headers(answer, vars(model), path)
 
-    def dressed(self, answer: Answer, members: Mapping[str, Any], path: Mapping[str, str]) -> Answer:
+    def add_headers(
+        self, answer: ApiAnswer, members: Mapping[str, Any], path: Mapping[str, str]
+    ) -> ApiAnswer:
         """Add the Location and ETag headers that follow from the members of the answer, and return the answer."""
         headers = []
         if self.endpoint.location is not None:
             headers.append(("Location", self.endpoint.location.format_map({**members, "path": path})))
         if "revision" in members:
             headers.append(("ETag", f'"{members["revision"]}"'))
-        answer.headers += pairs(headers)
+        answer.headers += encode_headers(headers)
         return answer
 
 
-class Call:
+class ApiCall:
     """One authenticated request, as its handler sees it."""
 
     __slots__ = ("_asgi", "_key", "_replays", "_route", "if_match", "kept", "path", "runtime", "ticket")
@@ -123,7 +125,7 @@ class Call:
     def __init__(
         self,
         runtime: Runtime,
-        route: Route,
+        route: ApiRoute,
         key: ApiKey | None,
         path: Mapping[str, str],
         asgi: AsgiScope,
@@ -133,8 +135,8 @@ class Call:
         self.runtime = runtime
         self.path = path
         self.if_match: int | None = None
-        self.kept: Answer | None = None
-        self.ticket: Ticket | None = None
+        self.kept: ApiAnswer | None = None
+        self.ticket: IdempotencyTicket | None = None
         self._route = route
         self._key = key
         self._asgi = asgi
@@ -176,9 +178,9 @@ class Call:
         """Return the request, to read headers such as Accept. Its body has already been read."""
         return Request(self._asgi)
 
-    def require(self, scope: Scope) -> None:
+    def require_scope(self, scope: Scope) -> None:
         """Raise `insufficient_scope` unless the key has a scope that only this use of the endpoint needs."""
-        auth.require(self.key, scope)
+        auth.require_scope(self.key, scope)
 
     async def keep(self, tx: Transaction, result: Any) -> None:
         """Make the answer and store it for a replay, in the transaction of the effect.

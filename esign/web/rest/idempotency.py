@@ -20,7 +20,7 @@ from esign.store.engine.database import Database, Transaction
 from esign.store.queue import idempotency
 from esign.system.clock import Clock
 from esign.system.vault import Vault
-from esign.web.http.answer import Answer
+from esign.web.http.answer import ApiAnswer
 
 VISIBLE = re.compile(rb"[\x21-\x7e]{1,255}")
 QUOTED = re.compile(rb'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
@@ -29,7 +29,7 @@ SAFE = 2**53  # from here on a double does not hold every whole number
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class IdempotencyTicket:
     """One request under one Idempotency-Key of one API key."""
 
     key_id: str
@@ -37,12 +37,12 @@ class Ticket:
     fingerprint: bytes
 
     @property
-    def bound(self) -> bytes:
+    def associated_data(self) -> bytes:
         """Return the associated data that binds a stored answer to its two keys."""
-        return idempotency.bound(self.key_id, self.key)
+        return idempotency.compose_context(self.key_id, self.key)
 
 
-def read(headers: list[bytes]) -> str | None:
+def read_key(headers: list[bytes]) -> str | None:
     """Return the Idempotency-Key, or None without one. Raise `invalid_idempotency_key`.
 
     A value in quotes is read as a string of RFC 8941.
@@ -58,21 +58,21 @@ def read(headers: list[bytes]) -> str | None:
     return key.decode()
 
 
-def fingerprint(method: str, path: str, value: Any) -> bytes:
+def compute_fingerprint(method: str, path: str, value: Any) -> bytes:
     """Return the SHA-256 of method, path and canonical body (RFC 8785)."""
-    return hashlib.sha256(f"{method} {path}\n".encode() + rfc8785.dumps(canonical(value))).digest()
+    return hashlib.sha256(f"{method} {path}\n".encode() + rfc8785.dumps(canonicalise(value))).digest()
 
 
-def canonical(value: Any) -> Any:
+def canonicalise(value: Any) -> Any:
     """Return the value with large numbers as floats, which RFC 8785 requires, and long texts replaced by their hash."""
     if isinstance(value, str) and len(value) > LONG:
         return {"sha256": hashlib.sha256(value.encode()).hexdigest()}
     if isinstance(value, int) and abs(value) >= SAFE:
         return float(value)
     if isinstance(value, dict):
-        return {name: canonical(inner) for name, inner in value.items()}
+        return {name: canonicalise(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [canonical(inner) for inner in value]
+        return [canonicalise(inner) for inner in value]
     return value
 
 
@@ -87,7 +87,7 @@ class Replays:
         self._running: dict[tuple[str, str], bytes] = {}
 
     @contextmanager
-    def claim(self, ticket: Ticket) -> Iterator[None]:
+    def claim(self, ticket: IdempotencyTicket) -> Iterator[None]:
         """Make this the only running request under its key.
 
         Raise `idempotency_in_progress` if the same request is running, or `idempotency_key_reused` if another
@@ -104,22 +104,26 @@ class Replays:
         finally:
             del self._running[place]
 
-    async def find(self, ticket: Ticket) -> Answer | None:
+    async def find(self, ticket: IdempotencyTicket) -> ApiAnswer | None:
         """Return the first answer under this key, byte for byte, or None. Raise `idempotency_key_reused`."""
         stored = await idempotency.find(self._db, ticket.key_id, ticket.key)
         if stored is None or stored.created_at < self._expired_before(self._clock.now()):
             return None
         if not hmac.compare_digest(stored.fingerprint, self._mac_fingerprint(ticket)):
             raise Problem("idempotency_key_reused")
-        return Answer(stored.status, self._vault.decrypt(idempotency.PURPOSE, stored.body, ticket.bound))
+        return ApiAnswer(
+            stored.status, self._vault.decrypt(idempotency.PURPOSE, stored.body, ticket.associated_data)
+        )
 
-    async def add(self, tx: Transaction, ticket: Ticket, answer: Answer, about: str | None = None) -> None:
+    async def add(
+        self, tx: Transaction, ticket: IdempotencyTicket, answer: ApiAnswer, about: str | None = None
+    ) -> None:
         """Store an answer in the transaction of its effect.
 
-        Raise `store.queue.idempotency.Taken` if the key has an answer already, which undoes both.
+        Raise `store.queue.idempotency.KeyTaken` if the key has an answer already, which undoes both.
         """
         now = self._clock.now()
-        body = self._vault.encrypt(idempotency.PURPOSE, answer.body, ticket.bound)
+        body = self._vault.encrypt(idempotency.PURPOSE, answer.body, ticket.associated_data)
         await idempotency.add(
             tx,
             ticket.key_id,
@@ -132,12 +136,12 @@ class Replays:
             about,
         )
 
-    def _mac_fingerprint(self, ticket: Ticket) -> bytes:
+    def _mac_fingerprint(self, ticket: IdempotencyTicket) -> bytes:
         """Return a MAC of the fingerprint, which is what the database stores.
 
         A plain hash of a short body, such as an access code, could be found by trying all values.
         """
-        return self._vault.mac("fingerprint", ticket.fingerprint)
+        return self._vault.compute_mac("fingerprint", ticket.fingerprint)
 
     def _expired_before(self, now: Instant) -> Instant:
         """Return the time before which stored answers have expired."""

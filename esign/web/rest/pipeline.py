@@ -20,17 +20,17 @@ from esign.core.errors import Problem
 from esign.core.people.api_key import ApiKey
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
-from esign.store.queue.idempotency import Taken
+from esign.store.queue.idempotency import KeyTaken
 from esign.web.http import errors, ratelimit, security, strict_json
-from esign.web.http.answer import Answer
-from esign.web.http.body import Incoming, Nothing, apart, query
-from esign.web.http.ratelimit import Place, Standing, Uploads, Windows
+from esign.web.http.answer import ApiAnswer
+from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
+from esign.web.http.ratelimit import RateStanding, RateWindows, UploadPlace, Uploads
 from esign.web.http.validation import check
 from esign.web.rest import auth, idempotency
 from esign.web.rest.auth import Authentication
-from esign.web.rest.endpoint import Call, Endpoint, Route
-from esign.web.rest.idempotency import Replays, Ticket
-from esign.web.rest.routes import Routes, parameters
+from esign.web.rest.endpoint import ApiCall, ApiRoute, Endpoint
+from esign.web.rest.idempotency import IdempotencyTicket, Replays
+from esign.web.rest.routes import Routes, list_parameters
 
 PLAIN = 2**20  # bytes of a body without a file
 REPLAYED = (b"idempotent-replayed", b"true")
@@ -54,7 +54,7 @@ class Api:
             plan=config.organisation.plan,
             test_only=config.server.environment == "test",
         )
-        self._windows = Windows(
+        self._windows = RateWindows(
             clock,
             {
                 "default": config.limits.requests_per_minute,
@@ -69,22 +69,22 @@ class Api:
         self._effects: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        incoming = Incoming(scope, receive)
-        standings: list[Standing] = []
-        answer: Answer | Response
+        incoming = IncomingBody(scope, receive)
+        standings: list[RateStanding] = []
+        answer: ApiAnswer | Response
         try:
             answer = await self._answer(scope, incoming, standings)
         except Problem as problem:
-            answer = errors.answer(problem, scope["esign.request_id"])
+            answer = errors.build_answer(problem, scope["esign.request_id"])
         except ClientDisconnect:
             raise
         except Exception as error:
-            answer = errors.unexpected(error, scope["esign.request_id"])
-        rates = ratelimit.headers(standings)
+            answer = errors.answer_unexpected(error, scope["esign.request_id"])
+        rates = ratelimit.build_rate_headers(standings)
         if (deprecation := scope.get("esign.deprecation")) is not None:
             rates += deprecation.headers()
         if isinstance(answer, Response):
-            await answer(scope, receive, dressing(send, rates))
+            await answer(scope, receive, add_response_headers(send, rates))
         elif incoming.unread:
             await answer.send(send, rates, last=False)
             await incoming.discard()
@@ -98,13 +98,17 @@ class Api:
             await asyncio.wait(self._effects)
         await self._keys.settle()
 
-    async def _answer(self, scope: Scope, incoming: Incoming, standings: list[Standing]) -> Answer | Response:
+    async def _answer(
+        self, scope: Scope, incoming: IncomingBody, standings: list[RateStanding]
+    ) -> ApiAnswer | Response:
         """Return the answer to a request. Raise the problem of the first check that fails."""
         path = scope["raw_path"].decode("ascii")
         node, values = self._routes.find(path)
         key = None
-        if node is None or not node.public:
-            key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
+        if node is None or not node.is_public:
+            key = await self._keys.key(
+                find_headers(scope, b"authorization"), scope["esign.origin"].ip or "local"
+            )
             scope["esign.key_id"] = key.id
             name_caller(key.id)
             self._count("default", key, standings)
@@ -127,46 +131,52 @@ class Api:
             require_rights(endpoint, key)
         if key is not None and endpoint.policy is not None:
             self._count(endpoint.policy, key, standings)
-        named = dict(zip(parameters(endpoint.path), values, strict=True))
-        call = Call(self._runtime, route, key, named, scope, self._replays)
+        named = dict(zip(list_parameters(endpoint.path), values, strict=True))
+        call = ApiCall(self._runtime, route, key, named, scope, self._replays)
         if method == "GET":
-            return await self._run(call, route, arguments(route, scope, Nothing()))
+            return await self._run(call, route, build_arguments(route, scope, NoMembers()))
         return await self._change(call, route, incoming, scope)
 
-    def _count(self, policy: str, key: ApiKey, standings: list[Standing]) -> None:
+    def _count(self, policy: str, key: ApiKey, standings: list[RateStanding]) -> None:
         """Count the request against a policy of the key. Raise `rate_limited` when the limit is exceeded."""
         standing = self._windows.count(policy, key.id)
         if standing is not None:
             standings.append(standing)
-            if standing.exceeded:
-                raise ratelimit.too_many(standing)
+            if standing.is_exceeded:
+                raise ratelimit.make_rate_problem(standing)
 
-    async def _change(self, call: Call, route: Route, incoming: Incoming, scope: Scope) -> Answer | Response:
+    async def _change(
+        self, call: ApiCall, route: ApiRoute, incoming: IncomingBody, scope: Scope
+    ) -> ApiAnswer | Response:
         """Answer a request that may have a body and an effect.
 
         The effect runs in a task of its own, so a client that disconnects does not interrupt it.
         """
         endpoint = route.endpoint
         async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
-            raw = await received(route, incoming, self._most[endpoint.body_limit], place)
-            if incoming.present:  # a body may take minutes; the key may have been revoked meanwhile
-                call.key = await self._keys.look_again(call.key)
+            raw = await read_body(route, incoming, self._most[endpoint.body_limit], place)
+            if incoming.is_present:  # a body may take minutes; the key may have been revoked meanwhile
+                call.key = await self._keys.reload_key(call.key)
                 require_rights(endpoint, call.key)
-            value, body = await apart(raw, parse, route, raw)
-            given = arguments(route, scope, body)
+            value, body = await run_in_thread_if_large(raw, parse_body, route, raw)
+            given = build_arguments(route, scope, body)
             if endpoint.if_match:
-                call.if_match = revision(every(scope, b"if-match"))
-            if endpoint.idempotent and (name := idempotency.read(every(scope, b"idempotency-key"))):
+                call.if_match = parse_revision(find_headers(scope, b"if-match"))
+            if endpoint.idempotent and (
+                name := idempotency.read_key(find_headers(scope, b"idempotency-key"))
+            ):
                 path = scope["raw_path"].decode("ascii")
-                print_ = await apart(raw, idempotency.fingerprint, endpoint.method, path, value)
-                call.ticket = Ticket(call.key.id, name, print_)
+                print_ = await run_in_thread_if_large(
+                    raw, idempotency.compute_fingerprint, endpoint.method, path, value
+                )
+                call.ticket = IdempotencyTicket(call.key.id, name, print_)
             del raw, value, body
             effect = asyncio.create_task(self._run_once(call, route, given))
             self._effects.add(effect)
             effect.add_done_callback(self._effects.discard)
             return await asyncio.shield(effect)
 
-    async def _run_once(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+    async def _run_once(self, call: ApiCall, route: ApiRoute, given: dict[str, Any]) -> ApiAnswer | Response:
         """Return the stored answer of this Idempotency-Key, or run the handler.
 
         If the key was answered between the look-up and the effect, the effect is rolled back and the look-up is
@@ -178,14 +188,14 @@ class Api:
             for _ in range(AGAIN):
                 if stored := await self._replays.find(call.ticket):
                     stored.headers = (REPLAYED,)
-                    return route.dressed(stored, orjson.loads(stored.body), call.path)
+                    return route.add_headers(stored, orjson.loads(stored.body), call.path)
                 try:
                     return await self._run(call, route, given)
-                except Taken:
+                except KeyTaken:
                     continue
         raise Problem("idempotency_in_progress", retry_after=1)
 
-    async def _run(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+    async def _run(self, call: ApiCall, route: ApiRoute, given: dict[str, Any]) -> ApiAnswer | Response:
         """Call the handler and return its answer.
 
         Raise TypeError if an idempotent endpoint stored no answer in the transaction of its effect.
@@ -201,19 +211,19 @@ class Api:
 def require_rights(endpoint: Endpoint, key: ApiKey) -> None:
     """Raise `insufficient_scope` unless the key has the scope of the endpoint and its maker has the right today."""
     if endpoint.scope is not None:
-        auth.require(key, endpoint.scope)
+        auth.require_scope(key, endpoint.scope)
     if endpoint.act is not None:
         auth.require_act(key, endpoint.act)
 
 
-async def received(route: Route, incoming: Incoming, limit: int, place: Place) -> bytearray:
+async def read_body(route: ApiRoute, incoming: IncomingBody, limit: int, place: UploadPlace) -> bytearray:
     """Return the body as JSON text.
 
     An endpoint without members accepts an empty body and `{}`, whatever its media type. Otherwise raise
     `unsupported_media_type` unless the body is JSON.
     """
     nothing = bytearray(b"{}")
-    if not incoming.present:
+    if not incoming.is_present:
         return nothing
     if route.body is not None and route.body.model_fields:
         incoming.require_json()
@@ -225,16 +235,16 @@ async def received(route: Route, incoming: Incoming, limit: int, place: Place) -
     return raw
 
 
-def parse(route: Route, raw: bytearray) -> tuple[Any, BaseModel]:
+def parse_body(route: ApiRoute, raw: bytearray) -> tuple[Any, BaseModel]:
     """Return the JSON value of a body, and the same value as the model of the route."""
     value = strict_json.load(raw)
-    return value, check(route.body or Nothing, value)
+    return value, check(route.body or NoMembers, value)
 
 
-def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
+def build_arguments(route: ApiRoute, scope: Scope, body: BaseModel) -> dict[str, Any]:
     """Return the arguments of the handler besides the call: `query` and `body`, if it takes them."""
     given: dict[str, Any] = {}
-    parameters = query(route.query, scope["query_string"])
+    parameters = parse_query(route.query, scope["query_string"])
     if route.query is not None:
         given["query"] = parameters
     if route.body is not None:
@@ -242,12 +252,12 @@ def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
     return given
 
 
-def every(scope: Scope, name: bytes) -> list[bytes]:
+def find_headers(scope: Scope, name: bytes) -> list[bytes]:
     """Return the values of all headers with this name, which is in lower case."""
     return [value for found, value in scope["headers"] if found == name]
 
 
-def revision(headers: list[bytes]) -> int | None:
+def parse_revision(headers: list[bytes]) -> int | None:
     """Return the revision that `If-Match` names, or None without the header or with `*`.
 
     Raise `invalid_request` for anything else.
@@ -261,12 +271,12 @@ def revision(headers: list[bytes]) -> int | None:
     return int(found[1])
 
 
-def dressing(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
+def add_response_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
     """Return `send` with the headers of the API, and `more`, added to a response that the handler made itself."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = security.completed(list(message["headers"])) + more
+            message["headers"] = security.add_api_headers(list(message["headers"])) + more
         await send(message)
 
     return send_with_headers

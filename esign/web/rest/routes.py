@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from esign.web.rest.endpoint import Endpoint, Route
+from esign.web.rest.endpoint import ApiRoute, Endpoint
 
 
 @dataclass(slots=True)
-class Node:
+class RouteNode:
     """A segment of a path in the tree. `any` is the child that stands for a parameter; `routes` are by method."""
 
-    children: dict[str, "Node"] = field(default_factory=dict)
-    any: "Node | None" = None
-    routes: dict[str, Route] = field(default_factory=dict)
+    children: dict[str, "RouteNode"] = field(default_factory=dict)
+    any: "RouteNode | None" = None
+    routes: dict[str, ApiRoute] = field(default_factory=dict)
 
     @property
-    def public(self) -> bool:
+    def is_public(self) -> bool:
         """Return whether a route of this path needs no key."""
         return any(route.endpoint.public for route in self.routes.values())
 
@@ -30,20 +30,20 @@ class Routes:
     """The table of endpoints as a tree."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
-        self._root = Node()
+        self._root = RouteNode()
         for endpoint in endpoints:
             node = self._root
             for segment in endpoint.path.split("/"):
                 if segment.startswith("{"):
-                    node.any = node.any or Node()
+                    node.any = node.any or RouteNode()
                     node = node.any
                 else:
-                    node = node.children.setdefault(segment, Node())
+                    node = node.children.setdefault(segment, RouteNode())
             if endpoint.method in node.routes:
                 raise ValueError(f"{endpoint.method} {endpoint.path} is there twice")
-            node.routes[endpoint.method] = Route(endpoint)
+            node.routes[endpoint.method] = ApiRoute(endpoint)
 
-    def find(self, path: str) -> tuple[Node | None, list[str]]:
+    def find(self, path: str) -> tuple[RouteNode | None, list[str]]:
         """Return the node of a raw path and the decoded values of its parameters, or None and no values."""
         node, values = self._root, []
         for segment in path.split("/"):
@@ -57,6 +57,6 @@ class Routes:
         return (node, values) if node.routes else (None, [])
 
 
-def parameters(template: str) -> list[str]:
+def list_parameters(template: str) -> list[str]:
     """Return the names of the parameters in a path such as `/documents/{id}/files/{variant}`, in order."""
     return [segment[1:-1] for segment in template.split("/") if segment.startswith("{")]

@@ -43,7 +43,7 @@ def refusal(rule: LiteralString, message: str, at: str | tuple[str, ...] = "") -
     return PydanticCustomError(rule, "{message}", {"message": message, "at": at})
 
 
-def exact(schema: CoreSchema) -> CoreSchema:
+def make_strict(schema: CoreSchema) -> CoreSchema:
     """Return the schema with numbers and booleans strict.
 
     It changes the schema in place. Texts, lists and objects are strict enough already.
@@ -52,10 +52,10 @@ def exact(schema: CoreSchema) -> CoreSchema:
         if schema.get("type") in ("int", "float", "bool"):
             schema["strict"] = True
         for inner in schema.values():
-            exact(inner)
+            make_strict(inner)
     elif isinstance(schema, list | tuple):
         for inner in schema:
-            exact(inner)
+            make_strict(inner)
     return schema
 
 
@@ -69,7 +69,7 @@ class Schema(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: type[BaseModel], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return exact(handler(source))
+        return make_strict(handler(source))
 
     @model_validator(mode="before")
     @classmethod
@@ -91,7 +91,7 @@ class Patch(Schema):
     null_is_absent: ClassVar[bool] = False
 
 
-class Query(BaseModel):
+class QueryParameters(BaseModel):
     """Base of query parameters, which are text: give each a type that reads text, such as `Limit`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
@@ -106,7 +106,7 @@ class Reply(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BoundedText:
     """One line of text, trimmed, with its length in code points: `Annotated[str, Line(1, 200)]`."""
 
     least: int = 0
@@ -130,7 +130,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TextPattern:
     """Text of a pattern, with a sentence for people: `Annotated[str, Form(r"^[a-z]{4}$", "Four letters.")]`."""
 
     pattern: str
@@ -149,16 +149,16 @@ class Form:
         return given
 
 
-def Multiline(most: int, least: int = 0) -> Line:
+def Multiline(most: int, least: int = 0) -> BoundedText:
     """Return the type of a text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
-    return Line(least, most, CONTROL_BUT_LINES)
+    return BoundedText(least, most, CONTROL_BUT_LINES)
 
 
 ATOM = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+")
 LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 
 
-def email(text: str) -> str:
+def check_email(text: str) -> str:
     """Return the address if it is one of RFC 5321 or 6531: atoms before the @, and a domain with a dot behind it."""
     wrong = refusal("format", "An email address such as ana@example.com.")
     local, _, domain = text.rpartition("@")
@@ -176,10 +176,10 @@ def email(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
+class TextRule:
     """A further rule on a text that `first` has accepted, with its name in OpenAPI."""
 
-    first: Line
+    first: BoundedText
     rule: Callable[[str], Any]
     format: str
 
@@ -194,7 +194,7 @@ class Then:
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
 
 
-def timestamp(text: str) -> Instant:
+def parse_timestamp(text: str) -> Instant:
     """Return the instant of an RFC 3339 time."""
     try:
         if RFC3339.fullmatch(text):
@@ -207,15 +207,15 @@ def timestamp(text: str) -> Instant:
 WHOLE = re.compile("0|[1-9][0-9]{0,8}")
 
 
-def digits(text: object) -> object:
+def parse_digits(text: object) -> object:
     """Return a whole number of a query: only digits, and no leading zero."""
     if isinstance(text, str) and WHOLE.fullmatch(text):
         return int(text)
     raise refusal("type", "A whole number.")
 
 
-Email = Annotated[str, Then(Line(1, 254), email, "email")]
-Timestamp = Annotated[Instant, Then(Line(1, 40), timestamp, "date-time")]
+Email = Annotated[str, TextRule(BoundedText(1, 254), check_email, "email")]
+Timestamp = Annotated[Instant, TextRule(BoundedText(1, 40), parse_timestamp, "date-time")]
 """A time in a request, as the instant it names."""
 Moment = Annotated[
     Instant,
@@ -223,5 +223,5 @@ Moment = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T00:14:00.123Z"]}),
 ]
 """An instant in an answer, as a time."""
-Limit = Annotated[Annotated[int, Field(ge=1, le=100)], BeforeValidator(digits)]
+Limit = Annotated[Annotated[int, Field(ge=1, le=100)], BeforeValidator(parse_digits)]
 """`?limit` of a list."""

@@ -6,42 +6,42 @@ from typing import Any
 from starlette.requests import Request
 
 from esign.core.document.field_values import CONTROL_BUT_LINES
-from esign.core.document.signing_draft import Given
+from esign.core.document.signing_draft import EnteredValue
 from esign.core.errors import Detail, Problem
 from esign.web.http import strict_json
-from esign.web.http.body import Incoming, apart
-from esign.web.http.origin import same_origin
+from esign.web.http.body import IncomingBody, run_in_thread_if_large
+from esign.web.http.origin import require_same_origin
 
 LIMIT = 2 * 2**20
 REASON = 1_000
 LONGEST_CODE = 200
 
 
-async def read(request: Request, *members: str) -> Mapping[str, Any]:
+async def read_members(request: Request, *members: str) -> Mapping[str, Any]:
     """Return the object in the body, which may have only these members. An empty body is an empty object.
 
     Raise `invalid_request` if another site sent it or it has another form, `unsupported_media_type`, or
     `request_too_large`.
     """
-    same_origin(request)
-    raw = await content(request)
-    given = await apart(raw, strict_json.load, raw or b"{}")
+    require_same_origin(request)
+    raw = await read_content(request)
+    given = await run_in_thread_if_large(raw, strict_json.load, raw or b"{}")
     if not isinstance(given, dict):
-        raise refused("", "An object is expected.", "type")
+        raise make_problem("", "An object is expected.", "type")
     for name in given:
         if name not in members:
-            raise refused(f"/{name[:200]}", "There is no such member.", "unknown_member")
+            raise make_problem(f"/{name[:200]}", "There is no such member.", "unknown_member")
     return given
 
 
-async def content(request: Request) -> bytearray:
+async def read_content(request: Request) -> bytearray:
     """Return the raw body. Raise `unsupported_media_type` or `request_too_large`."""
-    incoming = Incoming(request.scope, request.receive)
+    incoming = IncomingBody(request.scope, request.receive)
     incoming.require_json()
     return await incoming.read(LIMIT)
 
 
-def answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def read_answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Return the value of each field by its id, and the hash of the consent text that the recipient agreed to.
 
     The script sends a picture that stands in several fields only once. The other fields give the id of the
@@ -49,13 +49,13 @@ def answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """
     values, consent = given.get("answers", {}), given.get("consent")
     if not isinstance(values, dict):
-        raise refused("/answers", "An object is expected.", "type")
+        raise make_problem("/answers", "An object is expected.", "type")
     if not isinstance(consent, str) or not consent:
-        raise refused("/consent", "Tick the box to show that you agree.", "required")
-    return {key: shared(value, values) for key, value in values.items()}, consent
+        raise make_problem("/consent", "Tick the box to show that you agree.", "required")
+    return {key: resolve_picture(value, values) for key, value in values.items()}, consent
 
 
-def shared(value: Any, values: Mapping[str, Any]) -> Any:
+def resolve_picture(value: Any, values: Mapping[str, Any]) -> Any:
     """Return the value, or the picture of the field that it refers to."""
     if not isinstance(value, dict) or not isinstance(value.get("picture"), str):
         return value
@@ -63,18 +63,20 @@ def shared(value: Any, values: Mapping[str, Any]) -> Any:
     return other if isinstance(other, dict) else value
 
 
-def draft(given: Mapping[str, Any]) -> tuple[int, dict[str, Given]]:
+def read_draft(given: Mapping[str, Any]) -> tuple[int, dict[str, EnteredValue]]:
     """Return the revision that the page has seen, and by field id what the recipient has entered since."""
     since, values = given.get("since", 0), given.get("values", {})
     if not is_count(since):
-        raise refused("/since", "A whole number is expected.", "type")
+        raise make_problem("/since", "A whole number is expected.", "type")
     if not isinstance(values, dict):
-        raise refused("/values", "An object is expected.", "type")
+        raise make_problem("/values", "An object is expected.", "type")
     for key, one in values.items():
         if not isinstance(one, dict) or one.keys() != {"at", "value"} or not is_count(one["at"]):
-            raise refused(f"/values/{key[:200]}", "A value and its time are expected.", "type")
+            raise make_problem(f"/values/{key[:200]}", "A value and its time are expected.", "type")
     pictures = {key: one["value"] for key, one in values.items()}
-    return since, {key: Given(one["at"], shared(one["value"], pictures)) for key, one in values.items()}
+    return since, {
+        key: EnteredValue(one["at"], resolve_picture(one["value"], pictures)) for key, one in values.items()
+    }
 
 
 def is_count(given: Any) -> bool:
@@ -82,7 +84,7 @@ def is_count(given: Any) -> bool:
     return type(given) is int and 0 <= given < 2**53
 
 
-def spread(values: Mapping[str, Given]) -> dict[str, Any]:
+def dedupe_pictures(values: Mapping[str, EnteredValue]) -> dict[str, Any]:
     """Return the values as the script sends them: a picture that stands in several fields is written once."""
     first: dict[str, str] = {}
     out: dict[str, Any] = {}
@@ -95,34 +97,34 @@ def spread(values: Mapping[str, Given]) -> dict[str, Any]:
     return out
 
 
-def reason(given: Mapping[str, Any]) -> str | None:
+def read_reason(given: Mapping[str, Any]) -> str | None:
     """Return the reason for declining, or None. Raise `invalid_request` if it is not text or too long."""
     text = given.get("reason")
     if text is None:
         return None
     if not isinstance(text, str) or CONTROL_BUT_LINES.search(text):
-        raise refused("/reason", "Please write text.", "format")
+        raise make_problem("/reason", "Please write text.", "format")
     if len(text.strip()) > REASON:
-        raise refused("/reason", f"Please write at most {REASON:,} characters.", "length")
+        raise make_problem("/reason", f"Please write at most {REASON:,} characters.", "length")
     return text.strip() or None
 
 
-def code(given: Mapping[str, Any]) -> str:
+def read_code(given: Mapping[str, Any]) -> str:
     """Return the code that the recipient entered. Raise `invalid_request` if it is missing or too long."""
     text = given.get("code")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_CODE:
-        raise refused("/code", "Please enter your code.", "required")
+        raise make_problem("/code", "Please enter your code.", "required")
     return text
 
 
-def framed(given: Mapping[str, Any]) -> bool:
+def is_framed(given: Mapping[str, Any]) -> bool:
     """Return whether the page stands in a frame of another site. Browsers keep the cookies of such a frame separate."""
     value = given.get("framed", False)
     if not isinstance(value, bool):
-        raise refused("/framed", "True or false.", "type")
+        raise make_problem("/framed", "True or false.", "type")
     return value
 
 
-def refused(path: str, message: str, rule: str) -> Problem:
+def make_problem(path: str, message: str, rule: str) -> Problem:
     """Return the problem for one member of the body."""
     return Problem("invalid_request", message, details=[Detail(path, message, rule)])

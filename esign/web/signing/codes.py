@@ -4,11 +4,11 @@ from math import ceil
 from typing import Any
 from urllib.parse import quote
 
-from esign.core.document.challenge import APART, CODES_A_DAY, Method, Standing, Step
+from esign.core.document.challenge import APART, CODES_A_DAY, ChallengeStanding, ChallengeStep, Method
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND, Instant
 from esign.core.people.masking import mask_email
-from esign.web.signing.page import Facts, common
+from esign.web.signing.page import LinkFacts, build_frame
 
 ASKS = {
     Role.SIGNER: "asks_sign",
@@ -18,7 +18,7 @@ ASKS = {
 }
 
 
-def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
+def build_code_page(facts: LinkFacts, standing: ChallengeStanding, now: Instant) -> dict[str, Any]:
     """Return the values of `code.html`.
 
     `wait` is the number of seconds until the recipient may have a new code or another try, 0 if that is now.
@@ -26,8 +26,8 @@ def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
     t, mailed = facts.words, facts.recipient.authentication == Method.EMAIL_CODE
     wait = 0 if standing.at is None else max(0, ceil((standing.at - now) / SECOND))
     step = standing.step
-    if mailed and step is not Step.ENTER and wait > APART // SECOND:
-        step = Step.BLOCKED  # until the count of codes starts again the next day
+    if mailed and step is not ChallengeStep.ENTER and wait > APART // SECOND:
+        step = ChallengeStep.BLOCKED  # until the count of codes starts again the next day
     kind = "mailed" if mailed else "agreed"
     again = "" if standing.at is None else t.moment(standing.at, facts.zone)
     organisation = facts.organisation
@@ -39,7 +39,7 @@ def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
         "minutes": t.count("minutes_only", ceil(wait * SECOND / MINUTE)),
     }
     return {
-        **common(facts),
+        **build_frame(facts),
         # A holder of the link who has not entered the code must not learn a person's name, so the organisation is
         # named in place of the member who sent the document.
         "sender": organisation.name,

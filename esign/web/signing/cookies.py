@@ -14,7 +14,7 @@ from esign.core.instant import SECOND
 NAME, FRAMED = "esign-s", "esign-f"
 
 
-def name(config: Config, plain: str = NAME) -> str:
+def build_name(config: Config, plain: str = NAME) -> str:
     """Return the name of the cookie, with the prefix `__Host-` on https."""
     return f"__Host-{plain}" if is_secure(config) else plain
 
@@ -24,12 +24,12 @@ def is_secure(config: Config) -> bool:
     return config.server.base_url.startswith("https:")
 
 
-def find(request: Request, config: Config) -> str | None:
+def find_session(request: Request, config: Config) -> str | None:
     """Return the session of the browser, or None. The cookie of a frame comes first: only that frame sends it."""
-    return request.cookies.get(name(config, FRAMED)) or request.cookies.get(name(config))
+    return request.cookies.get(build_name(config, FRAMED)) or request.cookies.get(build_name(config))
 
 
-def give(answer: Response, config: Config, session: str, *, framed: bool = False) -> None:
+def set_session(answer: Response, config: Config, session: str, *, framed: bool = False) -> None:
     """Set the session cookie: no script can read it, and other sites send it only by a link that is followed.
 
     In a frame the browser requires `Secure`, which it accepts on loopback. There other sites could send
@@ -38,10 +38,10 @@ def give(answer: Response, config: Config, session: str, *, framed: bool = False
     lives = LIVES // SECOND
     if framed:  # written by hand: Starlette supports `Partitioned` only from Python 3.14 on
         about = f"Max-Age={lives}; Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
-        answer.headers.append("Set-Cookie", f"{name(config, FRAMED)}={session}; {about}")
+        answer.headers.append("Set-Cookie", f"{build_name(config, FRAMED)}={session}; {about}")
         return
     answer.set_cookie(
-        name(config),
+        build_name(config),
         session,
         max_age=lives,
         path="/",

@@ -8,40 +8,42 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.phone_handoff import Offered, Phone
+from esign.actions.signing.phone_handoff import OfferedHandoff, Phone
 from esign.actions.signing.signing import Visitor
 from esign.core.document.handoff import Progress
 from esign.core.errors import UnknownLink
 from esign.core.instant import SECOND
-from esign.core.language import LANGUAGES, accepted
-from esign.pdf.drawing.qr_code import qr
+from esign.core.language import LANGUAGES, find_accepted
+from esign.pdf.drawing.qr_code import draw_qr_code
 from esign.web.pages import Pages
 from esign.web.signing import body
-from esign.web.signing.page import Facts, common
-from esign.web.signing.routes import runtime, told, visitor
-from esign.web.signing.words import Library
+from esign.web.signing.page import LinkFacts, build_frame
+from esign.web.signing.routes import answer_json, get_runtime, read_visitor
+from esign.web.signing.words import WordLibrary
 
 QUIET = 4  # modules of white margin around the QR code, so that cameras find it
 PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
 
 
-class Handing(Protocol):
+class HandoffActions(Protocol):
     """What these routes need of `actions.signing.phone_handoff`."""
 
-    async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> Offered: ...
+    async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> OfferedHandoff: ...
 
-    async def look(self, runtime: Any, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]: ...
+    async def find_progress(
+        self, runtime: Any, visitor: Visitor, id: str
+    ) -> tuple[Progress, bytes | None]: ...
 
-    async def phone(self, runtime: Any, token: str) -> Phone: ...
+    async def find_phone(self, runtime: Any, token: str) -> Phone: ...
 
     async def arrive(self, runtime: Any, token: str) -> Phone: ...
 
     async def receive(self, runtime: Any, token: str, picture: object) -> Phone: ...
 
 
-def routes(actions: Handing, pages: Pages) -> list[Route]:
+def routes(actions: HandoffActions, pages: Pages) -> list[Route]:
     """Return the routes of the hand-off."""
-    handoff = Handoffs(actions, pages, Library.load())
+    handoff = HandoffPages(actions, pages, WordLibrary.load())
     return [
         Route("/s/{token}/handoff", handoff.offer, methods=["POST"]),
         Route("/s/{token}/handoff/{id}", handoff.look, methods=["GET"]),
@@ -52,31 +54,36 @@ def routes(actions: Handing, pages: Pages) -> list[Route]:
 
 
 @dataclass(frozen=True, slots=True)
-class Handoffs:
+class HandoffPages:
     """The handlers of the hand-off, with what they share."""
 
-    actions: Handing
+    actions: HandoffActions
     pages: Pages
-    library: Library
+    library: WordLibrary
 
     async def offer(self, request: Request) -> Response:
         """Start a hand-off and answer its address, as a link and as a QR code, with the seconds that it lives."""
-        given = await body.read(request, "kind")
-        made = await self.actions.offer(runtime(request), visitor(request), given.get("kind"))
-        left = (made.expires_at - runtime(request).clock.now()) // SECOND
-        code = data_url("image/svg+xml", qr(made.address, QUIET).encode())
-        return told({"id": made.id, "address": made.address, "code": code, "seconds": left})
+        given = await body.read_members(request, "kind")
+        made = await self.actions.offer(get_runtime(request), read_visitor(request), given.get("kind"))
+        left = (made.expires_at - get_runtime(request).clock.now()) // SECOND
+        code = build_data_url("image/svg+xml", draw_qr_code(made.address, QUIET).encode())
+        return answer_json({"id": made.id, "address": made.address, "code": code, "seconds": left})
 
     async def look(self, request: Request) -> Response:
         """Answer the state of a hand-off, and the picture once the phone has sent it."""
         id = str(request.path_params["id"])
-        progress, png = await self.actions.look(runtime(request), visitor(request), id)
-        return told({"state": progress.value, "picture": data_url("image/png", png) if png else None})
+        progress, png = await self.actions.find_progress(get_runtime(request), read_visitor(request), id)
+        return answer_json(
+            {"state": progress.value, "picture": build_data_url("image/png", png) if png else None}
+        )
 
     async def show(self, request: Request) -> Response:
         """Answer the phone's page. It is always 200, and opening it changes nothing."""
-        seen = await self.actions.phone(runtime(request), token(request))
-        wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
+        seen = await self.actions.find_phone(get_runtime(request), get_token(request))
+        wanted, browser = (
+            request.query_params.get("lang"),
+            find_accepted(request.headers.get("accept-language")),
+        )
         if seen.state == "unknown":
             request.scope["esign.problem"] = UnknownLink()
         if seen.document is None or seen.recipient is None or seen.organisation is None:
@@ -93,27 +100,29 @@ class Handoffs:
             )
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
-        facts = Facts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
-        shown = {**common(facts), "ancestors": (), "kind": seen.kind, "modules": PHONE}
+        facts = LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
+        shown = {**build_frame(facts), "ancestors": (), "kind": seen.kind, "modules": PHONE}
         return self.pages.page("signing/phone.html", {"state": "phone", "view": "open", **shown})
 
     async def arrive(self, request: Request) -> Response:
         """Record that the phone has opened the page, and answer the state."""
-        await body.read(request)
-        return told({"state": (await self.actions.arrive(runtime(request), token(request))).state})
+        await body.read_members(request)
+        return answer_json(
+            {"state": (await self.actions.arrive(get_runtime(request), get_token(request))).state}
+        )
 
     async def receive(self, request: Request) -> Response:
         """Take the picture from the phone, and answer the state."""
-        given = await body.read(request, "picture")
-        seen = await self.actions.receive(runtime(request), token(request), given.get("picture"))
-        return told({"state": seen.state})
+        given = await body.read_members(request, "picture")
+        seen = await self.actions.receive(get_runtime(request), get_token(request), given.get("picture"))
+        return answer_json({"state": seen.state})
 
 
-def token(request: Request) -> str:
+def get_token(request: Request) -> str:
     """Return the token in the path."""
     return str(request.path_params["token"])
 
 
-def data_url(media: str, content: bytes) -> str:
+def build_data_url(media: str, content: bytes) -> str:
     """Return the content as a data URL."""
     return f"data:{media};base64,{base64.b64encode(content).decode()}"

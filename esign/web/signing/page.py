@@ -11,16 +11,24 @@ from markupsafe import Markup
 
 from esign.core.actor import Mode
 from esign.core.document import consent, estimate, text_fit
-from esign.core.document.document import ACTING, Document, Page, Recipient, RecipientStatus, Role, Status
+from esign.core.document.document import (
+    ACTING,
+    Document,
+    PageGeometry,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Status,
+)
 from esign.core.document.field_values import needs_signature
-from esign.core.document.signing_draft import Draft, Given, put_in
+from esign.core.document.signing_draft import EnteredValue, SigningDraft, put_in_values
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
-from esign.web.logos import address
-from esign.web.signing.body import spread
-from esign.web.signing.steps import Place, Step, places, steps, written
-from esign.web.signing.words import Words
+from esign.web.logos import get_logo_path
+from esign.web.signing.body import dedupe_pictures
+from esign.web.signing.steps import FieldPlace, SigningStep, build_steps, format_date, list_places
+from esign.web.signing.words import SigningWords
 
 HANDS = "abc"
 PARTS = {Role.SIGNER: "sign", Role.APPROVER: "approve", Role.VIEWER: "read", Role.CC: "read"}
@@ -30,7 +38,7 @@ DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extr
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class LinkFacts:
     """What every page about a document needs.
 
     `address` is the path of the link. `asked_at` is when the recipient asked for a new link.
@@ -39,7 +47,7 @@ class Facts:
     document: Document
     recipient: Recipient
     organisation: Organisation
-    words: Words
+    words: SigningWords
     address: str
     asked_at: Instant | None = None
 
@@ -67,7 +75,7 @@ class Facts:
         return quote(email, safe="@") if email else None
 
 
-def common(facts: Facts) -> dict[str, Any]:
+def build_frame(facts: LinkFacts) -> dict[str, Any]:
     """Return the values that the frame of every page uses."""
     return {
         "t": facts.words,
@@ -80,16 +88,16 @@ def common(facts: Facts) -> dict[str, Any]:
         "member": facts.member,
         "write_to": facts.write_to,
         "address": facts.address,
-        "mark": initials(facts.organisation.name),
-        "logo": logo_of(facts.organisation),
-        "brand": brand(facts.organisation.colour),
+        "mark": make_initials(facts.organisation.name),
+        "logo": describe_logo(facts.organisation),
+        "brand": choose_colours(facts.organisation.colour),
         "test": facts.document.mode is Mode.TEST,
         "ancestors": facts.organisation.embed_origins,
-        "outcome": outcome(facts),
+        "outcome": find_outcome(facts),
     }
 
 
-def outcome(facts: Facts) -> str | None:
+def find_outcome(facts: LinkFacts) -> str | None:
     """Return how the recipient's part has ended, for a page that embeds this one, or None while it is open.
 
     It is `completed`, `declined`, or `error` if the document was declined, expired or cancelled otherwise.
@@ -103,95 +111,95 @@ def outcome(facts: Facts) -> str | None:
     return "completed" if done else None
 
 
-def reading(facts: Facts, now: Instant) -> dict[str, Any]:
+def build_reading_page(facts: LinkFacts, now: Instant) -> dict[str, Any]:
     """Return the values of `read.html` and `document.html`: the pages, the fields on them, and the people."""
     document, me, words = facts.document, facts.recipient, facts.words
     today = to_datetime(now).astimezone(ZoneInfo(facts.zone)).date()
-    path = steps(me, words, facts.organisation.name, today)
+    path = build_steps(me, words, facts.organisation.name, today)
     asked = [step for step in path if not step.fixed]
     total = document.page_count
-    laid: list[list[Place]] = [[] for _ in range(total)]
-    for place in places(document, me, path, words):
+    laid: list[list[FieldPlace]] = [[] for _ in range(total)]
+    for place in list_places(document, me, path, words):
         laid[place.field.page - 1].append(place)
     return {
-        **common(facts),
-        "facts": facts_line(facts, total, len(asked)),
-        "people": people(facts),
-        "avatar": avatar(facts),
+        **build_frame(facts),
+        "facts": list_facts(facts, total, len(asked)),
+        "people": list_people(facts),
+        "avatar": choose_avatar(facts),
         "pages": [
             {
                 "number": n + 1,
                 "page": page,
-                "size": pixels(page),
-                "factors": text_fit.factors(page.width, page.height),
+                "size": measure_picture(page),
+                "factors": text_fit.find_factors(page.width, page.height),
                 "places": laid[n],
                 "filled": any(place.done for place in laid[n]),
-                "steps": on_page(path, n + 1),
+                "steps": filter_steps(path, n + 1),
             }
             for n, page in enumerate(document.file.pages)
         ],
-        "finished": len(document.finished()),
+        "finished": len(document.list_finished()),
         "asked": asked,
         "lettering": text_fit,
-        "shown": shown,
+        "shown": format_value,
     }
 
 
-def signing(facts: Facts, now: Instant, draft: Draft) -> dict[str, Any]:
+def build_signing_page(facts: LinkFacts, now: Instant, draft: SigningDraft) -> dict[str, Any]:
     """Return the values of `sign.html`, for a signer or an approver, with what they entered before."""
     document, me, words = facts.document, facts.recipient, facts.words
     return {
-        **reading(replace(facts, recipient=put_in(me, draft)), now),
-        "draft": news(now, draft.revision, draft.since(0)),
+        **build_reading_page(replace(facts, recipient=put_in_values(me, draft)), now),
+        "draft": serialise_draft(now, draft.revision, draft.since(0)),
         "signature_apart": needs_signature(me),
-        "consent": consent.text(words.locale, document.title, me.role),
-        "consent_hash": consent.sha256(words.locale, me.role),
-        "disclosure": consent.disclosure(words.locale, facts.organisation.name, me.role),
+        "consent": consent.write_agreement(words.locale, document.title, me.role),
+        "consent_hash": consent.hash_wording(words.locale, me.role),
+        "disclosure": consent.write_disclosure(words.locale, facts.organisation.name, me.role),
         "hands": HANDS,
         "script": {**words.script, **words.catalogue[f"script_{PARTS[me.role]}"]},
     }
 
 
-def news(now: Instant, revision: int, values: Mapping[str, Given]) -> dict[str, Any]:
+def serialise_draft(now: Instant, revision: int, values: Mapping[str, EnteredValue]) -> dict[str, Any]:
     """Return a draft, or the new part of it, as the page's script reads it."""
-    return {"now": now, "revision": revision, "values": spread(values)}
+    return {"now": now, "revision": revision, "values": dedupe_pictures(values)}
 
 
-def on_page(path: tuple[Step, ...], number: int) -> list[Step]:
+def filter_steps(path: tuple[SigningStep, ...], number: int) -> list[SigningStep]:
     """Return the steps whose field is on this page."""
     return [step for step in path if step.field.page == number]
 
 
-def shown(step: Step) -> str:
+def format_value(step: SigningStep) -> str:
     """Return the value of a fixed step as the sealed document will show it."""
     if step.fixed and step.field.type == "date":
-        return written(step.value, step.field.options.get("format") or "YYYY-MM-DD")
+        return format_date(step.value, step.field.options.get("format") or "YYYY-MM-DD")
     return step.value
 
 
-def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
+def list_facts(facts: LinkFacts, pages: int, fields: int) -> list[Markup]:
     """Return the facts about the document: pages, fields, minutes to sign, and the day it expires."""
     words, part = facts.words, PARTS[facts.recipient.role]
     line = [words.count("pages", pages)]
     if fields or part == "sign":
         line.append(words.count(f"fields_{part}", fields) if fields else words("no_fields"))
-    line.append(words.count("minutes", estimate.minutes(pages, fields)))
+    line.append(words.count("minutes", estimate.estimate_minutes(pages, fields)))
     if facts.document.expires_at is not None:
         line.append(words("open_until", date=words.date(facts.document.expires_at, facts.zone)))
     return line
 
 
-def people(facts: Facts) -> list[tuple[int, bool, Markup]]:
+def list_people(facts: LinkFacts) -> list[tuple[int, bool, Markup]]:
     """Return a colour, whether it is the reader, and a sentence for each recipient."""
     lines = []
     for number, who in enumerate(facts.document.recipients):
         mine = who.id == facts.recipient.id
-        key = f"you_{PARTS[who.role]}" if mine else others(who, facts.recipient)
+        key = f"you_{PARTS[who.role]}" if mine else choose_sentence(who, facts.recipient)
         lines.append((number % 8 + 1, mine, facts.words(key, name=who.name)))
     return lines
 
 
-def others(who: Recipient, me: Recipient) -> str:
+def choose_sentence(who: Recipient, me: Recipient) -> str:
     """Return the key of the sentence about another recipient."""
     if who.role not in ACTING:
         return "gets_copy"
@@ -201,46 +209,46 @@ def others(who: Recipient, me: Recipient) -> str:
     return f"other_{PARTS[who.role]}_{when}"
 
 
-def avatar(facts: Facts) -> tuple[str, int | None]:
+def choose_avatar(facts: LinkFacts) -> tuple[str, int | None]:
     """Return the sender's initials, and their colour as a recipient, or None if they are not one."""
     email = (facts.document.created_by.email or "").casefold()
     for number, who in enumerate(facts.document.recipients):
         if facts.member and who.email.casefold() == email:
-            return initials(facts.sender), number % 8 + 1
-    return initials(facts.sender), None
+            return make_initials(facts.sender), number % 8 + 1
+    return make_initials(facts.sender), None
 
 
-def logo_of(organisation: Organisation) -> dict[str, Any] | None:
+def describe_logo(organisation: Organisation) -> dict[str, Any] | None:
     """Return the address and the size of the organisation's logo, or None without one.
 
     The size lets the browser keep room for the picture before it arrives.
     """
     logo = organisation.logo
-    return {"address": address(logo), "width": logo.width, "height": logo.height} if logo else None
+    return {"address": get_logo_path(logo), "width": logo.width, "height": logo.height} if logo else None
 
 
-def initials(name: str) -> str:
+def make_initials(name: str) -> str:
     """Return at most two letters of a name: NJ for Northlight Joinery."""
     return "".join(part[0] for part in re.findall(r"\w+", name)[:2]).upper() or "e"
 
 
-def brand(colour: str) -> tuple[str, str]:
+def choose_colours(colour: str) -> tuple[str, str]:
     """Return the organisation's colour, and the colour of text on it.
 
     The text is white if its contrast is at least 4.5, else dark.
     """
     if not COLOUR.fullmatch(colour):
         return "#3d4657", "#ffffff"
-    red, green, blue = (linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    red, green, blue = (linearise(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return colour, "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#1b2330"
 
 
-def linear(channel: float) -> float:
+def linearise(channel: float) -> float:
     """Return an sRGB channel between 0 and 1 as linear light."""
     return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
 
 
-def pixels(page: Page) -> tuple[int, int]:
+def measure_picture(page: PageGeometry) -> tuple[int, int]:
     """Return width and height of the picture of a page, so that the browser keeps room for it."""
     return max(1, round(page.width * DOTS_PER_POINT)), max(1, round(page.height * DOTS_PER_POINT))

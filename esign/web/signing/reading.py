@@ -10,7 +10,7 @@ from starlette.routing import Route
 from esign.actions.signing.signing import Visitor
 from esign.core.errors import Problem
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.signing.routes import runtime, visitor
+from esign.web.signing.routes import get_runtime, read_visitor
 
 SIZES = {"": 1, "size=2": 2, "size=3": 3}
 # The content never changes while the document exists. It is private to the browser, and if the link asks for a
@@ -18,7 +18,7 @@ SIZES = {"": 1, "size=2": 2, "size=3": 3}
 KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
-class Port(Protocol):
+class LinkPageActions(Protocol):
     """What these routes need of `actions.signing.link_pages`. They return None if the link shows no such page."""
 
     async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
@@ -30,25 +30,31 @@ class Port(Protocol):
     async def page_text(self, runtime: Any, visitor: Visitor, number: int) -> bytes | None: ...
 
 
-def routes(actions: Port) -> list[Route]:
+def routes(actions: LinkPageActions) -> list[Route]:
     """Return the routes of pictures and text."""
 
     async def send_page(request: Request) -> Response:
         """Answer the picture of a page."""
         number = request.path_params["number"]
-        return picture(await actions.page_image(runtime(request), visitor(request), number, size(request)))
+        return answer_picture(
+            await actions.page_image(get_runtime(request), read_visitor(request), number, read_size(request))
+        )
 
     async def send_filled_page(request: Request) -> Response:
         """Answer the picture of the values on a page. `done` is how many recipients have finished."""
         number, done = request.path_params["number"], request.path_params["done"]
-        return picture(
-            await actions.filled_image(runtime(request), visitor(request), number, done, size(request))
+        return answer_picture(
+            await actions.filled_image(
+                get_runtime(request), read_visitor(request), number, done, read_size(request)
+            )
         )
 
     async def send_text(request: Request) -> Response:
         """Answer the paragraphs of a page, as JSON."""
-        found = await actions.page_text(runtime(request), visitor(request), request.path_params["number"])
-        return answer(found, "application/json")
+        found = await actions.page_text(
+            get_runtime(request), read_visitor(request), request.path_params["number"]
+        )
+        return answer_content(found, "application/json")
 
     below: dict[str, Callable[[Request], Awaitable[Response]]] = {
         "pages/{number:int}.webp": send_page,
@@ -58,7 +64,7 @@ def routes(actions: Port) -> list[Route]:
     return [Route(f"/s/{{token}}/{path}", handler, methods=["GET"]) for path, handler in below.items()]
 
 
-def size(request: Request) -> int:
+def read_size(request: Request) -> int:
     """Return the size of the picture. Raise `not_found` for an unknown one.
 
     Only three sizes exist; otherwise a visitor could have any number of pictures rendered.
@@ -69,12 +75,12 @@ def size(request: Request) -> int:
     return found
 
 
-def picture(content: bytes | None) -> Response:
+def answer_picture(content: bytes | None) -> Response:
     """Answer with a picture."""
-    return answer(content, "image/webp")
+    return answer_content(content, "image/webp")
 
 
-def answer(content: bytes | None, media: str) -> Response:
+def answer_content(content: bytes | None, media: str) -> Response:
     """Answer with content that the browser may keep for a day. Raise `not_found` if there is none."""
     if content is None:
         raise Problem("not_found")

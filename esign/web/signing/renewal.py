@@ -9,21 +9,23 @@ from starlette.routing import Route
 from esign.actions.signing.signing import Visit, Visitor
 from esign.core.actor import Origin
 from esign.web.signing import body
-from esign.web.signing.routes import origin, runtime, state, visitor
+from esign.web.signing.routes import answer_state, get_origin, get_runtime, read_visitor
 
 
-class Renewing(Protocol):
+class RenewalActions(Protocol):
     """What this route needs of `actions.signing.link_renewal`."""
 
     async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
 
-def routes(actions: Renewing) -> list[Route]:
+def routes(actions: RenewalActions) -> list[Route]:
     """Return the route of the request."""
 
     async def ask(request: Request) -> Response:
         """Ask the sender for a new link, and answer the state of the visit."""
-        await body.read(request)
-        return state(await actions.ask(runtime(request), visitor(request), origin(request)))
+        await body.read_members(request)
+        return answer_state(
+            await actions.ask(get_runtime(request), read_visitor(request), get_origin(request))
+        )
 
     return [Route("/s/{token}/renewal", ask, methods=["POST"])]

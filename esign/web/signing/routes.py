@@ -9,15 +9,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from esign.actions.signing.signing import Visit, Visitor
-from esign.actions.signing.signing_drafts import Kept
+from esign.actions.signing.signing_drafts import KeptEntries
 from esign.core.actor import Origin
-from esign.core.document.signing_draft import Draft, Given
+from esign.core.document.signing_draft import EnteredValue, SigningDraft
 from esign.core.errors import UnknownLink
-from esign.core.language import accepted
+from esign.core.language import find_accepted
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.pages import Pages, attachment
+from esign.web.pages import Pages, make_attachment
 from esign.web.signing import body, codes, cookies, page, states
-from esign.web.signing.words import Library
+from esign.web.signing.words import WordLibrary
 
 CODE = ("dom.js", "code.js")
 READ = ("dom.js", "reading.js")
@@ -37,7 +37,7 @@ PATH = (
 )
 
 
-class Port(Protocol):
+class SigningActions(Protocol):
     """What these pages need of `actions.signing.signing`. `runtime` is the application's own."""
 
     async def visit(self, runtime: Any, visitor: Visitor) -> Visit: ...
@@ -50,12 +50,12 @@ class Port(Protocol):
 
     async def decline(self, runtime: Any, visitor: Visitor, reason: str | None, origin: Origin) -> Visit: ...
 
-    async def original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]: ...
+    async def read_original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]: ...
 
-    async def sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]: ...
+    async def read_sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]: ...
 
 
-class Proving(Protocol):
+class RecipientAuthActions(Protocol):
     """What these pages need of `actions.signing.recipient_auth`."""
 
     async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
@@ -65,149 +65,176 @@ class Proving(Protocol):
     ) -> tuple[Visit, str]: ...
 
 
-class Drafting(Protocol):
+class DraftActions(Protocol):
     """What these pages need of `actions.signing.signing_drafts`."""
 
-    async def entered(self, runtime: Any, seen: Visit) -> Draft: ...
+    async def read_entries(self, runtime: Any, seen: Visit) -> SigningDraft: ...
 
-    async def keep(self, runtime: Any, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept: ...
+    async def keep(
+        self, runtime: Any, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
+    ) -> KeptEntries: ...
 
 
-def routes(actions: Port, proving: Proving, drafting: Drafting, pages: Pages) -> list[Route]:
+def routes(
+    actions: SigningActions, proving: RecipientAuthActions, drafting: DraftActions, pages: Pages
+) -> list[Route]:
     """Return the routes of the signing pages."""
-    link = Link(actions, proving, drafting, pages, Library.load())
+    link = SigningPages(actions, proving, drafting, pages, WordLibrary.load())
     return [
         Route("/embed.js", pages.assets.embed, methods=["GET"]),
         Route("/s/{token}", link.show, methods=["GET"]),
         Route("/s/{token}/code", link.send_code, methods=["POST"]),
         Route("/s/{token}/authenticate", link.authenticate, methods=["POST"]),
         Route("/s/{token}/view", link.view, methods=["POST"]),
-        Route("/s/{token}/draft", link.draft, methods=["POST"]),
+        Route("/s/{token}/draft", link.save_draft, methods=["POST"]),
         Route("/s/{token}/complete", link.complete, methods=["POST"]),
         Route("/s/{token}/decline", link.decline, methods=["POST"]),
         Route("/s/{token}/status", link.status, methods=["GET"]),
-        Route("/s/{token}/original.pdf", link.original, methods=["GET"]),
-        Route("/s/{token}/sealed.pdf", link.sealed, methods=["GET"]),
+        Route("/s/{token}/original.pdf", link.download_original, methods=["GET"]),
+        Route("/s/{token}/sealed.pdf", link.download_sealed, methods=["GET"]),
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SigningPages:
     """The handlers of the signing pages, with what they share."""
 
-    actions: Port
-    proving: Proving
-    drafting: Drafting
+    actions: SigningActions
+    proving: RecipientAuthActions
+    drafting: DraftActions
     pages: Pages
-    library: Library
+    library: WordLibrary
 
     async def show(self, request: Request) -> Response:
         """Answer the page of a link. It is always 200, and opening it changes nothing."""
-        seen = await self.actions.visit(runtime(request), visitor(request))
-        wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
+        seen = await self.actions.visit(get_runtime(request), read_visitor(request))
+        wanted, browser = (
+            request.query_params.get("lang"),
+            find_accepted(request.headers.get("accept-language")),
+        )
         if seen.document is None or seen.recipient is None or seen.organisation is None:
             request.scope["esign.problem"] = UnknownLink()
             words = self.library.choose(wanted, browser)
-            return self.pages.page("signing/state.html", {"state": "unknown", **states.unknown(words)})
+            return self.pages.page(
+                "signing/state.html", {"state": "unknown", **states.build_unknown_page(words)}
+            )
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
         if not seen.mails:
             words = words.without_mail()
-        facts = page.Facts(
+        facts = page.LinkFacts(
             seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.asked_at
         )
-        now = runtime(request).clock.now()
+        now = get_runtime(request).clock.now()
         if seen.standing is not None:
-            asked = codes.asking(facts, seen.standing, now)
+            asked = codes.build_code_page(facts, seen.standing, now)
             return self.pages.page("signing/code.html", {"state": "code", "modules": CODE, **asked})
         if seen.state == "open" and not seen.recipient.acting:
-            shown = page.reading(facts, now)
+            shown = page.build_reading_page(facts, now)
             return self.pages.page("signing/read.html", {"state": "open", "modules": READ, **shown})
         if seen.state == "open":
-            shown = page.signing(facts, now, await self.drafting.entered(runtime(request), seen))
+            shown = page.build_signing_page(
+                facts, now, await self.drafting.read_entries(get_runtime(request), seen)
+            )
             return self.pages.page("signing/sign.html", {"state": "open", "modules": PATH, **shown})
-        closed = states.closed(facts, seen.state)
+        closed = states.build_closed_page(facts, seen.state)
         modules = RENEW if closed["may_renew"] else SEALING if seen.state == "sealing" else ("dom.js",)
         return self.pages.page("signing/state.html", {"state": seen.state, "modules": modules, **closed})
 
     async def send_code(self, request: Request) -> Response:
         """Send the recipient a code by mail, and answer the state."""
-        await body.read(request)
-        return state(await self.proving.send_code(runtime(request), visitor(request), origin(request)))
+        await body.read_members(request)
+        return answer_state(
+            await self.proving.send_code(get_runtime(request), read_visitor(request), get_origin(request))
+        )
 
     async def authenticate(self, request: Request) -> Response:
         """Check the code. If it is right, the answer sets the session cookie."""
-        given = await body.read(request, "code", "framed")
-        code, framed = body.code(given), body.framed(given)
+        given = await body.read_members(request, "code", "framed")
+        code, framed = body.read_code(given), body.is_framed(given)
         seen, session = await self.proving.authenticate(
-            runtime(request), visitor(request), code, origin(request)
+            get_runtime(request), read_visitor(request), code, get_origin(request)
         )
-        answer = state(seen)
-        cookies.give(answer, runtime(request).config, session, framed=framed)
+        answer = answer_state(seen)
+        cookies.set_session(answer, get_runtime(request).config, session, framed=framed)
         return answer
 
     async def view(self, request: Request) -> Response:
         """Record that the recipient has opened the document, and answer the state."""
-        await body.read(request)
-        return state(await self.actions.view(runtime(request), visitor(request), origin(request)))
+        await body.read_members(request)
+        return answer_state(
+            await self.actions.view(get_runtime(request), read_visitor(request), get_origin(request))
+        )
 
-    async def draft(self, request: Request) -> Response:
+    async def save_draft(self, request: Request) -> Response:
         """Save what the recipient has entered so far, and answer what another tab or device has entered meanwhile."""
-        since, given = body.draft(await body.read(request, "since", "values"))
-        kept = await self.drafting.keep(runtime(request), visitor(request), given, since)
-        return told({"state": kept.state, **page.news(kept.now, kept.revision, kept.values)})
+        since, given = body.read_draft(await body.read_members(request, "since", "values"))
+        kept = await self.drafting.keep(get_runtime(request), read_visitor(request), given, since)
+        return answer_json(
+            {"state": kept.state, **page.serialise_draft(kept.now, kept.revision, kept.values)}
+        )
 
     async def complete(self, request: Request) -> Response:
         """Complete the recipient's part with these values, and answer the state."""
-        given, consent = body.answers(await body.read(request, "answers", "consent"))
-        return state(
-            await self.actions.complete(runtime(request), visitor(request), given, consent, origin(request))
+        given, consent = body.read_answers(await body.read_members(request, "answers", "consent"))
+        return answer_state(
+            await self.actions.complete(
+                get_runtime(request), read_visitor(request), given, consent, get_origin(request)
+            )
         )
 
     async def decline(self, request: Request) -> Response:
         """Decline to sign, and answer the state."""
-        reason = body.reason(await body.read(request, "reason"))
-        return state(await self.actions.decline(runtime(request), visitor(request), reason, origin(request)))
+        reason = body.read_reason(await body.read_members(request, "reason"))
+        return answer_state(
+            await self.actions.decline(
+                get_runtime(request), read_visitor(request), reason, get_origin(request)
+            )
+        )
 
     async def status(self, request: Request) -> Response:
         """Answer the state of the link."""
-        seen = await self.actions.visit(runtime(request), visitor(request))
+        seen = await self.actions.visit(get_runtime(request), read_visitor(request))
         if seen.document is None:
             request.scope["esign.problem"] = UnknownLink()
-        return state(seen)
+        return answer_state(seen)
 
-    async def original(self, request: Request) -> Response:
+    async def download_original(self, request: Request) -> Response:
         """Answer the original file."""
-        return attachment(*await self.actions.original(runtime(request), visitor(request)))
+        return make_attachment(*await self.actions.read_original(get_runtime(request), read_visitor(request)))
 
-    async def sealed(self, request: Request) -> Response:
+    async def download_sealed(self, request: Request) -> Response:
         """Answer the sealed file."""
         if request.method == "HEAD":  # no file is sent, so no audit entry is written
             return await self.status(request)
-        return attachment(*await self.actions.sealed(runtime(request), visitor(request), origin(request)))
+        return make_attachment(
+            *await self.actions.read_sealed(get_runtime(request), read_visitor(request), get_origin(request))
+        )
 
 
-def state(seen: Visit) -> Response:
+def answer_state(seen: Visit) -> Response:
     """Answer with the state of a visit."""
-    return told({"state": seen.state})
+    return answer_json({"state": seen.state})
 
 
-def told(answer: Mapping[str, Any]) -> Response:
+def answer_json(answer: Mapping[str, Any]) -> Response:
     """Answer with JSON and the security headers of pages."""
     return JSONResponse(answer, headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY})
 
 
-def runtime(request: Request) -> Any:
+def get_runtime(request: Request) -> Any:
     """Return the runtime of the application."""
     return request.app.state.runtime
 
 
-def visitor(request: Request) -> Visitor:
+def read_visitor(request: Request) -> Visitor:
     """Return the token of the link and the session of the browser."""
-    return Visitor(str(request.path_params["token"]), cookies.find(request, runtime(request).config))
+    return Visitor(
+        str(request.path_params["token"]), cookies.find_session(request, get_runtime(request).config)
+    )
 
 
-def origin(request: Request) -> Origin:
+def get_origin(request: Request) -> Origin:
     """Return the client's address and user agent, as the guard stored them."""
     found: Origin = request.scope["esign.origin"]
     return found

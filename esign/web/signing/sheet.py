@@ -11,34 +11,34 @@ from starlette.routing import Route
 from esign.actions.signing.signing import Visitor
 from esign.actions.signing.typed_signature import Lettering
 from esign.web.signing import body
-from esign.web.signing.routes import runtime, told, visitor
+from esign.web.signing.routes import answer_json, get_runtime, read_visitor
 
 
-class Port(Protocol):
+class LetteringActions(Protocol):
     """What the sheet needs of `actions.signing.typed_signature`."""
 
-    async def letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering: ...
+    async def draw_letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering: ...
 
 
-def routes(actions: Port) -> list[Route]:
+def routes(actions: LetteringActions) -> list[Route]:
     """Return the route of the sheet."""
-    return [Route("/s/{token}/letters", Sheet(actions).letters, methods=["POST"])]
+    return [Route("/s/{token}/letters", LetteringRoute(actions).letters, methods=["POST"])]
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class LetteringRoute:
     """The handler of the sheet, with what it needs."""
 
-    actions: Port
+    actions: LetteringActions
 
     async def letters(self, request: Request) -> Response:
         """Answer the picture of a typed signature.
 
         It changes nothing. It is a POST so that the name does not stand in a log.
         """
-        given = await body.read(request, "text", "hand")
-        drawn = await self.actions.letters(
-            runtime(request), visitor(request), given.get("text"), given.get("hand")
+        given = await body.read_members(request, "text", "hand")
+        drawn = await self.actions.draw_letters(
+            get_runtime(request), read_visitor(request), given.get("text"), given.get("hand")
         )
         url = f"data:image/svg+xml;base64,{base64.b64encode(drawn.svg).decode()}" if drawn.svg else None
-        return told({"picture": url, "widest": drawn.width, "missing": drawn.missing})
+        return answer_json({"picture": url, "widest": drawn.width, "missing": drawn.missing})

@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from esign.core.document.document import Delivery, Recipient, RecipientStatus
+from esign.core.document.document import MailDelivery, Recipient, RecipientStatus
 from esign.core.document.state.renew_link import may_ask
 from esign.core.language import LANGUAGES
-from esign.web.signing.page import PARTS, Facts, common, pixels
-from esign.web.signing.words import Words
+from esign.web.signing.page import PARTS, LinkFacts, build_frame, measure_picture
+from esign.web.signing.words import SigningWords
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StateLine:
     """One line of what has happened and what comes next. `state` is `ok`, `now` or empty."""
 
     state: str
@@ -23,40 +23,44 @@ class Line:
     more: str | None = None
 
 
-def waiting(facts: Facts) -> dict[str, Any]:
+def build_waiting(facts: LinkFacts) -> dict[str, Any]:
     """Return the page before the recipient's turn, or the one after it while other recipients still sign."""
-    return done_waiting(facts) if facts.recipient.status is RecipientStatus.COMPLETED else not_yet(facts)
+    return (
+        build_done_waiting(facts)
+        if facts.recipient.status is RecipientStatus.COMPLETED
+        else build_not_yet(facts)
+    )
 
 
-def not_yet(facts: Facts) -> dict[str, Any]:
+def build_not_yet(facts: LinkFacts) -> dict[str, Any]:
     """Return the page before the recipient's turn."""
     t = facts.words
-    lines = [line(facts, who) for who in acting(facts) if who.order <= facts.recipient.order]
+    lines = [build_line(facts, who) for who in list_acting(facts) if who.order <= facts.recipient.order]
     return {
         "view": "not_yet",
         "title": t("waiting_title"),
-        "lead": t("waiting_lead", names=whose_turn(facts, t)),
-        "steps": [*lines, Line("", t("step_seal_copies"), t("step_seal_copies_to"))],
+        "lead": t("waiting_lead", names=name_turn(facts, t)),
+        "steps": [*lines, StateLine("", t("step_seal_copies"), t("step_seal_copies_to"))],
     }
 
 
-def done_waiting(facts: Facts) -> dict[str, Any]:
+def build_done_waiting(facts: LinkFacts) -> dict[str, Any]:
     """Return the page of a recipient who has finished while others have not."""
     t = facts.words
     return {
         "view": "done_waiting",
-        "title": t(f"done_waiting_title_{part(facts.recipient)}"),
-        "lead": t("done_waiting_lead", names=whose_turn(facts, t), email=facts.recipient.email),
+        "title": t(f"done_waiting_title_{get_part(facts.recipient)}"),
+        "lead": t("done_waiting_lead", names=name_turn(facts, t), email=facts.recipient.email),
         "steps": [
-            *(line(facts, who) for who in acting(facts)),
-            Line("", t("step_seal_copies"), t("step_seal_copies_to")),
+            *(build_line(facts, who) for who in list_acting(facts)),
+            StateLine("", t("step_seal_copies"), t("step_seal_copies_to")),
         ],
-        **first_page(facts),
-        **onward(facts),
+        **describe_first_page(facts),
+        **find_onward(facts),
     }
 
 
-def sealing(facts: Facts) -> dict[str, Any]:
+def build_sealing(facts: LinkFacts) -> dict[str, Any]:
     """Return the page while the document is being sealed.
 
     After a failed attempt it says that the seal is late; the next attempt comes by itself.
@@ -68,46 +72,46 @@ def sealing(facts: Facts) -> dict[str, Any]:
     return {
         "view": "sealing",
         "late": bool(tried),
-        "title": t(f"sealing{late}_title_{part(facts.recipient)}"),
-        "late_title": t(f"sealing_late_title_{part(facts.recipient)}"),
+        "title": t(f"sealing{late}_title_{get_part(facts.recipient)}"),
+        "late_title": t(f"sealing_late_title_{get_part(facts.recipient)}"),
         "lead": t(f"sealing{late}_lead"),
         "steps": [
-            *([line(facts, facts.recipient)] if facts.recipient.acting else []),
-            Line("now", t("step_sealing"), why),
-            Line("", t("step_copies"), copies),
+            *([build_line(facts, facts.recipient)] if facts.recipient.acting else []),
+            StateLine("now", t("step_sealing"), why),
+            StateLine("", t("step_copies"), copies),
         ],
-        **onward(facts),
+        **find_onward(facts),
     }
 
 
-def completed(facts: Facts) -> dict[str, Any]:
+def build_completed(facts: LinkFacts) -> dict[str, Any]:
     """Return the page of a completed document."""
     t, seal = facts.words, facts.document.seal
     return {
         "view": "completed",
         "title": t("completed_title"),
-        "lead": t(f"completed_lead{sent(facts)}", email=facts.recipient.email),
+        "lead": t(f"completed_lead{choose_sent_ending(facts)}", email=facts.recipient.email),
         "steps": [
-            *(line(facts, who) for who in acting(facts)),
-            Line("ok", t("step_sealed"), t("step_sealed_why")),
+            *(build_line(facts, who) for who in list_acting(facts)),
+            StateLine("ok", t("step_sealed"), t("step_sealed_why")),
         ],
         "size": t.size(seal.size) if seal else None,
-        **first_page(facts),
-        **onward(facts),
+        **describe_first_page(facts),
+        **find_onward(facts),
     }
 
 
-def sent(facts: Facts) -> str:
+def choose_sent_ending(facts: LinkFacts) -> str:
     """Return how the key of the sentence about the recipient's copy ends; empty while the copy is on its way."""
     me, completed_at = facts.recipient, facts.document.completed_at
     if me.delivery_at is None or completed_at is None or me.delivery_at < completed_at:
         return ""
-    return {Delivery.ACCEPTED: "_sent", Delivery.FAILED: "_failed", Delivery.KEPT: "_failed"}.get(
+    return {MailDelivery.ACCEPTED: "_sent", MailDelivery.FAILED: "_failed", MailDelivery.KEPT: "_failed"}.get(
         me.delivery, ""
     )
 
 
-def declined(facts: Facts) -> dict[str, Any]:
+def build_declined(facts: LinkFacts) -> dict[str, Any]:
     """Return the page of a document that this recipient, or another one, declined."""
     t, me = facts.words, facts.recipient
     if me.status is RecipientStatus.DECLINED:
@@ -116,7 +120,7 @@ def declined(facts: Facts) -> dict[str, Any]:
         again = t("declined_again", sender=facts.sender)
         return {
             "view": "declined",
-            "title": t(f"declined_title_{part(me)}"),
+            "title": t(f"declined_title_{get_part(me)}"),
             "lead": t(key, sender=facts.sender),
             "note": note,
             "after": again,
@@ -124,14 +128,14 @@ def declined(facts: Facts) -> dict[str, Any]:
     by = next((who for who in facts.document.recipients if who.status is RecipientStatus.DECLINED), me)
     return {
         "view": "declined",
-        "title": t(f"declined_other_title_{part(by)}", name=by.name),
+        "title": t(f"declined_other_title_{get_part(by)}", name=by.name),
         "lead": t("declined_other_lead"),
         "note": None,
         "after": None,
     }
 
 
-def expired(facts: Facts) -> dict[str, Any]:
+def build_expired(facts: LinkFacts) -> dict[str, Any]:
     """Return the page of an expired document, with the offer to ask for a new link."""
     t = facts.words
     until = t.date(facts.document.expires_at or facts.document.updated_at, facts.zone)
@@ -146,7 +150,7 @@ def expired(facts: Facts) -> dict[str, Any]:
     }
 
 
-def renewed(facts: Facts) -> dict[str, Any]:
+def build_renewed(facts: LinkFacts) -> dict[str, Any]:
     """Return the page after the recipient has asked for a new link."""
     t = facts.words
     return {
@@ -156,7 +160,7 @@ def renewed(facts: Facts) -> dict[str, Any]:
     }
 
 
-def cancelled(facts: Facts) -> dict[str, Any]:
+def build_cancelled(facts: LinkFacts) -> dict[str, Any]:
     """Return the page of a cancelled document."""
     t, document = facts.words, facts.document
     day = t.date(document.closed_at or document.updated_at, facts.zone)
@@ -168,23 +172,23 @@ def cancelled(facts: Facts) -> dict[str, Any]:
     }
 
 
-STATES: Mapping[str, Callable[[Facts], dict[str, Any]]] = {
-    "waiting": waiting,
-    "sealing": sealing,
-    "completed": completed,
-    "declined": declined,
-    "expired": expired,
-    "expired-asked": renewed,
-    "cancelled": cancelled,
+STATES: Mapping[str, Callable[[LinkFacts], dict[str, Any]]] = {
+    "waiting": build_waiting,
+    "sealing": build_sealing,
+    "completed": build_completed,
+    "declined": build_declined,
+    "expired": build_expired,
+    "expired-asked": build_renewed,
+    "cancelled": build_cancelled,
 }
 
 
-def closed(facts: Facts, state: str) -> dict[str, Any]:
+def build_closed_page(facts: LinkFacts, state: str) -> dict[str, Any]:
     """Return the values of `state.html` for a document in a state other than open."""
-    return {"note": None, "after": None, "may_renew": False, **common(facts), **STATES[state](facts)}
+    return {"note": None, "after": None, "may_renew": False, **build_frame(facts), **STATES[state](facts)}
 
 
-def unknown(words: Words) -> dict[str, Any]:
+def build_unknown_page(words: SigningWords) -> dict[str, Any]:
     """Return the page of an unknown link. It does not reveal whether a document exists."""
     return {
         "t": words,
@@ -198,7 +202,7 @@ def unknown(words: Words) -> dict[str, Any]:
     }
 
 
-def acting(facts: Facts) -> list[Recipient]:
+def list_acting(facts: LinkFacts) -> list[Recipient]:
     """Return the signers and approvers: first those who have finished, in the order in which they did."""
     who = [r for r in facts.document.recipients if r.acting]
     return sorted(
@@ -206,25 +210,25 @@ def acting(facts: Facts) -> list[Recipient]:
     )
 
 
-def part(who: Recipient) -> str:
+def get_part(who: Recipient) -> str:
     """Return the recipient's part as the keys of sentences name it."""
     return PARTS[who.role]
 
 
-def line(facts: Facts, who: Recipient) -> Line:
+def build_line(facts: LinkFacts, who: Recipient) -> StateLine:
     """Return the line about one recipient."""
     t, mine = facts.words, who.id == facts.recipient.id
     whose = "you" if mine else "other"
     if who.completed_at is not None:
-        title = t(f"step_{whose}_{part(who)}_done", name=who.name)
-        return Line("ok", title, t.moment(who.completed_at, facts.zone))
-    title = t(f"step_{whose}_{part(who)}", name=who.name)
+        title = t(f"step_{whose}_{get_part(who)}_done", name=who.name)
+        return StateLine("ok", title, t.moment(who.completed_at, facts.zone))
+    title = t(f"step_{whose}_{get_part(who)}", name=who.name)
     if who.sent_at is not None and not mine:
-        return Line("now", title, t("invited_on", date=t.date(who.sent_at, facts.zone)))
-    return Line("", title, t("then_email", email=who.email) if mine else None)
+        return StateLine("now", title, t("invited_on", date=t.date(who.sent_at, facts.zone)))
+    return StateLine("", title, t("then_email", email=who.email) if mine else None)
 
 
-def whose_turn(facts: Facts, t: Words) -> Markup:
+def name_turn(facts: LinkFacts, t: SigningWords) -> Markup:
     """Return the sentence about whose turn it is: "Mira Okafor signs", "Mira Okafor and Ben Ash sign"."""
     open_ = [
         r
@@ -234,20 +238,20 @@ def whose_turn(facts: Facts, t: Words) -> Markup:
     turn = min((r.order for r in open_), default=0)
     asked = [r for r in open_ if r.order == turn]
     names = [r.name for r in asked] or [facts.sender]
-    act = "approve" if asked and all(part(r) == "approve" for r in asked) else "sign"
+    act = "approve" if asked and all(get_part(r) == "approve" for r in asked) else "sign"
     if len(names) == 1:
         return t(f"turn_{act}_one", name=names[0])
     return t(f"turn_{act}_some", names=t("comma").join(names[:-1]), name=names[-1])
 
 
-def first_page(facts: Facts) -> dict[str, Any]:
+def describe_first_page(facts: LinkFacts) -> dict[str, Any]:
     """Return the size of the first page's picture, and the sentence about the document."""
     t, pages = facts.words, facts.document.file.pages
     about = t("pages_from", pages=t.count("pages", len(pages)), organisation=facts.organisation.name)
-    return {"thumbnail": pixels(pages[0]), "about_it": about}
+    return {"thumbnail": measure_picture(pages[0]), "about_it": about}
 
 
-def onward(facts: Facts) -> dict[str, Any]:
+def find_onward(facts: LinkFacts) -> dict[str, Any]:
     """Return where the sender wants recipients to go after they have finished, or None.
 
     The page offers the address and never follows it by itself.

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from esign.config import Signing
+from esign.config import SigningSettings
 from esign.core.errors import Problem, UnknownLink
-from esign.core.network import networks_of
+from esign.core.network import list_networks
 from esign.system.clock import Clock
-from esign.web.http.ratelimit import REMEMBERED, Windows, too_many
+from esign.web.http.ratelimit import REMEMBERED, RateWindows, make_rate_problem
 
 LINKS = ("/s/", "/h/")
 TYPING = ("/draft", "/letters")
@@ -20,11 +20,11 @@ MORE_PEOPLE = 10  # the limit of one address, as a multiple of that of one link
 BLOCKED = 600.0  # seconds
 
 
-class Throttle:
+class LinkThrottle:
     """Counts the requests below /s/ and /h/. An address that tries too many wrong links is blocked for ten minutes."""
 
     def __init__(
-        self, app: ASGIApp, clock: Clock, most: Signing, refuse: Callable[[Scope, Problem], Response]
+        self, app: ASGIApp, clock: Clock, most: SigningSettings, refuse: Callable[[Scope, Problem], Response]
     ) -> None:
         self._app = app
         self._clock = clock
@@ -32,7 +32,9 @@ class Throttle:
         reads, writes = most.reads_per_minute, most.writes_per_minute
         by_link = {"reads": reads, "writes": writes, "typing": reads, "pages": reads * MORE_PAGES}
         by_address = {f"{name} here": limit * MORE_PEOPLE for name, limit in by_link.items()}
-        self._windows = Windows(clock, {**by_link, **by_address, "wrong links": most.wrong_links_per_minute})
+        self._windows = RateWindows(
+            clock, {**by_link, **by_address, "wrong links": most.wrong_links_per_minute}
+        )
         self._blocked: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,17 +54,17 @@ class Throttle:
 
     def _count_request(self, scope: Scope, address: str) -> Problem | None:
         """Count the request by address and by link. Return the problem if a limit is exceeded."""
-        name, token = policy(scope), scope["path"].split("/")[2]
+        name, token = choose_policy(scope), scope["path"].split("/")[2]
         link = hashlib.sha256(token.encode()).hexdigest()
         here = self._windows.count_address(f"{name} here", address)
-        if here is not None and here.exceeded:  # else the refused address would fill the memory with links
-            return too_many(here)
+        if here is not None and here.is_exceeded:  # else the refused address would fill the memory with links
+            return make_rate_problem(here)
         standing = self._windows.count(name, link)
-        return too_many(standing) if standing is not None and standing.exceeded else None
+        return make_rate_problem(standing) if standing is not None and standing.is_exceeded else None
 
     def _find_block(self, address: str) -> Problem | None:
         """Return the problem while a network of the address is blocked."""
-        for network, _ in networks_of(address):
+        for network, _ in list_networks(address):
             left = self._blocked.get(network, 0.0) - self._clock.monotonic()
             if left > 0:
                 return Problem("rate_limited", "Too many wrong links.", retry_after=math.ceil(left))
@@ -72,13 +74,13 @@ class Throttle:
     def _note_wrong(self, address: str) -> None:
         """Count a wrong link, and block the networks of the address that have tried too many."""
         for network, standing in self._windows.count_networks("wrong links", address):
-            if standing.exceeded:
+            if standing.is_exceeded:
                 if len(self._blocked) >= REMEMBERED:
                     self._blocked.clear()
                 self._blocked[network] = self._clock.monotonic() + BLOCKED
 
 
-def policy(scope: Scope) -> str:
+def choose_policy(scope: Scope) -> str:
     """Return the policy that a request counts against.
 
     Requests that the script sends while the recipient types have a policy of their own, so that they do not use

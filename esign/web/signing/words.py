@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "words"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SigningWords:
     """The sentences of one language.
 
     They come from this repository and may contain `<b>`. Values put into them are escaped.
@@ -31,22 +31,22 @@ class Words:
     def locale(self) -> str:
         return self.language.tag
 
-    def without_mail(self) -> "Words":
+    def without_mail(self) -> "SigningWords":
         """Return the sentences for an installation that sends no mail: none promises a mail or says one was sent."""
-        return Words(self.language, {**self.catalogue, **self.catalogue["nomail"]})
+        return SigningWords(self.language, {**self.catalogue, **self.catalogue["nomail"]})
 
     def __call__(self, key: str, **values: object) -> Markup:
         """Return a sentence with values put in."""
         isolated = {name: self._isolate(value) for name, value in values.items()}
-        return filled(self.catalogue[key], isolated)
+        return fill_sentence(self.catalogue[key], isolated)
 
     def _isolate(self, value: object) -> object:
         """Return a text from people isolated from the direction of the sentence, any other value unchanged."""
-        return language.apart(value, self.language.direction) if type(value) is str else value
+        return language.isolate_text(value, self.language.direction) if type(value) is str else value
 
     def count(self, key: str, n: int) -> Markup:
         """Return the form of a counted sentence that fits `n`."""
-        return filled(self.catalogue[key][self.language.form(n)], {"n": n})
+        return fill_sentence(self.catalogue[key][self.language.form(n)], {"n": n})
 
     def day(self, there: date) -> str:
         """Return a date such as `14 December 2026`."""
@@ -78,28 +78,28 @@ class Words:
         return {**self.catalogue["script"], "decimal": self.language.decimal}
 
 
-def filled(sentence: str, values: Mapping[str, object]) -> Markup:
+def fill_sentence(sentence: str, values: Mapping[str, object]) -> Markup:
     """Return the sentence with values put in. Values are escaped unless they are Markup."""
     return Markup(sentence).format(**values)  # noqa: S704  (from the catalogue; `format` escapes the values)
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class WordLibrary:
     """The sentences of every installed language."""
 
-    languages: Mapping[str, Words]
+    languages: Mapping[str, SigningWords]
 
     @classmethod
     @cache
-    def load(cls) -> "Library":
+    def load(cls) -> "WordLibrary":
         """Return the library, which is read once."""
-        return cls({tag: read(one) for tag, one in language.LANGUAGES.items()})
+        return cls({tag: read_words(one) for tag, one in language.LANGUAGES.items()})
 
-    def choose(self, *wanted: str | None) -> Words:
+    def choose(self, *wanted: str | None) -> SigningWords:
         """Return the first wanted language that is installed, or English."""
-        return self.languages[language.choose(*wanted).tag]
+        return self.languages[language.choose_language(*wanted).tag]
 
 
-def read(one: language.Language) -> Words:
+def read_words(one: language.Language) -> SigningWords:
     """Return the sentences of one language."""
-    return Words(one, json.loads((FOLDER / f"{one.tag}.json").read_text("utf-8")))
+    return SigningWords(one, json.loads((FOLDER / f"{one.tag}.json").read_text("utf-8")))

@@ -18,7 +18,7 @@ TITLE = "Lease of the workshop"
 
 
 def a_file(name: str) -> Any:
-    return {"name": name, "mimeType": PDF, "buffer": contract.pdf()}
+    return {"name": name, "mimeType": PDF, "buffer": contract.read_pdf()}
 
 
 def documents(desk: Desk) -> None:
@@ -210,7 +210,7 @@ def in_test_mode(desk: Desk) -> None:
     page.get_by_role("button", name="Test", exact=True).click()
     desk.sees("Nothing here has legal effect.")
     desk.as_program(Mode.TEST)
-    body = {**contract.create_body(), "send": True}
+    body = {**contract.build_create_body(), "send": True}
     document = str(desk.tell("/documents", body)["id"])
     desk.stage.work("mail")
     desk.go(f"/documents/{document}")

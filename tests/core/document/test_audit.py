@@ -10,7 +10,7 @@ import pytest
 
 from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.document import audit
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.state.outcome import Event
 from tests.factories import NOW, ORIGIN, SENDER
 
@@ -33,15 +33,15 @@ def sha256(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def chain(*facts: Event) -> list[Entry]:
-    lines: list[Entry] = []
+def chain(*facts: Event) -> list[AuditEntry]:
+    lines: list[AuditEntry] = []
     for seq, event in enumerate(facts, 1):
         previous = lines[-1].hash if lines else audit.START
-        lines.append(audit.entry(event, "doc_1", seq, previous, bytes([seq]) * 16))
+        lines.append(audit.make_entry(event, "doc_1", seq, previous, bytes([seq]) * 16))
     return lines
 
 
-def erased(line: Entry) -> Entry:
+def erased(line: AuditEntry) -> AuditEntry:
     return replace(line, personal=None, salt=None)
 
 
@@ -88,7 +88,7 @@ def test_the_chain_is_the_one_the_contract_defines() -> None:
 
 
 def test_no_public_member_holds_anything_personal() -> None:
-    line = audit.entry(FACTS[3], "doc_1", 1, audit.START, bytes(16))
+    line = audit.make_entry(FACTS[3], "doc_1", 1, audit.START, bytes(16))
     public = repr(erased(line))
     for word in ("Ana", "ana@", "2001:db8", "teuer"):
         assert word not in public
@@ -121,7 +121,7 @@ def test_a_trail_as_it_was_written_is_intact(length: int) -> None:
         lambda line: replace(line, hash=bytes(32)),
     ],
 )
-def test_any_change_of_any_line_is_noticed(at: int, change: Callable[[Entry], Entry]) -> None:
+def test_any_change_of_any_line_is_noticed(at: int, change: Callable[[AuditEntry], AuditEntry]) -> None:
     trail = chain(*FACTS)
     trail[at] = change(trail[at])
     assert not audit.is_intact(trail)
@@ -146,20 +146,20 @@ def test_two_lines_in_the_other_order_are_noticed(at: int) -> None:
 
 def test_a_line_put_in_later_is_noticed() -> None:
     trail = chain(*FACTS)
-    again = audit.entry(FACTS[1], "doc_1", 3, trail[1].hash, bytes(16))
+    again = audit.make_entry(FACTS[1], "doc_1", 3, trail[1].hash, bytes(16))
     assert not audit.is_intact([*trail[:2], again, *trail[2:]])
 
 
 @pytest.mark.parametrize("numbers", [(2, 3), (0, 1), (1, 1), (1, 3)])
 def test_lines_are_numbered_from_one_without_a_gap(numbers: tuple[int, int]) -> None:
-    first = audit.entry(FACTS[0], "doc_1", numbers[0], audit.START, bytes(16))
-    second = audit.entry(FACTS[1], "doc_1", numbers[1], first.hash, bytes(16))
+    first = audit.make_entry(FACTS[0], "doc_1", numbers[0], audit.START, bytes(16))
+    second = audit.make_entry(FACTS[1], "doc_1", numbers[1], first.hash, bytes(16))
     assert not audit.is_intact([first, second])
 
 
 def test_a_rewritten_line_does_not_fit_the_one_after_it() -> None:
     trail = chain(*FACTS)
-    trail[1] = audit.entry(replace(FACTS[1], at=NOW), "doc_1", 2, trail[0].hash, bytes(16))
+    trail[1] = audit.make_entry(replace(FACTS[1], at=NOW), "doc_1", 2, trail[0].hash, bytes(16))
     assert not audit.is_intact(trail)
 
 
@@ -170,6 +170,6 @@ def test_erasing_what_is_personal_keeps_the_chain_verifying(kept: int) -> None:
 
 
 def test_the_same_personal_data_hash_differently_under_another_salt() -> None:
-    first = audit.entry(FACTS[0], "doc_1", 1, audit.START, bytes(16))
-    second = audit.entry(FACTS[0], "doc_1", 1, audit.START, b"\x01" * 16)
+    first = audit.make_entry(FACTS[0], "doc_1", 1, audit.START, bytes(16))
+    second = audit.make_entry(FACTS[0], "doc_1", 1, audit.START, b"\x01" * 16)
     assert first.personal_hash != second.personal_hash

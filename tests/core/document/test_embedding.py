@@ -2,7 +2,7 @@
 
 import pytest
 
-from esign.core.document.embedding import is_plain, origin
+from esign.core.document.embedding import is_plain, parse_origin
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from esign.core.document.embedding import is_plain, origin
     ],
 )
 def test_an_origin_is_spelt_as_browsers_spell_it(text: str, spelt: str) -> None:
-    assert origin(text) == spelt
+    assert parse_origin(text) == spelt
     assert is_plain(spelt) is text.startswith("http:")
 
 
@@ -64,4 +64,4 @@ def test_an_origin_is_spelt_as_browsers_spell_it(text: str, spelt: str) -> None:
     ],
 )
 def test_nothing_else_is_one(text: str) -> None:
-    assert origin(text) is None
+    assert parse_origin(text) is None

@@ -28,9 +28,9 @@ def test_the_boxes_of_a_group_are_one_answer() -> None:
         a_box("d"),
         a_box("e", read_only=True, options={"group": "x"}),
     )
-    assert estimate.asked(a_recipient(fields=boxes)) == 3
+    assert estimate.count_answers(a_recipient(fields=boxes)) == 3
 
 
 @pytest.mark.parametrize(("pages", "asked", "minutes"), [(1, 0, 1), (3, 13, 6), (3, 5, 3), (40, 2, 21)])
 def test_reading_takes_longer_than_filling_in(pages: int, asked: int, minutes: int) -> None:
-    assert estimate.minutes(pages, asked) == minutes
+    assert estimate.estimate_minutes(pages, asked) == minutes

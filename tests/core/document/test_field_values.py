@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from esign.core.document.document import Field, FieldType, Ink, Recipient, Role
-from esign.core.document.field_values import Wrong, fill, needs_signature, number
+from esign.core.document.field_values import InvalidValue, check_number, fill_fields, needs_signature
 from esign.core.errors import Problem
 from tests.factories import NOW, TYPED, a_field, a_recipient, an_answer
 
@@ -27,14 +27,14 @@ def who(*fields: Field, **changes: Any) -> Recipient:
 def answered(field: Field, given: Any, **changes: Any) -> Field:
     """The field after `given` was put into it."""
     answers = {"sig": TYPED} | ({} if given is ABSENT else {field.id: given})
-    filled, _ = fill(who(field, **changes), answers, TODAY, NOW)
+    filled, _ = fill_fields(who(field, **changes), answers, TODAY, NOW)
     assert filled[0].value == TYPED
     return filled[1]
 
 
 def problems(recipient: Recipient, answers: dict[str, Any]) -> list[tuple[str, str]]:
     with pytest.raises(Problem) as refused:
-        fill(recipient, answers, TODAY, NOW)
+        fill_fields(recipient, answers, TODAY, NOW)
     assert refused.value.code == "invalid_request"
     assert all(detail.message.endswith(".") for detail in refused.value.details)
     return [(detail.path, detail.rule) for detail in refused.value.details]
@@ -273,7 +273,7 @@ def test_a_group_of_boxes_keeps_its_number_of_ticks(
 ) -> None:
     recipient, answers = boxes(ticks, *options)
     if holds:
-        filled, _ = fill(recipient, answers, TODAY, NOW)
+        filled, _ = fill_fields(recipient, answers, TODAY, NOW)
         assert [box.value for box in filled[1:]] == [tick == "x" for tick in ticks]
     else:
         assert problems(recipient, answers) == [("/answers/b0", "range")]
@@ -296,7 +296,7 @@ def test_an_approver_may_leave_every_field_empty(kind: FieldType, given: Any) ->
     approver = a_recipient(role=Role.APPROVER, fields=(field,))
     if kind is F.CHECKBOX and isinstance(given, str):
         return
-    (filled,), ink = fill(approver, {} if given is ABSENT else {"f": given}, TODAY, NOW)
+    (filled,), ink = fill_fields(approver, {} if given is ABSENT else {"f": given}, TODAY, NOW)
     assert (filled.value, ink) == (False if kind is F.CHECKBOX else None, None)
 
 
@@ -313,7 +313,7 @@ def test_an_approver_may_tick_fewer_boxes_than_a_group_asks_for_but_not_more(tic
     signer, answers = boxes(ticks, {"minChecked": 2, "maxChecked": 2})
     approver = replace(signer, role=Role.APPROVER)
     if holds:
-        filled, _ = fill(approver, answers, TODAY, NOW)
+        filled, _ = fill_fields(approver, answers, TODAY, NOW)
         assert [box.value for box in filled[1:]] == [tick == "x" for tick in ticks]
     else:
         assert problems(approver, answers) == [("/answers/b0", "range")]
@@ -358,19 +358,19 @@ def test_the_signature_is_asked_for_apart_where_a_signer_has_no_field_for_it(
 
 
 def test_a_signature_apart_from_the_fields_is_handed_back() -> None:
-    assert fill(a_recipient(), {"signature": DRAWN}, TODAY, NOW) == ((), DRAWN)
+    assert fill_fields(a_recipient(), {"signature": DRAWN}, TODAY, NOW) == ((), DRAWN)
     assert problems(a_recipient(), {}) == [("/answers/signature", "required")]
     assert problems(a_recipient(), {"signature": "Jo Li"}) == [("/answers/signature", "type")]
-    assert fill(a_recipient(role=Role.APPROVER), {}, TODAY, NOW) == ((), None)
-    assert fill(who(), {"sig": TYPED}, TODAY, NOW)[1] is None
+    assert fill_fields(a_recipient(role=Role.APPROVER), {}, TODAY, NOW) == ((), None)
+    assert fill_fields(who(), {"sig": TYPED}, TODAY, NOW)[1] is None
 
 
 @pytest.mark.parametrize("written", ["1,000", "12,345,678", "-1,000"])
 def test_a_mark_between_thousands_is_never_taken_for_a_point(written: str) -> None:
-    with pytest.raises(Wrong) as wrong:
-        number(a_field(FieldType.NUMBER), written)
+    with pytest.raises(InvalidValue) as wrong:
+        check_number(a_field(FieldType.NUMBER), written)
     assert wrong.value.rule == "format"
 
 
 def test_three_digits_after_a_comma_are_decimals_where_three_are_asked_for() -> None:
-    assert number(a_field(FieldType.NUMBER, options={"decimals": 3}), "1,125") == "1.125"
+    assert check_number(a_field(FieldType.NUMBER, options={"decimals": 3}), "1,125") == "1.125"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.core.document.filename import LONGEST, distinct, portable
+from esign.core.document.filename import LONGEST, make_distinct, make_portable
 
 
 @pytest.mark.parametrize(
@@ -31,19 +31,19 @@ from esign.core.document.filename import LONGEST, distinct, portable
     ],
 )
 def test_a_name_is_made_portable(name: str, expected: str) -> None:
-    assert portable(name) == expected
-    assert portable(expected) == expected
+    assert make_portable(name) == expected
+    assert make_portable(expected) == expected
 
 
 def test_the_longest_name_of_any_script_can_be_written(tmp_path: Path) -> None:
     for letter in "aé契😀":
-        *_, last = distinct([portable(f"{letter * 300}.pdf")] * 100)
+        *_, last = make_distinct([make_portable(f"{letter * 300}.pdf")] * 100)
         (tmp_path / last).touch()
 
 
 def test_names_that_are_alike_get_numbers() -> None:
     names = ["offer.pdf", "Offer.PDF", "offer.pdf", "offer (2).pdf", "a", "A", "STRASSE", "straße"]
-    assert distinct(names) == [
+    assert make_distinct(names) == [
         "offer.pdf",
         "Offer (2).PDF",
         "offer (3).pdf",

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from esign.core.document.document import FieldType
-from esign.core.document.placement import out_of_bounds, sized
+from esign.core.document.placement import complete_size, find_out_of_bounds
 from tests.factories import A4, a_field
 
 # The column "Default w × h %" of the contract.
@@ -24,20 +24,20 @@ DEFAULTS = {
 
 @pytest.mark.parametrize("kind", FieldType)
 def test_a_field_without_a_size_gets_that_of_its_type(kind: FieldType) -> None:
-    assert sized(kind, 10, 10, None, None) == DEFAULTS[kind]
+    assert complete_size(kind, 10, 10, None, None) == DEFAULTS[kind]
 
 
 @pytest.mark.parametrize("kind", FieldType)
 def test_a_default_size_is_cut_to_what_fits_on_the_page(kind: FieldType) -> None:
-    assert sized(kind, 98, 99, None, None) == (2, 1)
+    assert complete_size(kind, 98, 99, None, None) == (2, 1)
     cut = a_field(kind, x=98, y=99, width=2, height=1)
-    assert not [*out_of_bounds(cut, [A4], "")]
+    assert not [*find_out_of_bounds(cut, [A4], "")]
 
 
 @pytest.mark.parametrize("kind", FieldType)
 def test_a_given_size_is_never_cut(kind: FieldType) -> None:
-    assert sized(kind, 98, 99, 40, 30) == (40, 30)
-    assert sized(kind, 0, 0, 1, None) == (1, DEFAULTS[kind][1])
+    assert complete_size(kind, 98, 99, 40, 30) == (40, 30)
+    assert complete_size(kind, 0, 0, 1, None) == (1, DEFAULTS[kind][1])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_given_size_is_never_cut(kind: FieldType) -> None:
     ],
 )
 def test_a_field_may_lie_anywhere_on_its_page(place: dict[str, Any]) -> None:
-    assert not [*out_of_bounds(a_field(**place), [A4, A4], "/fields/0")]
+    assert not [*find_out_of_bounds(a_field(**place), [A4, A4], "/fields/0")]
 
 
 @pytest.mark.parametrize(
@@ -77,20 +77,20 @@ def test_a_field_may_lie_anywhere_on_its_page(place: dict[str, Any]) -> None:
     ],
 )
 def test_a_field_outside_its_page_is_told_which_member_is_wrong(place: dict[str, Any], member: str) -> None:
-    (problem,) = out_of_bounds(a_field(**place), [A4, A4], "/recipients/1/fields/2")
+    (problem,) = find_out_of_bounds(a_field(**place), [A4, A4], "/recipients/1/fields/2")
     assert (problem.path, problem.rule) == (f"/recipients/1/fields/2/{member}", "range")
     assert problem.message.endswith(".")
 
 
 def test_all_that_is_wrong_with_a_place_is_told_at_once() -> None:
     nowhere = a_field(page=9, x=200, y=-1, width=0, height=200)
-    assert [problem.path for problem in out_of_bounds(nowhere, [A4], "")] == [
+    assert [problem.path for problem in find_out_of_bounds(nowhere, [A4], "")] == [
         *("/page", "/x", "/width", "/y", "/height")
     ]
 
 
 @pytest.mark.parametrize("kind", FieldType)
 def test_a_default_size_is_no_mistake_of_its_own(kind: FieldType) -> None:
-    width, height = sized(kind, 150, 100, None, None)
+    width, height = complete_size(kind, 150, 100, None, None)
     beyond = a_field(kind, x=150, y=100, width=width, height=height)
-    assert [problem.path for problem in out_of_bounds(beyond, [A4], "")] == ["/x", "/y"]
+    assert [problem.path for problem in find_out_of_bounds(beyond, [A4], "")] == ["/x", "/y"]

@@ -1,6 +1,6 @@
 import pytest
 
-from esign.core.document.reminder import next_due
+from esign.core.document.reminder import find_next_due
 from esign.core.instant import DAY, HOUR, Instant
 from esign.core.people.account import Reminders
 from tests.factories import NOW
@@ -12,7 +12,7 @@ def plan(reminders: Reminders, days: float, after: Instant = NOW) -> list[float]
     """Days after the invitation of every reminder, when each one is sent on time."""
     expires_at, due = NOW + round(days * DAY), after
     found: list[float] = []
-    while (following := next_due(reminders, NOW, expires_at, due)) is not None:
+    while (following := find_next_due(reminders, NOW, expires_at, due)) is not None:
         assert following > due
         due = following
         found.append((due - NOW) / DAY)
@@ -70,13 +70,13 @@ def test_nobody_is_reminded_at_or_after_the_expiry() -> None:
 def test_what_was_missed_while_the_program_was_stopped_is_skipped(
     stopped_until: float, then: float | None
 ) -> None:
-    due = next_due(Reminders(), NOW, NOW + 30 * DAY, NOW + round(stopped_until * DAY))
+    due = find_next_due(Reminders(), NOW, NOW + 30 * DAY, NOW + round(stopped_until * DAY))
     assert due == (None if then is None else NOW + then * DAY)
 
 
 def test_the_plan_counts_from_the_own_invitation_and_not_from_the_sending() -> None:
     invited = NOW + 10 * DAY + HOUR
-    assert next_due(Reminders(), invited, NOW + 30 * DAY, invited) == invited + 3 * DAY
+    assert find_next_due(Reminders(), invited, NOW + 30 * DAY, invited) == invited + 3 * DAY
 
 
 @pytest.mark.parametrize(("hours_before", "expected"), [(24.5, [3, 7]), (25, [3, 7, 7 + 1 / 24])])

@@ -28,26 +28,29 @@ def test_only_completed_documents_of_organisations_that_keep_them_are_locked() -
 
 
 def test_what_ended_goes_after_its_days_but_never_within_its_retention() -> None:
-    assert retention.deletes_at(COMPLETED, an_organisation()) is None
+    assert retention.find_deletion_time(COMPLETED, an_organisation()) is None
     deletes = an_organisation(delete_closed_after_days=10)
-    assert retention.deletes_at(COMPLETED, deletes) == NOW + 10 * DAY
-    assert retention.deletes_at(DECLINED, deletes) == NOW + 10 * DAY
-    assert retention.deletes_at(a_document(status=Status.SENT), deletes) is None
+    assert retention.find_deletion_time(COMPLETED, deletes) == NOW + 10 * DAY
+    assert retention.find_deletion_time(DECLINED, deletes) == NOW + 10 * DAY
+    assert retention.find_deletion_time(a_document(status=Status.SENT), deletes) is None
     both = an_organisation(delete_closed_after_days=10, retain_completed_days=30)
-    assert retention.deletes_at(COMPLETED, both) == NOW + 30 * DAY
-    assert retention.deletes_at(DECLINED, both) == NOW + 10 * DAY
+    assert retention.find_deletion_time(COMPLETED, both) == NOW + 30 * DAY
+    assert retention.find_deletion_time(DECLINED, both) == NOW + 10 * DAY
 
 
 TESTED = a_document(status=Status.COMPLETED, completed_at=NOW, mode=Mode.TEST)
 
 
 def test_a_document_of_test_mode_goes_ninety_days_after_its_end_whatever_else_is_kept() -> None:
-    assert retention.goes_at(TESTED, an_organisation(), 90) == NOW + 90 * DAY
+    assert retention.find_removal_time(TESTED, an_organisation(), 90) == NOW + 90 * DAY
     keeps = an_organisation(retain_completed_days=3650, delete_closed_after_days=10)
-    assert retention.goes_at(TESTED, keeps, 90) == NOW + 90 * DAY
-    assert retention.goes_at(TESTED, an_organisation(delete_closed_after_days=10), 90) == NOW + 10 * DAY
-    assert retention.goes_at(COMPLETED, an_organisation(), 90) is None
-    assert retention.goes_at(a_document(mode=Mode.TEST), an_organisation(), 90) is None
+    assert retention.find_removal_time(TESTED, keeps, 90) == NOW + 90 * DAY
+    assert (
+        retention.find_removal_time(TESTED, an_organisation(delete_closed_after_days=10), 90)
+        == NOW + 10 * DAY
+    )
+    assert retention.find_removal_time(COMPLETED, an_organisation(), 90) is None
+    assert retention.find_removal_time(a_document(mode=Mode.TEST), an_organisation(), 90) is None
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -64,9 +67,9 @@ def test_looking_by_date_finds_what_goes_and_nothing_else(
     mode: Mode, document: Document, organisation: Organisation
 ) -> None:
     document = replace(document, mode=mode)
-    goes_at = retention.goes_at(document, organisation, 90)
+    goes_at = retention.find_removal_time(document, organisation, 90)
     ended = document.completed_at or document.closed_at or 0
     for now in (NOW, *(NOW + days * DAY + late for days in (10, 30, 90, 100, 3650) for late in (-1, 0))):
-        until = retention.horizons(organisation, mode, 90, now)
+        until = retention.find_horizons(organisation, mode, 90, now)
         horizon = until.completed if document.completed_at else until.closed
         assert (horizon is not None and ended <= horizon) == (goes_at is not None and now >= goes_at)

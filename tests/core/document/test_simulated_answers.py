@@ -8,7 +8,7 @@ import pytest
 
 from esign.core.document import simulated_answers
 from esign.core.document.document import INK, Field, FieldType, Ink, Recipient, Role
-from esign.core.document.field_values import PATTERNS, fill
+from esign.core.document.field_values import PATTERNS, fill_fields
 from tests.factories import NOW, a_field, a_recipient
 
 TODAY = date(2026, 11, 21)
@@ -16,9 +16,9 @@ TODAY = date(2026, 11, 21)
 
 def filled(recipient: Recipient, **given: Any) -> dict[str, Any]:
     """The values that are stored, by field id; signatures stand for what `inks` makes of them."""
-    answers = simulated_answers.answers(recipient, given, TODAY)
+    answers = simulated_answers.make_answers(recipient, given, TODAY)
     inks = {id: Ink(v["kind"], text=v.get("text")) if isinstance(v, dict) else v for id, v in answers.items()}
-    fields, ink = fill(recipient, inks, TODAY, NOW)
+    fields, ink = fill_fields(recipient, inks, TODAY, NOW)
     return {field.id: field.value for field in fields} | {"signature": ink}
 
 
@@ -35,7 +35,7 @@ def test_every_required_field_gets_something_that_fits(type: FieldType) -> None:
 @pytest.mark.parametrize("type", [type for type in FieldType if type is not FieldType.CHECKBOX])
 def test_an_optional_field_is_left_as_it_is(type: FieldType) -> None:
     field = a_field(type, required=False, options={**a_field(type).options, "autofill": False})
-    assert field.id not in simulated_answers.answers(holder(field), {}, TODAY)
+    assert field.id not in simulated_answers.make_answers(holder(field), {}, TODAY)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -91,12 +91,14 @@ def test_what_is_given_is_kept_and_what_the_sender_wrote_too() -> None:
 
 def test_a_signature_without_a_field_and_without_letters_is_made_up_too() -> None:
     drawn = a_field(FieldType.SIGNATURE, options={"allowed": ["drawn"]})
-    assert simulated_answers.answers(holder(drawn), {}, TODAY) == {
+    assert simulated_answers.make_answers(holder(drawn), {}, TODAY) == {
         drawn.id: {"kind": "drawn", "picture": simulated_answers.STROKE}
     }
-    assert simulated_answers.answers(holder(), {}, TODAY) == {"signature": {"kind": "typed", "text": "Jo Li"}}
+    assert simulated_answers.make_answers(holder(), {}, TODAY) == {
+        "signature": {"kind": "typed", "text": "Jo Li"}
+    }
     initials = a_field(FieldType.INITIALS)
-    assert simulated_answers.answers(holder(initials), {}, TODAY)[initials.id] == {
+    assert simulated_answers.make_answers(holder(initials), {}, TODAY)[initials.id] == {
         "kind": "typed",
         "text": "JL",
     }
@@ -114,11 +116,11 @@ def test_a_signature_without_a_field_and_without_letters_is_made_up_too() -> Non
     ],
 )
 def test_a_signature_of_which_only_a_part_is_given_is_completed(given: Any, full: Any) -> None:
-    assert simulated_answers.answers(holder(), {"signature": given}, TODAY) == {"signature": full}
+    assert simulated_answers.make_answers(holder(), {"signature": given}, TODAY) == {"signature": full}
     for type in INK:
         field = a_field(type)
-        assert simulated_answers.answers(holder(field), {field.id: given}, TODAY)[field.id] == full
+        assert simulated_answers.make_answers(holder(field), {field.id: given}, TODAY)[field.id] == full
 
 
 def test_an_approver_need_fill_in_nothing() -> None:
-    assert simulated_answers.answers(holder(a_field(), role=Role.APPROVER), {}, TODAY) == {}
+    assert simulated_answers.make_answers(holder(a_field(), role=Role.APPROVER), {}, TODAY) == {}

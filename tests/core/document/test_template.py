@@ -6,8 +6,8 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.document.document import FieldType, RecipientStatus, Role, Status
-from esign.core.document.field_values import CHECKS, Wrong, prefill
-from esign.core.document.template import NewId, Taker, filled, roles_of
+from esign.core.document.field_values import CHECKS, InvalidValue, prefill
+from esign.core.document.template import NewId, Taker, make_recipients, make_roles
 from esign.core.errors import Problem
 from esign.core.webhook import webhook
 from tests.factories import NOW, TYPED, a_document, a_field, a_recipient, a_role, a_template, an_answer
@@ -28,13 +28,13 @@ def problems(*takers: Taker, **given: Any) -> set[tuple[str, str]]:
     """Path and rule of everything wrong with this use of a template."""
     template = given.get("template") or a_template(SELLER, BUYER)
     with pytest.raises(Problem) as refused:
-        filled(template, takers, numbered())
+        make_recipients(template, takers, numbered())
     assert refused.value.code == "invalid_request"
     return {(detail.path, detail.rule) for detail in refused.value.details}
 
 
 def test_who_takes_a_role_gets_its_place_in_the_order_of_the_template() -> None:
-    seller, buyer = filled(a_template(SELLER, BUYER), [taker("buyer"), taker("seller")], numbered())
+    seller, buyer = make_recipients(a_template(SELLER, BUYER), [taker("buyer"), taker("seller")], numbered())
     assert (seller.email, seller.name, seller.order) == ("seller@example.com", "Some seller", 2)
     assert (buyer.email, buyer.order, buyer.role, buyer.authentication) == (
         "buyer@example.com", 1, Role.SIGNER, "link"
@@ -44,7 +44,7 @@ def test_who_takes_a_role_gets_its_place_in_the_order_of_the_template() -> None:
 
 
 def test_a_template_without_roles_makes_a_document_without_recipients() -> None:
-    assert filled(replace(a_template(), roles=()), [], numbered()) == ()
+    assert make_recipients(replace(a_template(), roles=()), [], numbered()) == ()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_every_role_is_taken_exactly_once(takers: list[str], expected: set[tuple
 
 def test_each_role_that_nobody_takes_is_named() -> None:
     with pytest.raises(Problem) as refused:
-        filled(a_template(SELLER, BUYER), [], numbered())
+        make_recipients(a_template(SELLER, BUYER), [], numbered())
     assert [detail.message for detail in refused.value.details] == [
         "The role “seller” needs a recipient.",
         "The role “buyer” needs a recipient.",
@@ -82,7 +82,7 @@ def test_values_go_into_the_fields_of_their_keys_and_the_template_keeps_its_own(
     field, other = a_field(kind, key="k", label="Plot"), a_field(key="other", value="stays")
     template = a_template(a_role("buyer", fields=(field, other)))
     given = an_answer(field)
-    [buyer] = filled(template, [taker("buyer", k=given)], numbered())
+    [buyer] = make_recipients(template, [taker("buyer", k=given)], numbered())
     assert buyer.fields == (
         replace(field, id=buyer.fields[0].id, value=given),
         replace(other, id=buyer.fields[1].id),
@@ -93,7 +93,7 @@ def test_values_go_into_the_fields_of_their_keys_and_the_template_keeps_its_own(
 
 def test_the_fields_of_two_uses_have_ids_of_their_own() -> None:
     template, new_id = a_template(a_role("buyer", fields=(a_field(),))), numbered()
-    [one], [two] = (filled(template, [taker("buyer")], new_id) for _ in range(2))
+    [one], [two] = (make_recipients(template, [taker("buyer")], new_id) for _ in range(2))
     assert one.id != two.id and one.fields[0].id != two.fields[0].id
 
 
@@ -135,7 +135,7 @@ def test_the_sender_writes_what_the_recipient_only_reads_and_may_empty_what_it_m
     fixed = a_field(key="price", read_only=True, value="1")
     free = a_field(key="plot", value="14 B")
     template = a_template(a_role("buyer", fields=(fixed, free)))
-    [buyer] = filled(template, [taker("buyer", price=" 2 ", plot="")], numbered())
+    [buyer] = make_recipients(template, [taker("buyer", price=" 2 ", plot="")], numbered())
     assert [field.value for field in buyer.fields] == ["2", None]
     assert buyer.fields[0].read_only
 
@@ -143,7 +143,7 @@ def test_the_sender_writes_what_the_recipient_only_reads_and_may_empty_what_it_m
 @pytest.mark.parametrize("kind", FieldType)
 def test_nothing_is_prefilled_that_its_type_does_not_take(kind: FieldType) -> None:
     wrong: str | bool = "x" if kind is FieldType.CHECKBOX else True
-    with pytest.raises(Wrong):
+    with pytest.raises(InvalidValue):
         prefill(a_field(kind), wrong)
 
 
@@ -152,7 +152,7 @@ def test_nothing_is_prefilled_that_its_type_does_not_take(kind: FieldType) -> No
 
 def test_the_roles_of_a_document_say_nothing_about_the_people_who_hold_them() -> None:
     document = a_document(a_recipient("Ada Lovelace", order=2), a_recipient("Bob", role=Role.APPROVER))
-    one, two = roles_of(document, numbered())
+    one, two = make_roles(document, numbered())
     assert (one.key, one.name, one.role, one.order) == ("signer_1", "Signer 1", Role.SIGNER, 2)
     assert (two.key, two.name, two.role, two.order) == ("approver_2", "Approver 2", Role.APPROVER, 1)
     assert one.id != two.id and {one.id, two.id}.isdisjoint({r.id for r in document.recipients})
@@ -166,7 +166,7 @@ def test_what_the_sender_wrote_is_taken_over_and_what_a_recipient_filled_in_is_n
         a_field(FieldType.SIGNATURE, value=TYPED, filled_at=NOW),
     )
     document = a_document(a_recipient(fields=fields), status=Status.COMPLETED)
-    [role] = roles_of(document, numbered())
+    [role] = make_roles(document, numbered())
     assert [field.value for field in role.fields] == ["from the sender", None, "from the sender", None]
     assert all(field.filled_at is None for field in role.fields)
     assert {field.id for field in role.fields}.isdisjoint({field.id for field in fields})
@@ -177,7 +177,7 @@ def test_what_the_sender_wrote_is_taken_over_and_what_a_recipient_filled_in_is_n
 
 def test_the_payload_of_a_template_event_has_exactly_the_members_of_the_contract() -> None:
     template = a_template(id="tpl_1", title="Ö", revision=3, mode=Mode.TEST)
-    assert webhook.template_payload("template.updated", NOW + 123, "evt_1", template) == {
+    assert webhook.make_template_payload("template.updated", NOW + 123, "evt_1", template) == {
         "id": "evt_1",
         "type": "template.updated",
         "timestamp": "2026-11-21T00:00:00.123Z",

@@ -3,11 +3,11 @@
 import pytest
 
 from esign.core.document import text_fit
-from esign.core.document.document import Field, Page
+from esign.core.document.document import Field, PageGeometry
 from esign.core.document.document import FieldType as T
 from tests.web.signing.port import a_field
 
-PAGE, POSTER, LABEL = Page(600, 800, 0), Page(2400, 3600, 0), Page(200, 55, 0)
+PAGE, POSTER, LABEL = PageGeometry(600, 800, 0), PageGeometry(2400, 3600, 0), PageGeometry(200, 55, 0)
 CHOICE = {"options": ["a", "b"]}
 
 
@@ -26,8 +26,8 @@ CHOICE = {"options": ["a", "b"]}
         (a_field("f", T.RADIO, 1, (0, 0, 20, 2), options={**CHOICE, "layout": "horizontal"}), PAGE, 10.56),
     ],
 )
-def test_letters_begin_at_the_size_of_the_seal(field: Field, page: Page, points: float) -> None:
-    assert text_fit.size(field, page) == pytest.approx(points)
+def test_letters_begin_at_the_size_of_the_seal(field: Field, page: PageGeometry, points: float) -> None:
+    assert text_fit.find_font_size(field, page) == pytest.approx(points)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,13 @@ def test_letters_begin_at_the_size_of_the_seal(field: Field, page: Page, points:
         (a_field("f", T.RADIO, 1, (0, 0, 20, 10), options=CHOICE), POSTER, 30),
     ],
 )
-def test_marks_are_as_large_as_their_boxes_and_lines_allow(field: Field, page: Page, points: float) -> None:
-    assert text_fit.mark(field, page) == pytest.approx(points)
+def test_marks_are_as_large_as_their_boxes_and_lines_allow(
+    field: Field, page: PageGeometry, points: float
+) -> None:
+    assert text_fit.find_mark_size(field, page) == pytest.approx(points)
 
 
 def test_sizes_hold_from_a5_to_a3_and_go_with_smaller_and_larger_pages() -> None:
-    assert text_fit.factors(420, 595) == text_fit.factors(842, 1191) == (1, 1)
-    assert text_fit.factors(1680, 2400) == (1, 2)
-    assert text_fit.factors(200, 55) == (0.25, 1)
+    assert text_fit.find_factors(420, 595) == text_fit.find_factors(842, 1191) == (1, 1)
+    assert text_fit.find_factors(1680, 2400) == (1, 2)
+    assert text_fit.find_factors(200, 55) == (0.25, 1)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from esign.core.document.zip_archive import Entry, directory
+from esign.core.document.zip_archive import ZipEntry, write_directory
 
 LATE = datetime(2026, 11, 22, 17, 5, 31, tzinfo=UTC)
 
@@ -19,9 +19,9 @@ def test_what_is_written_is_read(names: list[str]) -> None:
     written, entries = b"", []
     for n, name in enumerate(names):
         content = name.encode() * n
-        entries.append(Entry(name, LATE, len(content), zlib.crc32(content), len(written)))
+        entries.append(ZipEntry(name, LATE, len(content), zlib.crc32(content), len(written)))
         written += entries[-1].head() + content
-    with zipfile.ZipFile(io.BytesIO(written + directory(entries, len(written)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(written + write_directory(entries, len(written)))) as archive:
         assert archive.testzip() is None and archive.namelist() == names
         for n, one in enumerate(archive.infolist()):
             assert archive.read(one) == one.filename.encode() * n
@@ -29,6 +29,6 @@ def test_what_is_written_is_read(names: list[str]) -> None:
 
 
 def test_a_time_before_there_were_archives_is_their_first() -> None:
-    entry = Entry("a", datetime(1970, 1, 1, tzinfo=UTC), 0, 0, 0)
-    with zipfile.ZipFile(io.BytesIO(entry.head() + directory([entry], len(entry.head())))) as archive:
+    entry = ZipEntry("a", datetime(1970, 1, 1, tzinfo=UTC), 0, 0, 0)
+    with zipfile.ZipFile(io.BytesIO(entry.head() + write_directory([entry], len(entry.head())))) as archive:
         assert archive.infolist()[0].date_time == (1980, 1, 1, 0, 0, 0)

@@ -6,26 +6,26 @@ import pytest
 
 from esign.core.actor import Actor, Origin
 from esign.core.document import audit
-from esign.core.document.audit import Chain, Entry
+from esign.core.document.audit import AuditEntry, Chain
 from esign.core.document.state.outcome import Event
 from esign.core.people.admin_audit import is_entered
 
 ORGANISATION = "org_1"
 
 
-def a_log(*types: str, **last: object) -> list[Entry]:
-    lines: list[Entry] = []
+def a_log(*types: str, **last: object) -> list[AuditEntry]:
+    lines: list[AuditEntry] = []
     for seq, type in enumerate(types, 1):
         data = dict(last) if seq == len(types) else {}
         event = Event(
             type, seq, Actor("member", "mem_1", "Ada", "ada@example.test"), None, Origin("::1"), data
         )
         previous = lines[-1].hash if lines else audit.START
-        lines.append(audit.entry(event, ORGANISATION, seq, previous, bytes(16)))
+        lines.append(audit.make_entry(event, ORGANISATION, seq, previous, bytes(16)))
     return lines
 
 
-def verdict(lines: list[Entry]) -> str | None:
+def verdict(lines: list[AuditEntry]) -> str | None:
     chain = Chain(lines[0].document_id)
     for line in lines:
         chain.follow(line.seq, line)
@@ -33,7 +33,7 @@ def verdict(lines: list[Entry]) -> str | None:
     return chain.broken
 
 
-def erased(line: Entry) -> Entry:
+def erased(line: AuditEntry) -> AuditEntry:
     return replace(line, personal=None, salt=None)
 
 

@@ -13,17 +13,17 @@ def key(*scopes: Scope) -> ApiKey:
 
 @pytest.mark.parametrize(("mode", "check"), [(Mode.LIVE, "29ZqNo"), (Mode.TEST, "2s1Z4x")])
 def test_the_checksum_is_that_of_the_contract(mode: Mode, check: str) -> None:
-    made = api_key.compose(mode, ZEROS)
+    made = api_key.compose_key(mode, ZEROS)
     assert made == f"esk_{mode.value}_{ZEROS}{check}"
     assert len(made) == 45
-    assert api_key.mode_of(made) is mode
+    assert api_key.parse_mode(made) is mode
 
 
 @pytest.mark.parametrize("place", range(45))
 def test_one_changed_character_is_noticed(place: int) -> None:
-    made = api_key.compose(Mode.LIVE, "AbcdefghijklmnopqrstuvwxyZ0123")
+    made = api_key.compose_key(Mode.LIVE, "AbcdefghijklmnopqrstuvwxyZ0123")
     other = "b" if made[place] == "a" else "a"
-    assert api_key.mode_of(made[:place] + other + made[place + 1 :]) is None
+    assert api_key.parse_mode(made[:place] + other + made[place + 1 :]) is None
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,19 @@ def test_one_changed_character_is_noticed(place: int) -> None:
     ],
 )
 def test_other_shapes_are_no_keys(text: str) -> None:
-    assert api_key.mode_of(text) is None
+    assert api_key.parse_mode(text) is None
 
 
 @pytest.mark.parametrize("random", ["", ZEROS + "0", "-" * 30])
 def test_a_key_is_made_of_thirty_characters_of_the_alphabet(random: str) -> None:
     with pytest.raises(ValueError, match="30 characters"):
-        api_key.compose(Mode.LIVE, random)
+        api_key.compose_key(Mode.LIVE, random)
 
 
 def test_the_hint_shows_four_characters_at_each_end_of_the_random_part() -> None:
-    assert api_key.hint(api_key.compose(Mode.LIVE, "ab12" + "x" * 22 + "wxyz")) == "esk_live_ab12…wxyz"
+    assert (
+        api_key.make_hint(api_key.compose_key(Mode.LIVE, "ab12" + "x" * 22 + "wxyz")) == "esk_live_ab12…wxyz"
+    )
 
 
 def test_a_key_may_do_what_its_scopes_name() -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Role, Status
 from esign.core.document.state import lifecycle
 from esign.core.document.state.correct import correct
-from esign.core.document.state.outcome import Mail, Outcome, SealJob
+from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_seal, a_sent_document
@@ -73,7 +73,7 @@ def test_a_link_opens_the_document_while_its_role_has_something_to_do_or_read(
     role: Role, status: RecipientStatus
 ) -> None:
     person = a_recipient(role=role, status=status)
-    assert person.active is (role is not CC and status in (SENT, VIEWED))
+    assert person.is_active is (role is not CC and status in (SENT, VIEWED))
     assert person.invited is (role in (SIGNER, APPROVER) and status in (SENT, VIEWED))
 
 
@@ -105,7 +105,9 @@ def test_viewers_are_asked_with_their_group_and_hold_up_nobody(
     outcome = lifecycle.send(a_document(*recipients), SENDER, ORIGIN, NOW)
     for wave in waves:
         assert outcome.document.status is Status.SENT
-        assert [job.recipient_id for job in outcome.jobs if isinstance(job, Mail)] == [ids[n] for n in wave]
+        assert [job.recipient_id for job in outcome.jobs if isinstance(job, MailJob)] == [
+            ids[n] for n in wave
+        ]
         asked = [event.recipient_id for event in outcome.events if event.type == "recipient.sent"]
         assert asked == [ids[n] for n in wave]
         for n in wave:
@@ -118,7 +120,7 @@ def test_viewers_are_asked_with_their_group_and_hold_up_nobody(
 
 @pytest.mark.parametrize("role", [APPROVER, VIEWER, CC])
 def test_without_a_signer_nothing_is_sent(role: Role) -> None:
-    missing = lifecycle.not_ready(a_document(a_recipient(role=role)))
+    missing = lifecycle.find_missing(a_document(a_recipient(role=role)))
     assert [(detail.path, detail.rule) for detail in missing] == [("/recipients", "required")]
 
 
@@ -138,7 +140,7 @@ def test_a_viewer_who_is_corrected_is_asked_anew_and_not_reminded() -> None:
     outcome = correct(document, document.recipients[0], "new@example.com", "Ana", SENDER, ORIGIN, LATER)
     corrected = outcome.document.recipients[0]
     assert (corrected.status, corrected.sent_at, corrected.next_reminder_at) == (SENT, LATER, None)
-    assert Mail("invitation", f"invite:{corrected.id}:2", corrected.id) in outcome.jobs
+    assert MailJob("invitation", f"invite:{corrected.id}:2", corrected.id) in outcome.jobs
 
 
 # ---------- the end ----------
@@ -150,14 +152,14 @@ def test_the_final_copy_goes_to_everybody_and_is_the_first_that_some_are_sent() 
     ed = a_recipient("Ed", role=CC)
     document = a_document(ana, bo, cy, di, ed, status=Status.SEALING)
     outcome = lifecycle.seal(document, a_seal(), LATER)
-    assert [job.recipient_id for job in outcome.jobs if isinstance(job, Mail)] == [
+    assert [job.recipient_id for job in outcome.jobs if isinstance(job, MailJob)] == [
         None, *(recipient.id for recipient in document.recipients)
     ]  # fmt: skip
     assert [event.type for event in outcome.events] == ["document.completed"]
     assert outcome.document.recipients[:3] == (ana, bo, cy)
     for late in outcome.document.recipients[3:]:
         assert (late.status, late.sent_at, late.delivery, late.delivery_at) == (
-            SENT, LATER, Delivery.QUEUED, LATER
+            SENT, LATER, MailDelivery.QUEUED, LATER
         )  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def test_a_refusal_is_told_to_a_viewer_who_was_asked_and_to_no_one_who_was_not()
     )  # fmt: skip
     ana, bo = document.recipients[:2]
     outcome = lifecycle.decline(document, ana, None, ORIGIN, LATER)
-    told = [job.recipient_id for job in outcome.jobs if isinstance(job, Mail)]
+    told = [job.recipient_id for job in outcome.jobs if isinstance(job, MailJob)]
     assert told == [None, ana.id, bo.id]
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from esign.core.instant import DAY, parse
-from esign.core.people.usage import month_of
+from esign.core.people.usage import find_month
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,6 @@ from esign.core.people.usage import month_of
     ],
 )
 def test_a_month_begins_and_ends_at_midnight_in_utc(now: str, first: str, next_month: str) -> None:
-    month = month_of(parse(now))
+    month = find_month(parse(now))
     assert month.first_day == parse(f"{first}T00:00:00Z") // DAY
     assert month.ends_at == parse(f"{next_month}T00:00:00Z")

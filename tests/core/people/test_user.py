@@ -5,7 +5,7 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.people.member import MemberRole, require_may_change
-from esign.core.people.user import ABSOLUTE, FRESH, IDLE, Act, Session, Stage, may
+from esign.core.people.user import ABSOLUTE, FRESH, IDLE, Permission, Session, Stage, has_permission
 from tests.factories import NOW
 
 
@@ -28,8 +28,8 @@ def test_a_password_counts_as_just_given_for_a_while() -> None:
 
 def test_each_role_may_what_the_one_below_it_may_and_something_more() -> None:
     order = [MemberRole.VIEWER, MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.OWNER]
-    allowed = [{act for act in Act if may(role, act)} for role in order]
-    assert allowed[0] == {Act.READ} and allowed[-1] == set(Act)
+    allowed = [{act for act in Permission if has_permission(role, act)} for role in order]
+    assert allowed[0] == {Permission.READ} and allowed[-1] == set(Permission)
     assert all(less < more for less, more in pairwise(allowed))
 
 

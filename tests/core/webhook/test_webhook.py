@@ -31,7 +31,7 @@ RECIPIENT = ENTRY | {"sentAt", "viewedAt", "completedAt", "declinedAt", "decline
 def payload(event: Event, **changes: Any) -> dict[str, Any]:
     recipients = changes.pop("recipients", (a_recipient(id="rcp_1"), a_recipient(id="rcp_2")))
     document = a_document(*recipients, **changes)
-    made: dict[str, Any] = json.loads(json.dumps(webhook.payload(event, "evt_1", 7, document)))
+    made: dict[str, Any] = json.loads(json.dumps(webhook.make_payload(event, "evt_1", 7, document)))
     return made
 
 
@@ -99,7 +99,7 @@ def test_every_published_event_may_be_subscribed_to_and_no_name_stands_twice() -
 
 def test_a_test_says_which_webhook_it_is_for_and_has_no_place_in_a_sequence() -> None:
     hook = a_webhook(mode=Mode.TEST)
-    assert webhook.test_payload(hook, "evt_1", NOW) == {
+    assert webhook.make_test_payload(hook, "evt_1", NOW) == {
         "id": "evt_1",
         "type": "webhook.test",
         "timestamp": rfc3339(NOW),
@@ -117,5 +117,5 @@ def test_a_test_says_which_webhook_it_is_for_and_has_no_place_in_a_sequence() ->
 )
 def test_the_previous_secret_signs_too_until_its_grace_is_over(until: int | None, alive: int) -> None:
     hook = a_webhook(previous_secret=b"before" if until is not None else None, previous_until=until)
-    assert hook.secrets(NOW) == (b"ciphertext", b"before")[:alive]
+    assert hook.list_secrets(NOW) == (b"ciphertext", b"before")[:alive]
     assert hook.rotating(NOW) is (alive == 2)

@@ -1,7 +1,7 @@
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from esign.core.webhook.webhook_signature import headers, sign
+from esign.core.webhook.webhook_signature import make_headers, sign
 from esign.system.clock import SystemClock
 
 KNOWN = (
@@ -33,14 +33,14 @@ def test_the_known_answers_of_the_contract_come_out(
 def test_a_standard_webhooks_receiver_accepts_the_headers_with_either_live_secret() -> None:
     body = '{"title":"Vertrag für 例え 😀"}'.encode()
     now = SystemClock().now() // 1000
-    sent = dict(headers([NEW, OLD], "evt_1", now, body))
+    sent = dict(make_headers([NEW, OLD], "evt_1", now, body))
 
     assert Webhook(NEW).verify(body, sent) == {"title": "Vertrag für 例え 😀"}
     assert Webhook(OLD).verify(body, sent)
 
 
 def test_the_newest_secret_signs_first() -> None:
-    first, second = headers([NEW, OLD], "evt_1", 5, b"{}")["webhook-signature"].split(" ")
+    first, second = make_headers([NEW, OLD], "evt_1", 5, b"{}")["webhook-signature"].split(" ")
 
     assert first == sign(NEW, "evt_1", 5, b"{}")
     assert second == sign(OLD, "evt_1", 5, b"{}")
@@ -48,14 +48,14 @@ def test_the_newest_secret_signs_first() -> None:
 
 def test_a_receiver_refuses_another_body() -> None:
     now = SystemClock().now() // 1000
-    sent = dict(headers([NEW], "evt_1", now, b'{"a":1}'))
+    sent = dict(make_headers([NEW], "evt_1", now, b'{"a":1}'))
 
     with pytest.raises(WebhookVerificationError):
         Webhook(NEW).verify(b'{"a":2}', sent)
 
 
 def test_the_headers_are_exactly_those_of_the_contract() -> None:
-    sent = headers([NEW], "evt_1", 1795219200, b"{}")
+    sent = make_headers([NEW], "evt_1", 1795219200, b"{}")
 
     assert set(sent) == {"Content-Type", "User-Agent", "webhook-id", "webhook-timestamp", "webhook-signature"}
     assert (sent["Content-Type"], sent["User-Agent"]) == ("application/json", "esign-webhooks/1")

@@ -17,16 +17,16 @@ from esign.core.document import audit_file
 from esign.pdf.audit import audit_head
 from esign.pdf.report import TRAIL
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal, sign
+from esign.pdf.seal.seal import seal_document, sign_file
 from esign.pdf.seal_order import SealFailed
-from esign.pdf.verify.validate import verify
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.sealing import ID, a_pdf, a_trail, ordered, saved
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
 CREDENTIAL = a_seal(ROOT).credential
 LINES = a_trail()
-MADE = seal(ordered(LINES), CREDENTIAL)
+MADE = seal_document(ordered(LINES), CREDENTIAL)
 
 
 def attached(pdf: bytes) -> dict[str, bytes]:
@@ -48,7 +48,7 @@ def test_validators_take_the_files_with_the_trail_in_them(pdf: bytes, tmp_path: 
     assert "Signature is Valid." in signatures and "Total document signed" in signatures
     assert "No syntax or stream encoding errors found" in said("qpdf", "--check")
     assert "audit.json" in said("pdfdetach", "-list")
-    assert verify(pdf, [ROOT.der], NOW)["result"] == "valid"
+    assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
     assert json.loads(attached(pdf)["audit.json"])["entries"] == len(LINES)
 
 
@@ -67,20 +67,20 @@ def test_names_of_places_in_the_document_stay_beside_the_trail() -> None:
         goal = Array([pdf.pages[0].obj, Name.Fit])
         pdf.Root.Names = Dictionary(Dests=Dictionary(Names=Array([pikepdf.String("here"), goal])))
         prepared = saved(pdf)
-    with pikepdf.open(io.BytesIO(seal(ordered(LINES, prepared), CREDENTIAL).sealed)) as pdf:
+    with pikepdf.open(io.BytesIO(seal_document(ordered(LINES, prepared), CREDENTIAL).sealed)) as pdf:
         assert str(pdf.Root.Names.Dests.Names[0]) == "here" and "audit.json" in pdf.attachments
 
 
 def test_a_long_trail_is_packed_and_read_in_little_time() -> None:
     """A recipient's browser in full words in each of 500 entries: 440 kB of text."""
     order = ordered(a_trail(500))
-    made = seal(order, CREDENTIAL)
+    made = seal_document(order, CREDENTIAL)
     assert order.trail is not None and attached(made.sealed)["audit.json"] == order.trail
-    assert len(made.sealed) - len(seal(replace(order, trail=None), CREDENTIAL).sealed) < 110_000
+    assert len(made.sealed) - len(seal_document(replace(order, trail=None), CREDENTIAL).sealed) < 110_000
 
 
 def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
-    whole = json.loads(audit_file.write(ID, LINES))
+    whole = json.loads(audit_file.write_audit_file(ID, LINES))
     change(whole)
     return json.dumps(whole).encode()
 
@@ -95,7 +95,7 @@ BAD: dict[str, bytes] = {
     "the beginning": changed(lambda whole: whole["data"].pop(0)),
     "the order": changed(lambda whole: whole["data"].reverse()),
     "the document": changed(lambda whole: whole.update(documentId="doc_2")),
-    "all of it": audit_file.write(ID, a_trail()),
+    "all of it": audit_file.write_audit_file(ID, a_trail()),
     "a member": changed(lambda whole: whole["data"][3].pop("personalHash")),
     "a kind": changed(lambda whole: whole["data"][3].update(data=[1, 2])),
     "another kind": changed(lambda whole: whole["data"].__setitem__(3, "x")),
@@ -111,9 +111,9 @@ BAD: dict[str, bytes] = {
 @pytest.mark.parametrize("what", BAD)
 def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(what: str) -> None:
     """Signed by a key we trust: whoever holds it can write anything, but not a trail that fits."""
-    names = audit_head.head_of(ordered(LINES).certificate, embedded=True)
-    signed = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "", names, BAD[what])
-    verdict = verify(signed, [ROOT.der], NOW)
+    names = audit_head.build_head(ordered(LINES).certificate, embedded=True)
+    signed = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "", names, BAD[what])
+    verdict = verify_signatures(signed, [ROOT.der], NOW)
     assert (verdict["result"], verdict["signatures"][0]["reasons"]) == ("invalid", [TRAIL])
     assert verdict["audit"] is None
 
@@ -121,9 +121,9 @@ def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(
 @pytest.mark.parametrize("what", ["a fact", "the end"])
 def test_no_seal_is_made_over_a_trail_that_was_changed_where_it_lies(what: str) -> None:
     with pytest.raises(SealFailed, match=r"audit trail is not as it was written: .*entry"):
-        seal(replace(ordered(LINES), trail=BAD[what]), CREDENTIAL)
+        seal_document(replace(ordered(LINES), trail=BAD[what]), CREDENTIAL)
 
 
 def test_an_attachment_of_somebody_else_by_that_name_is_theirs() -> None:
-    signed = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "", None, b"our own audit")
-    assert verify(signed, [ROOT.der], NOW)["result"] == "valid"
+    signed = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "", None, b"our own audit")
+    assert verify_signatures(signed, [ROOT.der], NOW)["result"] == "valid"

@@ -8,16 +8,16 @@ import pytest
 from esign.core.document.document import FieldType
 from esign.core.language import LANGUAGES
 from esign.pdf.drawing import certificate_page, overlay
-from esign.pdf.drawing.certificate_page import Overflow
-from esign.pdf.seal_order import Drawn, SealFailed
+from esign.pdf.drawing.certificate_page import TextOverflow
+from esign.pdf.seal_order import DrawnField, SealFailed
 from tests.pdf.sealing import SCRIPTS, a_field, a_recipient, every_type, image_of, text_of, the_facts, words
 from tests.pki import NOW
 
 A4 = (595.0, 842.0)
 
 
-def drawn(*fields: Drawn, size: tuple[float, float] = A4) -> bytes:
-    return overlay.draw(fields, [size], NOW)[0]
+def drawn(*fields: DrawnField, size: tuple[float, float] = A4) -> bytes:
+    return overlay.draw_overlay(fields, [size], NOW)[0]
 
 
 def pages_of(pdf: bytes) -> int:
@@ -33,12 +33,12 @@ def test_names_and_titles_in_each_script_can_be_copied_out_of_the_certificate(sc
     name = SCRIPTS[script]
     facts = the_facts(a_recipient(name))
     facts["document"]["title"] = f"{name} 2027"
-    text = words(text_of(certificate_page.draw(facts, "certificate", NOW)))
+    text = words(text_of(certificate_page.draw_template(facts, "certificate", NOW)))
     assert words(name) in text
 
 
 def test_the_certificate_says_who_what_and_by_which_hashes() -> None:
-    text = text_of(certificate_page.draw(the_facts(), "certificate", NOW))
+    text = text_of(certificate_page.draw_template(the_facts(), "certificate", NOW))
     assert "12121212 12121212" in text
     assert "34343434 34343434" in text
     for said in (
@@ -52,12 +52,12 @@ def test_the_certificate_says_who_what_and_by_which_hashes() -> None:
 
 
 def test_one_recipient_fits_on_one_page() -> None:
-    assert pages_of(certificate_page.draw(the_facts(), "certificate", NOW)) == 1
+    assert pages_of(certificate_page.draw_template(the_facts(), "certificate", NOW)) == 1
 
 
 def test_fifty_recipients_are_all_there() -> None:
     people = [a_recipient(f"Person Number {n}") for n in range(50)]
-    text = text_of(certificate_page.draw(the_facts(*people), "certificate", NOW))
+    text = text_of(certificate_page.draw_template(the_facts(*people), "certificate", NOW))
     assert all(f"Person Number {n}" in text for n in range(50))
 
 
@@ -66,39 +66,39 @@ def test_every_language_has_every_word(lang: str) -> None:
     def shape(words: Any) -> Any:
         return {key: shape(value) for key, value in words.items()} if isinstance(words, dict) else None
 
-    assert shape(certificate_page.labels(lang)) == shape(certificate_page.labels("en"))
-    assert certificate_page.draw(the_facts(lang=lang), "certificate", NOW).startswith(b"%PDF-")
+    assert shape(certificate_page.load_labels(lang)) == shape(certificate_page.load_labels("en"))
+    assert certificate_page.draw_template(the_facts(lang=lang), "certificate", NOW).startswith(b"%PDF-")
 
 
 @pytest.mark.parametrize(
     ("lang", "chosen"), [("de-AT", "de"), ("pt-BR", "pt"), ("ko", "en"), ("", "en"), ("../labels/de", "en")]
 )
 def test_a_language_without_words_of_its_own_takes_the_nearest(lang: str, chosen: str) -> None:
-    assert certificate_page.labels(lang)["lang"] == chosen
-    text = text_of(certificate_page.draw(the_facts(lang=lang), "certificate", NOW))
-    assert certificate_page.labels(chosen)["title"] in text
+    assert certificate_page.load_labels(lang)["lang"] == chosen
+    text = text_of(certificate_page.draw_template(the_facts(lang=lang), "certificate", NOW))
+    assert certificate_page.load_labels(chosen)["title"] in text
 
 
 def test_the_code_links_to_the_address_where_the_document_is_verified() -> None:
-    with pikepdf.open(io.BytesIO(certificate_page.draw(the_facts(), "certificate", NOW))) as pdf:
+    with pikepdf.open(io.BytesIO(certificate_page.draw_template(the_facts(), "certificate", NOW))) as pdf:
         links = [str(note.A.URI) for note in pdf.pages[0].obj.get("/Annots", [])]
     assert links == ["https://sign.example.org/verify/doc_1"]
 
 
 def test_a_character_without_a_font_stops_the_certificate_instead_of_printing_a_box() -> None:
     with pytest.raises(SealFailed, match=r"certificate cannot be drawn.*山"):
-        certificate_page.draw(the_facts(a_recipient("山")), "certificate", NOW)
+        certificate_page.draw_template(the_facts(a_recipient("山")), "certificate", NOW)
 
 
 def test_the_same_facts_give_the_same_file() -> None:
-    assert certificate_page.draw(the_facts(), "certificate", NOW) == certificate_page.draw(
+    assert certificate_page.draw_template(the_facts(), "certificate", NOW) == certificate_page.draw_template(
         the_facts(), "certificate", NOW
     )
 
 
 def test_the_certificate_of_test_mode_says_that_it_has_no_effect() -> None:
     assert "TEST – no legal effect" in text_of(
-        certificate_page.draw(the_facts(mode="test"), "certificate", NOW)
+        certificate_page.draw_template(the_facts(mode="test"), "certificate", NOW)
     )
 
 
@@ -125,7 +125,7 @@ def test_the_values_of_every_type_stand_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("field", every_type(), ids=lambda field: field.type)
-def test_each_type_leaves_ink_in_its_box_and_nowhere_else(field: Drawn) -> None:
+def test_each_type_leaves_ink_in_its_box_and_nowhere_else(field: DrawnField) -> None:
     image = image_of(drawn(field)).convert("L")
     left, top = field.x * 5.95, field.y * 8.42
     right, bottom = left + field.width * 5.95, top + field.height * 8.42
@@ -190,7 +190,7 @@ def test_alignment_moves_a_value_to_the_side_asked_for() -> None:
 
 
 def test_fields_without_a_value_leave_their_page_out() -> None:
-    pdf, numbers = overlay.draw([a_field("text", "x", page=3)], [A4] * 4, NOW)
+    pdf, numbers = overlay.draw_overlay([a_field("text", "x", page=3)], [A4] * 4, NOW)
     assert numbers == [3]
     assert pages_of(pdf) == 1
 
@@ -204,11 +204,11 @@ def test_a_text_that_does_not_fit_is_reported_by_its_field() -> None:
         a_field("text", "ok", id="fld_a"),
         a_field("text", "far too long for this " * 9, id="fld_b", **tight),
     )
-    with pytest.raises(Overflow) as overflow:
+    with pytest.raises(TextOverflow) as overflow:
         drawn(fits, too_long)
     assert overflow.value.fields == ("fld_b",)
-    assert overlay.unfit([fits, too_long], [A4], NOW) == ("fld_b",)
-    assert overlay.unfit([fits], [A4], NOW) == ()
+    assert overlay.find_unfit_texts([fits, too_long], [A4], NOW) == ("fld_b",)
+    assert overlay.find_unfit_texts([fits], [A4], NOW) == ()
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_text_that_does_not_fit_is_reported_by_its_field() -> None:
     ],
     ids=lambda field: field.type,
 )
-def test_what_cannot_be_said_shorter_shrinks_until_it_fits_and_is_never_cut(field: Drawn) -> None:
+def test_what_cannot_be_said_shorter_shrinks_until_it_fits_and_is_never_cut(field: DrawnField) -> None:
     pdf = drawn(field)
     assert "…" not in text_of(pdf)
     assert words(field.text or str(field.value).replace("2026-03-07", "")) in words(text_of(pdf))
@@ -245,18 +245,18 @@ def test_fields_of_the_default_sizes_fit_on_pages_of_any_size(size: tuple[float,
         a_field(kind, values.get(kind, "Jo Li"), width=width, height=3, y=10 * row)
         for row, (kind, width) in enumerate(defaults.items())
     ]
-    assert overlay.unfit(fields, [size], NOW) == ()
+    assert overlay.find_unfit_texts(fields, [size], NOW) == ()
 
 
 def test_a_typed_signature_needs_no_hand() -> None:
     bare = {"kind": "typed", "text": "Jo Li", "hand": None}
     assert "Jo Li" in text_of(drawn(a_field("signature", **bare)))
     facts = the_facts(a_recipient("Ana", signature=bare, ip=None, device=None))
-    assert "Jo Li" in text_of(certificate_page.draw(facts, "certificate", NOW))
+    assert "Jo Li" in text_of(certificate_page.draw_template(facts, "certificate", NOW))
 
 
 def test_json_facts_survive_as_they_are() -> None:
     facts = json.loads(json.dumps(the_facts()))
-    assert certificate_page.draw(facts, "certificate", NOW) == certificate_page.draw(
+    assert certificate_page.draw_template(facts, "certificate", NOW) == certificate_page.draw_template(
         the_facts(), "certificate", NOW
     )

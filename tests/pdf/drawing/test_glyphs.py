@@ -18,11 +18,11 @@ COVERED = {c for first, last in TABLE["base"] for c in range(first, last + 1)}
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_name_in_each_of_the_promised_scripts_can_be_drawn(script: str) -> None:
-    assert glyphs.missing([SCRIPTS[script]]) == []
+    assert glyphs.find_missing([SCRIPTS[script]]) == []
 
 
 def test_characters_without_a_font_are_named_once_and_sorted() -> None:
-    assert glyphs.missing(["王 Wang", "山王", "\U0001f9ff"]) == ["山", "王"]
+    assert glyphs.find_missing(["王 Wang", "山王", "\U0001f9ff"]) == ["山", "王"]
 
 
 @pytest.mark.parametrize(
@@ -37,24 +37,24 @@ def test_characters_without_a_font_are_named_once_and_sorted() -> None:
     ],
 )
 def test_what_a_character_belongs_to_is_named(character: str, script: str) -> None:
-    assert glyphs.script(character) == script
-    assert glyphs.script("\ue123") == "symbol"
+    assert glyphs.find_script(character) == script
+    assert glyphs.find_script("\ue123") == "symbol"
 
 
 def test_characters_without_a_font_are_spelt_by_their_numbers() -> None:
-    assert glyphs.spelt("A 山\U0001f9ff", ["山", "\U0001f9ff"]) == "A [U+5C71][U+1F9FF]"
-    assert glyphs.spelt("e\u0301", []) == "e\u0301"
+    assert glyphs.spell_characters("A 山\U0001f9ff", ["山", "\U0001f9ff"]) == "A [U+5C71][U+1F9FF]"
+    assert glyphs.spell_characters("e\u0301", []) == "e\u0301"
 
 
 @pytest.mark.parametrize(
     "text", ["a\u200db", "x\ufe0f", "\u2067rtl\u2069", "soft\u00adhyphen", "two\r\nlines\t", "\U000e0067"]
 )
 def test_what_leaves_no_mark_needs_no_font(text: str) -> None:
-    assert glyphs.missing([text]) == []
+    assert glyphs.find_missing([text]) == []
 
 
 def test_an_accent_typed_apart_counts_as_the_letter_it_makes() -> None:
-    assert glyphs.missing(["Vie\u0323\u0302t Nam, e\u0301te\u0301"]) == []
+    assert glyphs.find_missing(["Vie\u0323\u0302t Nam, e\u0301te\u0301"]) == []
 
 
 def test_the_table_names_exactly_what_the_shipped_fonts_have() -> None:
@@ -67,10 +67,10 @@ def test_the_table_names_exactly_what_the_shipped_fonts_have() -> None:
 
 
 def test_typst_draws_every_character_of_the_table() -> None:
-    shown = [chr(c) for c in sorted(COVERED) if c > 0x20 and not glyphs._holds(glyphs.FREE, chr(c))]
+    shown = [chr(c) for c in sorted(COVERED) if c > 0x20 and not glyphs._is_in_ranges(glyphs.FREE, chr(c))]
     lines = "\n".join("".join(shown[at : at + 60]) for at in range(0, len(shown), 60))
     field = a_field("text", lines, x=0, y=0, width=100, height=100, options={"multiline": True})
-    drawn, _ = overlay.draw([field], [(1000, 4000)], NOW)
+    drawn, _ = overlay.draw_overlay([field], [(1000, 4000)], NOW)
     assert drawn.startswith(b"%PDF-")
 
 
@@ -79,7 +79,7 @@ def test_a_hand_that_is_offered_writes_the_whole_signature(hand: str) -> None:
     covered = TABLE["hands"][hand]
     text = "".join(chr(c) for first, last in covered for c in range(first, last + 1) if c > 0x20)
     field = a_field("signature", kind="typed", text=text, hand=hand, x=0, y=0, width=100, height=100)
-    drawn, _ = overlay.draw([field], [(4000, 200)], NOW)
+    drawn, _ = overlay.draw_overlay([field], [(4000, 200)], NOW)
     assert f"EsignHand{hand.upper()}".encode() in drawn
     assert b"NotoSans" not in drawn
 
@@ -131,17 +131,17 @@ def cjk_folder(tmp_path: Path) -> str:
 
 
 def test_fonts_of_a_configured_folder_count_for_the_workers(cjk_folder: str) -> None:
-    assert glyphs.missing(["王明"]) == ["明", "王"]
-    assert glyphs.missing_with_system(["王明"], [cjk_folder]) == []
-    assert glyphs.missing_with_system(["王林"], [cjk_folder]) == ["林"]
+    assert glyphs.find_missing(["王明"]) == ["明", "王"]
+    assert glyphs.find_missing_with_system(["王明"], [cjk_folder]) == []
+    assert glyphs.find_missing_with_system(["王林"], [cjk_folder]) == ["林"]
 
 
 def test_what_a_configured_folder_can_draw_is_drawn(cjk_folder: str) -> None:
     field = a_field("name", "王明 Wang", lang="ja")
-    drawn, _ = overlay.draw([field], [(595, 842)], NOW, font_paths=[cjk_folder])
+    drawn, _ = overlay.draw_overlay([field], [(595, 842)], NOW, font_paths=[cjk_folder])
     assert "王明 Wang" in text_of(drawn)
-    assert certificate_page.families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
+    assert certificate_page.find_families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
 
 
 def test_a_folder_without_such_fonts_changes_nothing_for_the_rest(tmp_path: Path) -> None:
-    assert glyphs.missing_with_system(["Jo Li"], [str(tmp_path)]) == []
+    assert glyphs.find_missing_with_system(["Jo Li"], [str(tmp_path)]) == []

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from esign.core.errors import Problem
-from esign.pdf.drawing.logo import BLANK, MOST, NARROW, NEITHER, redraw
+from esign.pdf.drawing.logo import BLANK, MOST, NARROW, NEITHER, redraw_logo
 from tests.logos import TEAL, a_logo, drawn, file_of
 
 
@@ -26,7 +26,7 @@ def opened(png: bytes) -> Image.Image:
     ids=["clear PNG", "JPEG", "palette", "CMYK"],
 )
 def test_a_logo_becomes_a_small_opaque_png_cut_to_its_edges(file: bytes) -> None:
-    made = redraw(file)
+    made = redraw_logo(file)
     image = opened(made.png)
     assert (image.format, image.size) == ("PNG", (made.width, made.height))
     assert made.width == pytest.approx(640, abs=3) and made.height == pytest.approx(155, abs=3)
@@ -35,7 +35,7 @@ def test_a_logo_becomes_a_small_opaque_png_cut_to_its_edges(file: bytes) -> None
 
 
 def test_a_small_logo_is_not_made_larger() -> None:
-    made = redraw(file_of(drawn().resize((90, 22))))
+    made = redraw_logo(file_of(drawn().resize((90, 22))))
     assert made.height <= 22
 
 
@@ -45,14 +45,14 @@ def test_nothing_of_the_senders_file_but_its_pixels_survives() -> None:
     image = drawn(ground="white").convert("RGB")
     secret = file_of(image, "JPEG", exif=exif, comment=b"secret remark", icc_profile=b"profile")
     assert b"secret" in secret
-    made = redraw(secret).png
+    made = redraw_logo(secret).png
     assert opened(made).info == {} and not any(word in made for word in (b"secret", b"home", b"profile"))
 
 
 @pytest.mark.parametrize("size", [(640, 160), (300, 300)])
 def test_what_cannot_be_packed_well_is_still_small(size: tuple[int, int]) -> None:
     noise = Image.frombytes("RGB", size, hashlib.shake_128(b"noise").digest(size[0] * size[1] * 3))
-    made = redraw(file_of(noise))
+    made = redraw_logo(file_of(noise))
     assert len(made.png) <= MOST and made.width / made.height == pytest.approx(size[0] / size[1], rel=0.02)
 
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_packed_well_is_still_small(size: tuple[int, int]) -> Non
 )
 def test_everything_else_is_refused_with_what_to_do(file: bytes) -> None:
     with pytest.raises(Problem) as problem:
-        redraw(file)
+        redraw_logo(file)
     assert (problem.value.code, problem.value.message) == ("invalid_request", NEITHER)
 
 
@@ -80,7 +80,7 @@ def test_a_damaged_picture_and_one_of_too_many_pixels_are_refused() -> None:
         (file_of(Image.new("1", (10_000, 10_000))), "too many pixels"),
     ):
         with pytest.raises(Problem, match=said):
-            redraw(file)
+            redraw_logo(file)
 
 
 def test_what_is_not_seen_on_white_is_refused() -> None:
@@ -88,12 +88,12 @@ def test_what_is_not_seen_on_white_is_refused() -> None:
     ImageDraw.Draw(white).rectangle([20, 20, 380, 80], fill="white")
     for image in (white, Image.new("RGB", (400, 100), "white")):
         with pytest.raises(Problem) as problem:
-            redraw(file_of(image))
+            redraw_logo(file_of(image))
         assert problem.value.message == BLANK
 
 
 @pytest.mark.parametrize("size", [(15, 15), (4000, 60), (12, 400)])
 def test_what_could_not_be_read_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(Problem) as problem:
-        redraw(file_of(Image.new("RGB", size, TEAL)))
+        redraw_logo(file_of(Image.new("RGB", size, TEAL)))
     assert problem.value.message == NARROW

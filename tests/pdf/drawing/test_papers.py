@@ -91,7 +91,7 @@ def test_names_nobody_could_be_asked_about_are_spelt_where_no_font_has_them() ->
     story = a_story("en", 1)
     facts = told(begun(story, Event("link.issued", story.now, KEY, story.document.recipients[0].id)), "en")
     facts["seal"] = {**facts["seal"], "subject": "山 Seal", "time": {"source": "tsa", "authority": "印 TSA"}}
-    text = words(text_of(certificate_page.draw(facts, "certificate", story.now)))
+    text = words(text_of(certificate_page.draw_template(facts, "certificate", story.now)))
     for spelt in ("[U+8ACB]", "[U+6C42]", "[U+66F8]", "[U+5C71]Seal", "[U+5370]TSA"):
         assert spelt in text
 
@@ -116,7 +116,7 @@ async def test_a_trail_of_thousands_of_entries_keeps_no_document_from_its_seal(w
     done = Event("recipient.completed", last.at, person, last.recipient_id, data={"act": "signed"})
     story.add(*(8000 * [fetched]), done)
     facts = told(story, "en")
-    trail = audit_file.write(story.document.id, story.lines)
+    trail = audit_file.write_audit_file(story.document.id, story.lines)
     made = await workers.seal(SealOrder(a_pdf(), (), facts, NOW, trail=trail), a_seal(ROOT).credential)
     verdict = await workers.verify(made.sealed, [ROOT.der], NOW)
     assert verdict["result"] == "valid" and verdict["audit"]

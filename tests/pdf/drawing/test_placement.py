@@ -19,10 +19,10 @@ from pikepdf import Array
 from PIL import Image, ImageChops, ImageStat
 
 from esign.pdf.drawing import overlay
-from esign.pdf.drawing.signature_picture import reencode
+from esign.pdf.drawing.signature_picture import reencode_signature
 from esign.pdf.page import page as pages
-from esign.pdf.seal.seal import seal
-from esign.pdf.seal_order import Drawn
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.seal_order import DrawnField
 from esign.pdf.worker.workers import Workers
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, a_picture, an_order, every_type, saved, text_of, words
 from tests.pki import NOW, a_seal, an_authority
@@ -60,7 +60,7 @@ def shaped() -> bytes:
         return saved(pdf)
 
 
-def fields_of(number: int) -> list[Drawn]:
+def fields_of(number: int) -> list[DrawnField]:
     return [
         *every_type(number),
         a_field("checkbox", False, id="fld_empty", page=number, x=60, width=5, height=4),
@@ -75,7 +75,7 @@ def prepared() -> bytes:
 @pytest.fixture(scope="module")
 def sealed(prepared: bytes) -> bytes:
     fields = [field for number in range(1, len(SHAPES) + 1) for field in fields_of(number)]
-    return seal(an_order(prepared, *fields), CREDENTIAL).sealed
+    return seal_document(an_order(prepared, *fields), CREDENTIAL).sealed
 
 
 def pictures(pdf: bytes, count: int) -> list[Image.Image]:
@@ -86,7 +86,7 @@ def pictures(pdf: bytes, count: int) -> list[Image.Image]:
         document.close()
 
 
-def box(field: Drawn, image: Image.Image, rim: int = 0) -> tuple[int, int, int, int]:
+def box(field: DrawnField, image: Image.Image, rim: int = 0) -> tuple[int, int, int, int]:
     """In pixels, with the rim that a line on its edge may reach into."""
     across, down = image.width / 100, image.height / 100
     return (
@@ -99,8 +99,8 @@ def box(field: Drawn, image: Image.Image, rim: int = 0) -> tuple[int, int, int, 
 
 def test_every_type_is_drawn_in_its_box_as_on_a_plain_page(prepared: bytes, sealed: bytes) -> None:
     with pikepdf.open(io.BytesIO(prepared)) as pdf:
-        sizes = [pages.view(page) for page in pdf.pages]
-    plain, numbers = overlay.draw(
+        sizes = [pages.read_visible_area(page) for page in pdf.pages]
+    plain, numbers = overlay.draw_overlay(
         [field for number in range(1, len(sizes) + 1) for field in fields_of(number)],
         [(size.width, size.height) for size in sizes],
         NOW,
@@ -140,14 +140,14 @@ def scripts() -> bytes:
     """A page for each script, each turned another way; the same name filled in, and typed as a signature."""
     turns = itertools.cycle((0, 90, 180, 270))
     prepared = a_pdf(*[{"Rotate": next(turns)} for _ in SCRIPTS], words="")
-    fields: list[Drawn] = []
+    fields: list[DrawnField] = []
     for number, name in enumerate(SCRIPTS.values(), 1):
         typed: dict[str, Any] = {"kind": "typed", "text": name, "hand": None}
         fields += [
             a_field("text", name, id=f"fld_t{number}", page=number, width=60),
             a_field("signature", id=f"fld_s{number}", page=number, y=40, width=60, **typed),
         ]
-    return seal(an_order(prepared, *fields), CREDENTIAL).sealed
+    return seal_document(an_order(prepared, *fields), CREDENTIAL).sealed
 
 
 def test_text_of_every_script_is_copied_back_out_of_the_sealed_file(scripts: bytes) -> None:
@@ -172,7 +172,7 @@ def test_a_drawn_signature_keeps_every_dot_and_its_clear_ground(tmp_path: Path) 
     picture = {"type": "png", "width": 1200, "height": 400, "base64": encoded}
     field = a_field("signature", kind="drawn", picture=picture, width=25, height=6)
     dark = saved_on_grey()
-    sealed = seal(an_order(dark, field), CREDENTIAL).sealed
+    sealed = seal_document(an_order(dark, field), CREDENTIAL).sealed
     rows = [row for row in images_of(sealed, tmp_path) if row[0] == "1"]
     assert {row[2] for row in rows} == {"image", "smask"}
     assert all(row[3:5] == ["1200", "400"] and min(int(row[12]), int(row[13])) >= 300 for row in rows)
@@ -184,7 +184,7 @@ async def test_a_photo_of_a_signature_can_stand_in_many_places(workers: Workers,
     """Every dot of another colour, as large as pictures are kept: nothing that a worker is given is larger."""
     photo = io.BytesIO()
     Image.frombytes("RGB", (1200, 400), os.urandom(1200 * 400 * 3)).save(photo, "PNG")
-    kept = reencode(photo.getvalue())
+    kept = reencode_signature(photo.getvalue())
     encoded = base64.b64encode(kept.png).decode()
     picture = {"type": "png", "width": kept.width, "height": kept.height, "base64": encoded}
     places = [

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 
 from esign.core.errors import Problem
 from esign.pdf.drawing import signature_picture
-from esign.pdf.drawing.signature_picture import reencode
+from esign.pdf.drawing.signature_picture import reencode_signature
 
 
 def a_drawing(
@@ -42,7 +42,7 @@ def pixels(png: bytes) -> Image.Image:
     ids=["PNG", "JPEG", "WebP", "grey", "palette", "CMYK"],
 )
 def test_every_kind_taken_becomes_a_png_cut_to_its_ink(file: bytes) -> None:
-    made = reencode(file)
+    made = reencode_signature(file)
     image = pixels(made.png)
     assert (image.format, image.mode, image.size) == ("PNG", "RGBA", (made.width, made.height))
     assert 300 <= made.width <= 330
@@ -50,7 +50,7 @@ def test_every_kind_taken_becomes_a_png_cut_to_its_ink(file: bytes) -> None:
 
 
 def test_transparency_stays() -> None:
-    image = pixels(reencode(file_of(a_drawing())).png)
+    image = pixels(reencode_signature(file_of(a_drawing())).png)
     assert image.getchannel("A").getextrema() == (0, 255)
 
 
@@ -61,22 +61,22 @@ def test_nothing_of_the_senders_file_but_its_pixels_survives() -> None:
         a_drawing("RGB", "white"), "JPEG", exif=exif, comment=b"secret remark", icc_profile=b"profile"
     )
     assert b"secret" in secret
-    image = pixels(reencode(secret).png)
+    image = pixels(reencode_signature(secret).png)
     assert image.info == {}
-    assert not any(word in reencode(secret).png for word in (b"secret", b"home", b"profile"))
+    assert not any(word in reencode_signature(secret).png for word in (b"secret", b"home", b"profile"))
 
 
 def test_a_photo_is_turned_as_its_camera_meant_it() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    made = reencode(file_of(a_drawing("RGB", "white"), "JPEG", exif=exif))
+    made = reencode_signature(file_of(a_drawing("RGB", "white"), "JPEG", exif=exif))
     assert made.height > made.width
 
 
 def test_large_pictures_are_bounded_and_keep_their_ratio() -> None:
     image = Image.new("RGB", (4000, 3000), "white")
     ImageDraw.Draw(image).rectangle([100, 100, 3900, 2900], outline="black", width=40)
-    made = reencode(file_of(image))
+    made = reencode_signature(file_of(image))
     assert made.width <= 1200
     assert made.height <= 400
     assert made.width / made.height == pytest.approx(3801 / 2801, rel=0.02)
@@ -94,7 +94,7 @@ def test_large_pictures_are_bounded_and_keep_their_ratio() -> None:
 )
 def test_a_blank_picture_is_refused(image: Image.Image) -> None:
     with pytest.raises(Problem, match="Nothing was drawn") as problem:
-        reencode(file_of(image))
+        reencode_signature(file_of(image))
     assert problem.value.code == "invalid_request"
 
 
@@ -102,7 +102,7 @@ def test_white_ink_counts_as_nothing() -> None:
     image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
     ImageDraw.Draw(image).line([(10, 10), (290, 90)], fill="white", width=6)
     with pytest.raises(Problem, match="Nothing was drawn"):
-        reencode(file_of(image))
+        reencode_signature(file_of(image))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_white_ink_counts_as_nothing() -> None:
 )
 def test_anything_else_is_refused_with_a_sentence(file: bytes) -> None:
     with pytest.raises(Problem) as problem:
-        reencode(file)
+        reencode_signature(file)
     assert problem.value.code == "invalid_request"
     assert problem.value.message.endswith(".")
 
@@ -131,5 +131,5 @@ def test_a_picture_of_too_many_pixels_is_refused_before_it_is_unpacked(side: int
     bomb = file_of(Image.new("1", (side, side), 1))
     assert len(bomb) < 200_000
     with pytest.raises(Problem, match="too many pixels"):
-        reencode(bomb)
+        reencode_signature(bomb)
     assert side * side > signature_picture.MAX_PIXELS

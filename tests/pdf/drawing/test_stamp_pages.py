@@ -6,7 +6,7 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
 
-from esign.pdf.drawing.stamp_pages import append, stamp
+from esign.pdf.drawing.stamp_pages import append_pages, stamp_overlays
 from esign.pdf.page import page as pages
 from tests.pdf.made import SQUARE, blank, written
 from tests.pdf.marks import SCALE, assert_marked, mark, overlay, picture, stamped
@@ -35,7 +35,7 @@ def test_a_mark_is_seen_where_it_was_drawn(boxes: str, rotate: int) -> None:
         elif key in page.obj:
             del page.obj[key]
     page.obj.Rotate = rotate
-    seen = pages.view(page)
+    seen = pages.read_visible_area(page)
     before = written(pdf)
     assert picture(before).size == pytest.approx((seen.width * SCALE, seen.height * SCALE), abs=1)
     after = stamped(before, overlay(seen.width, seen.height, 31, 17))
@@ -146,7 +146,7 @@ def test_each_page_gets_the_overlay_meant_for_it() -> None:
     for right in (10, 200):
         drawing.pages.extend(Pdf.open(io.BytesIO(overlay(300, 200, right, 10))).pages)
     with Pdf.open(io.BytesIO(written(blank(pages=3)))) as pdf:
-        stamp(pdf, {1: (written(drawing), 1), 3: (written(drawing), 0)})
+        stamp_overlays(pdf, {1: (written(drawing), 1), 3: (written(drawing), 0)})
         after = written(pdf)
     assert mark(picture(after, 0)) == pytest.approx((400, 20, 440, 60), abs=1)
     assert mark(picture(after, 1)) is None
@@ -157,7 +157,7 @@ def test_an_added_page_inherits_nothing() -> None:
     pdf = blank()
     tree = pdf.Root.Pages
     tree.Rotate, tree.CropBox = 90, Array([0, 0, 10, 10])
-    assert append(pdf, written(blank(pages=2, size=(595.28, 841.89)))) == 2
+    assert append_pages(pdf, written(blank(pages=2, size=(595.28, 841.89)))) == 2
     after = written(pdf)
     assert len(Pdf.open(io.BytesIO(after)).pages) == 3
     for number in (1, 2):

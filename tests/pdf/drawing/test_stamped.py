@@ -14,10 +14,10 @@ from asn1crypto import tsp
 
 from esign.core.instant import DAY, Instant
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import begin, fill, finish, seal
-from esign.pdf.seal_order import Begun, Sealed, SealFailed, SealOrder
-from esign.pdf.verify.validate import verify
-from esign.tsa.token import check, question
+from esign.pdf.seal.seal import begin_seal, fill_file, finish_seal, seal_document
+from esign.pdf.seal_order import BegunSeal, SealedFiles, SealFailed, SealOrder
+from esign.pdf.verify.validate import verify_signatures
+from esign.tsa.token import check_answer, write_request
 from tests.pdf.contents import contents, covered, pem, run
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
 from tests.pki import NOW, Issued, a_seal, an_authority
@@ -34,8 +34,8 @@ def an_authority_of_time(kind: str = "p256", now: Instant = NOW) -> Tsa:
 
 def token_for(signature: bytes, tsa: Tsa) -> bytes:
     digest = hashlib.sha256(signature).digest()
-    asked = tsp.TimeStampReq.load(question(digest, 2**63))
-    return check(tsa.granted(asked), digest, 2**63, tsa.now()).token
+    asked = tsp.TimeStampReq.load(write_request(digest, 2**63))
+    return check_answer(tsa.granted(asked), digest, 2**63, tsa.now()).token
 
 
 def wanted(**changes: Any) -> SealOrder:
@@ -43,14 +43,14 @@ def wanted(**changes: Any) -> SealOrder:
     return replace(order, level="B-T", asked="B-T", authorities=(AUTHORITY,))
 
 
-def tokens_for(begun: Begun, tsa: Tsa) -> list[bytes]:
+def tokens_for(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
     return [token_for(file.signature, tsa) for file in (begun.document, begun.certificate)]
 
 
-def sealed_with(tsa: Tsa, order: SealOrder | None = None, issued: Issued | None = None) -> Sealed:
+def sealed_with(tsa: Tsa, order: SealOrder | None = None, issued: Issued | None = None) -> SealedFiles:
     credential = issued.credential if issued else CREDENTIAL
-    begun = begin(order or wanted(), credential)
-    return finish(begun, tokens_for(begun, tsa), credential)
+    begun = begin_seal(order or wanted(), credential)
+    return finish_seal(begun, tokens_for(begun, tsa), credential)
 
 
 # ---------- by other programs ----------
@@ -106,7 +106,7 @@ def test_the_signed_part_is_that_of_a_seal_without_time_stamp() -> None:
     """Only an unsigned attribute is added: same certificates, same signed attributes."""
     tsa = an_authority_of_time()
     stamped = asn1.ContentInfo.load(contents(sealed_with(tsa).sealed))["content"]
-    plain = asn1.ContentInfo.load(contents(seal(an_order(a_pdf()), CREDENTIAL).sealed))["content"]
+    plain = asn1.ContentInfo.load(contents(seal_document(an_order(a_pdf()), CREDENTIAL).sealed))["content"]
     assert stamped["certificates"].dump() == plain["certificates"].dump()
     (one,), (other,) = stamped["signer_infos"], plain["signer_infos"]
     assert [a["type"].native for a in one["signed_attrs"]] == [
@@ -119,7 +119,7 @@ def test_the_signed_part_is_that_of_a_seal_without_time_stamp() -> None:
 
 
 def the_signature(pdf: bytes, *roots: bytes, now: Instant = NOW) -> Any:
-    (signature,) = verify(pdf, [ROOT.der, *roots], now)["signatures"]
+    (signature,) = verify_signatures(pdf, [ROOT.der, *roots], now)["signatures"]
     return signature
 
 
@@ -141,7 +141,7 @@ def test_verification_tells_level_time_and_authority() -> None:
         True,
         False,
     )
-    assert verify(pdf, [ROOT.der], NOW)["result"] == "valid"
+    assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
 
 
 def test_the_certificate_page_says_where_the_time_comes_from() -> None:
@@ -154,7 +154,7 @@ def test_the_certificate_page_says_where_the_time_comes_from() -> None:
 
 def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
     order = replace(an_order(a_pdf()), asked="B-T")
-    made = seal(order, CREDENTIAL)
+    made = seal_document(order, CREDENTIAL)
     page = re.sub(r"\s+", " ", text_of(made.certificate))
     assert made.level == "B-B"
     assert "Server clock: a time stamp was asked for, but no authority gave one" in page
@@ -165,9 +165,9 @@ def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
 
 
 def test_an_exchanged_time_stamp_proves_nothing() -> None:
-    tsa, key = an_authority_of_time(), cms.load(CREDENTIAL)
-    forged = fill(begin(wanted(), CREDENTIAL).document, key, token_for(b"another signature", tsa))
-    found = verify(forged, [ROOT.der, tsa.root], NOW)
+    tsa, key = an_authority_of_time(), cms.load_key(CREDENTIAL)
+    forged = fill_file(begin_seal(wanted(), CREDENTIAL).document, key, token_for(b"another signature", tsa))
+    found = verify_signatures(forged, [ROOT.der, tsa.root], NOW)
     assert found["result"] != "valid"
     assert found["signatures"][0]["level"] == "B-B"
     stamp = found["signatures"][0]["timestamp"]
@@ -176,57 +176,57 @@ def test_an_exchanged_time_stamp_proves_nothing() -> None:
 
 def test_a_time_stamp_that_was_taken_away_lifts_nothing() -> None:
     tsa = an_authority_of_time()
-    bare = fill(begin(wanted(), CREDENTIAL).document, cms.load(CREDENTIAL))
+    bare = fill_file(begin_seal(wanted(), CREDENTIAL).document, cms.load_key(CREDENTIAL))
     assert the_signature(bare, tsa.root)["level"] == "B-B"
-    assert verify(bare, [ROOT.der, tsa.root], NOW + 4 * 365 * DAY)["result"] == "indeterminate"
+    assert verify_signatures(bare, [ROOT.der, tsa.root], NOW + 4 * 365 * DAY)["result"] == "indeterminate"
 
 
 # ---------- what is refused ----------
 
 
-def other_token(begun: Begun, tsa: Tsa) -> list[bytes]:
+def other_token(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
     return [token_for(b"another signature", tsa)] * 2
 
 
-def swapped(begun: Begun, tsa: Tsa) -> list[bytes]:
+def swapped(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
     return tokens_for(begun, tsa)[::-1]
 
 
 @pytest.mark.parametrize("tokens", [other_token, swapped])
-def test_a_token_for_something_else_does_not_pass(tokens: Callable[[Begun, Tsa], list[bytes]]) -> None:
-    begun = begin(wanted(), CREDENTIAL)
+def test_a_token_for_something_else_does_not_pass(tokens: Callable[[BegunSeal, Tsa], list[bytes]]) -> None:
+    begun = begin_seal(wanted(), CREDENTIAL)
     with pytest.raises(SealFailed, match="time stamp"):
-        finish(begun, tokens(begun, an_authority_of_time()), CREDENTIAL)
+        finish_seal(begun, tokens(begun, an_authority_of_time()), CREDENTIAL)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_as_many_tokens_as_files_and_none_without(count: int) -> None:
-    begun = begin(wanted(), CREDENTIAL)
+    begun = begin_seal(wanted(), CREDENTIAL)
     with pytest.raises(SealFailed, match=f"{count} time stamps"):
-        finish(begun, [b"token"] * count, CREDENTIAL)
-    plain = begin(an_order(a_pdf()), CREDENTIAL)
+        finish_seal(begun, [b"token"] * count, CREDENTIAL)
+    plain = begin_seal(an_order(a_pdf()), CREDENTIAL)
     if count:
         with pytest.raises(SealFailed, match=f"{count} time stamps"):
-            finish(plain, [b"token"] * count, CREDENTIAL)
+            finish_seal(plain, [b"token"] * count, CREDENTIAL)
 
 
 def test_a_token_without_room_does_not_pass() -> None:
-    begun = begin(wanted(), CREDENTIAL)
+    begun = begin_seal(wanted(), CREDENTIAL)
     with pytest.raises(SealFailed, match="too large"):
-        finish(begun, [bytes(20_000)] * 2, CREDENTIAL)
+        finish_seal(begun, [bytes(20_000)] * 2, CREDENTIAL)
 
 
 def test_a_file_without_the_level_that_was_asked_for_does_not_pass() -> None:
-    made = seal(an_order(a_pdf()), CREDENTIAL)
-    head = verify(made.sealed, [ROOT.der], NOW)["audit"]
+    made = seal_document(an_order(a_pdf()), CREDENTIAL)
+    head = verify_signatures(made.sealed, [ROOT.der], NOW)["audit"]
     with pytest.raises(SealFailed, match="level B-T"):
-        self_check.check(made.sealed, made.page_count, ROOT.der, NOW, head, "B-T")
+        self_check.check_sealed_file(made.sealed, made.page_count, ROOT.der, NOW, head, "B-T")
 
 
 def test_a_value_without_ink_is_found_before_any_authority_is_asked() -> None:
     order = replace(wanted(), fields=(a_field("name", "Jo", page=9),))
     with pytest.raises(SealFailed, match="page 9"):
-        begin(order, CREDENTIAL)
+        begin_seal(order, CREDENTIAL)
 
 
 def test_the_claimed_time_stays_that_of_the_order() -> None:

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image, ImageChops
 
 from esign.pdf.drawing import overlay
-from esign.pdf.drawing.typed_signature import letters
-from esign.pdf.seal_order import Drawn
+from esign.pdf.drawing.typed_signature import draw_letters
+from esign.pdf.seal_order import DrawnField
 
 NOW = 1_795_000_000_000
 NAMES = [("Jonas Weber", "a"), ("Łukasz Žižka", "b"), ("Ольга", "c"), ("محمد علي", None), ("अनुराधा", None)]
@@ -17,11 +17,11 @@ NAMES = [("Jonas Weber", "a"), ("Łukasz Žižka", "b"), ("Ольга", "c"), ("
 
 @pytest.mark.parametrize(("text", "hand"), NAMES)
 def test_it_is_as_wide_as_the_seal_draws_it_at_its_largest(text: str, hand: str | None) -> None:
-    drawn = letters(text, hand, "en")
+    drawn = draw_letters(text, hand, "en")
     assert drawn.svg.startswith(b"<svg") and drawn.missing == ()
     width, height = 500.0, 200.0
-    field = Drawn("f", "signature", 1, 0, 0, 100, 100, kind="typed", text=text, hand=hand)
-    pdf, _ = overlay.draw([field], [(width, height)], NOW)
+    field = DrawnField("f", "signature", 1, 0, 0, 100, 100, kind="typed", text=text, hand=hand)
+    pdf, _ = overlay.draw_overlay([field], [(width, height)], NOW)
     left, _, right, bottom = sealed(pdf).getbbox() or (0, 0, 0, 0)
     swash = (44 * 0.22 if hand else 20 * 0.06) * 4
     assert right - left <= drawn.width * 4 <= right - left + 2 * swash + 60
@@ -37,15 +37,15 @@ def sealed(pdf: bytes) -> Image.Image:
 
 
 def test_letters_without_a_font_are_named_and_nothing_is_drawn() -> None:
-    drawn = letters("Ada 𐀀 કિ", None, None)
+    drawn = draw_letters("Ada 𐀀 કિ", None, None)
     assert (drawn.svg, drawn.width) == (b"", 0)
     assert set(drawn.missing) == {"𐀀", "ક", "િ"}
 
 
 def test_a_hand_without_the_letters_gives_way_to_the_plain_face() -> None:
-    assert letters("Ελένη", "a", "el") == letters("Ελένη", None, "el")
+    assert draw_letters("Ελένη", "a", "el") == draw_letters("Ελένη", None, "el")
 
 
 def test_what_looks_like_markup_is_only_letters() -> None:
-    drawn = letters('<script>#panic()"</script> $x$', None, "en")
+    drawn = draw_letters('<script>#panic()"</script> $x$', None, "en")
     assert b"<script" not in drawn.svg

@@ -9,37 +9,37 @@ import pytest
 from pikepdf import Dictionary, Name, Pdf, Stream, String
 
 from esign.pdf.fields import text_marks
-from esign.pdf.fields.detect_fields import find
-from esign.pdf.inspection import Blank, Blanks, Unused
-from esign.pdf.intake.inspect import Limits, inspect
+from esign.pdf.fields.detect_fields import find_fields
+from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
+from esign.pdf.intake.inspect import UploadLimits, inspect_upload
 from esign.pdf.worker.workers import Workers
 from tests.manifest import rows
 from tests.pdf.forms import A4, marked, turned, with_form
 from tests.pdf.made import blank, plain, written
 
-LIMITS = Limits(25 * 2**20, 500)
+LIMITS = UploadLimits(25 * 2**20, 500)
 REQUIRED, READ_ONLY, MULTILINE, PASSWORD = 1 << 1, 1 << 0, 1 << 12, 1 << 13
 RADIO, PUSH, COMBO, SEVERAL = 1 << 15, 1 << 16, 1 << 17, 1 << 21
 WIDE, HIGH = A4
 
 
-def found(upload: bytes) -> Blanks:
-    return find(upload, inspect(upload, LIMITS).prepared)
+def found(upload: bytes) -> DetectedFields:
+    return find_fields(upload, inspect_upload(upload, LIMITS).prepared)
 
 
-def one(upload: bytes) -> Blank:
+def one(upload: bytes) -> DetectedField:
     fields = found(upload)
     assert fields.unused == () and len(fields.fields) == 1, fields
     return fields.fields[0]
 
 
-def refused(upload: bytes) -> Unused:
+def refused(upload: bytes) -> UnusableField:
     fields = found(upload)
     assert fields.fields == () and len(fields.unused) == 1, fields
     return fields.unused[0]
 
 
-def box(blank: Blank) -> tuple[float, float, float, float]:
+def box(blank: DetectedField) -> tuple[float, float, float, float]:
     return blank.x, blank.y, blank.width, blank.height
 
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_used_says_why(entries: dict[str, Any], reason: str) -> N
 
 
 def test_buttons_that_run_scripts_are_no_fields() -> None:
-    assert found(with_form({"FT": "/Btn", "Ff": PUSH, "T": "print"})) == Blanks((), ())
+    assert found(with_form({"FT": "/Btn", "Ff": PUSH, "T": "print"})) == DetectedFields((), ())
 
 
 def test_a_form_that_goes_round_in_circles_ends() -> None:
@@ -132,7 +132,7 @@ def test_a_form_that_goes_round_in_circles_ends() -> None:
         node = pdf.pages[0].obj.Annots[0]
         del node.FT
         node.Parent = node
-        assert find(written(pdf), plain()) == Blanks((), ())
+        assert find_fields(written(pdf), plain()) == DetectedFields((), ())
 
 
 # ---------- marks ----------
@@ -176,7 +176,9 @@ def test_a_mark_that_means_nothing_is_named(text: str, reason: str) -> None:
 
 
 def test_a_text_that_only_looks_like_a_mark_is_none() -> None:
-    assert found(marked((100, 400, "{ signature } {{}} {{"), (100, 300, "}} signature:1"))) == Blanks((), ())
+    assert found(marked((100, 400, "{ signature } {{}} {{"), (100, 300, "}} signature:1"))) == DetectedFields(
+        (), ()
+    )
 
 
 def test_a_field_at_the_edge_stays_on_the_page() -> None:
@@ -221,7 +223,7 @@ def test_a_mark_is_found_where_its_letters_are_seen(rotate: int, crop: tuple[flo
     document = pypdfium2.PdfDocument(file)
     page = document[0]
     text = page.get_textpage()
-    place = text_marks.box(page, text, "{{text}}", 0, 8)
+    place = text_marks.measure_mark(page, text, "{{text}}", 0, 8)
     image = page.render(scale=4).to_pil().convert("L").point([255] * 200 + [0] * 56)
     left, top, right, bottom = image.getbbox()
     width, height = image.size
@@ -239,8 +241,8 @@ async def test_the_worker_reads_them_and_a_form_comes_with_its_marks() -> None:
     workers = Workers(size=1)
     try:
         upload = with_form({"FT": "/Sig", "T": "s"})
-        assert await workers.blanks(upload, inspect(upload, LIMITS).prepared) == found(upload)
-        assert await workers.blanks(b"%PDF-1.4 nothing", plain()) == Blanks((), ())
+        assert await workers.find_fields(upload, inspect_upload(upload, LIMITS).prepared) == found(upload)
+        assert await workers.find_fields(b"%PDF-1.4 nothing", plain()) == DetectedFields((), ())
     finally:
         await workers.close()
 

@@ -9,8 +9,8 @@ import pytest
 from pyhanko.sign.fields import MDPPerm
 
 from esign.core.errors import Problem
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import CHANGES, Files, forged, wrapped
 from tests.pdf.forging import moved_gap, updated
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
@@ -23,8 +23,8 @@ from tests.pki import NOW, a_seal, an_authority
 ROOT = an_authority()
 ROOTS = (ROOT.der, an_authority("Test Time Stamps Root").der)
 SEAL = a_seal(ROOT)
-SEALED = seal(an_order(a_pdf(), a_field("name", "Jo Li")), SEAL.credential).sealed
-OTHER = seal(an_order(a_pdf(words="Another contract")), SEAL.credential).sealed
+SEALED = seal_document(an_order(a_pdf(), a_field("name", "Jo Li")), SEAL.credential).sealed
+OTHER = seal_document(an_order(a_pdf(words="Another contract")), SEAL.credential).sealed
 ARCHIVED = stamped_in_loop(with_proofs(SEALED, a_list(ROOT, NOW)), a_stamper())
 ONE = signed_in_loop(prepared(), SEAL, "One", None)
 CERTIFIED = certified(SEAL, MDPPerm.FILL_FORMS)
@@ -57,7 +57,7 @@ def family(name: str) -> Files:
 def result(file: bytes) -> str:
     """The verdict, or that there is nothing to judge."""
     try:
-        return verify(file, ROOTS, NOW)["result"]
+        return verify_signatures(file, ROOTS, NOW)["result"]
     except Problem as problem:
         return problem.code
 
@@ -100,7 +100,7 @@ def test_an_archive_may_spell_the_numbers_of_a_page_anew() -> None:
 def test_a_moved_gap_keeps_every_hash_and_shows_another_page() -> None:
     """What makes this one the worst: nothing but the place of the gap tells it from the sealed file."""
     file = moved_gap(SEALED)
-    [signature] = verify(file, ROOTS, NOW)["signatures"]
+    [signature] = verify_signatures(file, ROOTS, NOW)["signatures"]
     assert (signature["intact"], signature["valid"]) == (True, True)
     assert (signature["coverage"], signature["reasons"]) == (
         "unclear",

@@ -10,8 +10,8 @@ from pikepdf import Array, Dictionary, Pdf, Stream
 from PIL import ImageChops
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Inspection, Limits
-from esign.pdf.intake.active_content import text
+from esign.pdf.inspection import Inspection, UploadLimits
+from esign.pdf.intake.active_content import write_object
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
 from tests.manifest import TAKEN, expected, rows
@@ -33,7 +33,7 @@ FORBIDDEN = re.compile(
 AT_ONCE = 8  # fewer than the queue lets one party have waiting
 
 
-async def ask_all(files: list[Path], limits: Limits) -> list[Inspection | Problem]:
+async def ask_all(files: list[Path], limits: UploadLimits) -> list[Inspection | Problem]:
     workers = Workers()
 
     places = asyncio.Semaphore(AT_ONCE)
@@ -52,7 +52,7 @@ async def ask_all(files: list[Path], limits: Limits) -> list[Inspection | Proble
 
 
 @pytest.fixture(scope="module")
-def outcomes(corpus: Path, limits: Limits) -> dict[str, Inspection | Problem]:
+def outcomes(corpus: Path, limits: UploadLimits) -> dict[str, Inspection | Problem]:
     """What comes of every file, by its name."""
     files = [*corpus.glob("*.pdf"), *corpus.glob("attack/*.pdf")]
     answers = asyncio.run(ask_all(files, limits))
@@ -91,7 +91,7 @@ def test_every_taken_file_is_harmless_and_looks_as_before(
             continue
         with Pdf.open(io.BytesIO(inspection.prepared)) as pdf:
             written = b"".join(
-                text(item) for item in pdf.objects if isinstance(item, Dictionary | Stream | Array)
+                write_object(item) for item in pdf.objects if isinstance(item, Dictionary | Stream | Array)
             )
         assert not FORBIDDEN.search(written), name
         if not name.startswith(tuple(REDRAWN)):

@@ -12,17 +12,17 @@ from pikepdf import Array, Dictionary, Name, Pdf, String
 from PIL import Image
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
-from esign.pdf.inspection import Limits
-from esign.pdf.intake.inspect import inspect
+from esign.pdf.inspection import UploadLimits
+from esign.pdf.intake.inspect import inspect_upload
 from tests.pdf import made
 from tests.pdf.made import blank, written
 
 
-def refused(upload: bytes, limits: Limits) -> Problem:
+def refused(upload: bytes, limits: UploadLimits) -> Problem:
     with pytest.raises(Problem) as refusal:
-        inspect(upload, limits)
+        inspect_upload(upload, limits)
     assert refusal.value.message.endswith(".")
     return refusal.value
 
@@ -46,11 +46,11 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-def test_a_file_of_this_kind_is_taken_and_made_harmless(kind: str, limits: Limits) -> None:
+def test_a_file_of_this_kind_is_taken_and_made_harmless(kind: str, limits: UploadLimits) -> None:
     make, removed = TAKEN[kind]
     upload = make()
-    inspection = inspect(upload, limits)
-    assert inspection.pages == (Page(300, 200, 0),)
+    inspection = inspect_upload(upload, limits)
+    assert inspection.pages == (PageGeometry(300, 200, 0),)
     assert set(inspection.removed) == removed
     with Pdf.open(io.BytesIO(inspection.prepared)) as pdf:
         assert not pdf.is_encrypted
@@ -61,15 +61,15 @@ def test_a_file_of_this_kind_is_taken_and_made_harmless(kind: str, limits: Limit
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_file_of_this_kind_is_refused_with_its_code(kind: str, limits: Limits) -> None:
+def test_a_file_of_this_kind_is_refused_with_its_code(kind: str, limits: UploadLimits) -> None:
     make, code = REFUSED[kind]
     assert refused(make(), limits).code == code
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-def test_what_was_prepared_is_taken_again_as_it_is(kind: str, limits: Limits) -> None:
-    first = inspect(TAKEN[kind][0](), limits)
-    second = inspect(first.prepared, limits)
+def test_what_was_prepared_is_taken_again_as_it_is(kind: str, limits: UploadLimits) -> None:
+    first = inspect_upload(TAKEN[kind][0](), limits)
+    second = inspect_upload(first.prepared, limits)
     assert second.removed == ()
     assert not second.repaired
     assert second.pages == first.pages
@@ -79,20 +79,20 @@ def test_what_was_prepared_is_taken_again_as_it_is(kind: str, limits: Limits) ->
 @pytest.mark.parametrize(
     "upload", [b"", b"<html>404</html>", b"PK\x03\x04" + bytes(2000), b"x" * 1024 + made.plain()]
 )
-def test_what_does_not_begin_as_a_pdf_is_refused(upload: bytes, limits: Limits) -> None:
+def test_what_does_not_begin_as_a_pdf_is_refused(upload: bytes, limits: UploadLimits) -> None:
     problem = refused(upload, limits)
     assert problem.code == "invalid_file"
     assert "not a PDF" in problem.message
 
 
-def test_a_pdf_may_begin_a_little_later(limits: Limits) -> None:
-    assert len(inspect(b"x" * 1000 + b"\n" + made.plain(), limits).pages) == 1
+def test_a_pdf_may_begin_a_little_later(limits: UploadLimits) -> None:
+    assert len(inspect_upload(b"x" * 1000 + b"\n" + made.plain(), limits).pages) == 1
 
 
 @pytest.mark.parametrize(
     "upload", [b"%PDF-1.7\n", b"%PDF-1.7\n" + bytes(range(256)) * 40, made.plain()[:300]]
 )
-def test_a_torso_is_refused(upload: bytes, limits: Limits) -> None:
+def test_a_torso_is_refused(upload: bytes, limits: UploadLimits) -> None:
     assert refused(upload, limits).code == "invalid_file"
 
 
@@ -100,41 +100,43 @@ def test_a_torso_is_refused(upload: bytes, limits: Limits) -> None:
     "place",
     [rb"(/Size )\d+", rb"(/Root )\d+", rb"(startxref\n)\d+", rb"(xref\n0 )\d+", rb"(\n)\d+(?= 0 obj)"],
 )
-def test_a_number_beyond_every_integer_is_damage(place: bytes, limits: Limits) -> None:
+def test_a_number_beyond_every_integer_is_damage(place: bytes, limits: UploadLimits) -> None:
     damaged = re.sub(place, lambda found: found[1] + b"9" * 400, made.plain(), count=1)
     try:
-        assert inspect(damaged, limits).repaired
+        assert inspect_upload(damaged, limits).repaired
     except Problem as problem:
         assert problem.code == "invalid_file" and "damaged" in problem.message
 
 
-def test_a_file_over_the_limit_is_refused_unread(limits: Limits) -> None:
+def test_a_file_over_the_limit_is_refused_unread(limits: UploadLimits) -> None:
     upload = made.plain()
     assert refused(upload, replace(limits, file_bytes=len(upload) - 1)).code == "file_too_large"
-    inspect(upload, replace(limits, file_bytes=len(upload)))
+    inspect_upload(upload, replace(limits, file_bytes=len(upload)))
 
 
-def test_the_number_of_pages_is_limited(limits: Limits) -> None:
+def test_the_number_of_pages_is_limited(limits: UploadLimits) -> None:
     upload = written(blank(pages=3))
-    assert len(inspect(upload, replace(limits, pages=3)).pages) == 3
+    assert len(inspect_upload(upload, replace(limits, pages=3)).pages) == 3
     problem = refused(upload, replace(limits, pages=2))
     assert problem.code == "too_many_pages"
     assert "3 pages" in problem.message and "2 are allowed" in problem.message
 
 
-def test_a_file_without_pages_is_refused(limits: Limits) -> None:
+def test_a_file_without_pages_is_refused(limits: UploadLimits) -> None:
     problem = refused(written(pikepdf.new()), limits)
     assert (problem.code, problem.message) == ("invalid_file", "The file has no pages.")
 
 
 @pytest.mark.parametrize("size", [(3, 3), (14_400, 14_400), (14_400, 288), (60, 3)])
-def test_a_page_at_the_edge_of_what_can_be_shown_is_taken(size: tuple[float, float], limits: Limits) -> None:
-    inspection = inspect(written(blank(content=b"", size=size)), limits)
-    assert inspection.pages == (Page(*size, 0),)
+def test_a_page_at_the_edge_of_what_can_be_shown_is_taken(
+    size: tuple[float, float], limits: UploadLimits
+) -> None:
+    inspection = inspect_upload(written(blank(content=b"", size=size)), limits)
+    assert inspection.pages == (PageGeometry(*size, 0),)
 
 
 @pytest.mark.parametrize("size", [(2.9, 100), (100, 14_401), (3, 151), (20_000, 20_000), (0.01, 0.01)])
-def test_a_page_beyond_what_can_be_shown_is_refused(size: tuple[float, float], limits: Limits) -> None:
+def test_a_page_beyond_what_can_be_shown_is_refused(size: tuple[float, float], limits: UploadLimits) -> None:
     pdf = blank(pages=2)
     pdf.pages[1].obj.MediaBox = Array([0, 0, *size])
     problem = refused(written(pdf), limits)
@@ -143,11 +145,14 @@ def test_a_page_beyond_what_can_be_shown_is_refused(size: tuple[float, float], l
     assert problem.details[0].path == "/file"
 
 
-def test_pages_are_measured_as_they_are_seen(limits: Limits) -> None:
+def test_pages_are_measured_as_they_are_seen(limits: UploadLimits) -> None:
     pdf = blank(pages=2)
     pdf.pages[1].obj.Rotate, pdf.pages[1].obj.UserUnit = 90, 2
     pdf.pages[1].obj.CropBox = Array([10, 20, 110, 70])
-    assert inspect(written(pdf), limits).pages == (Page(300, 200, 0), Page(50, 100, 90))
+    assert inspect_upload(written(pdf), limits).pages == (
+        PageGeometry(300, 200, 0),
+        PageGeometry(50, 100, 90),
+    )
 
 
 def shown(inspection_image: bytes) -> Image.Image:
@@ -167,53 +172,59 @@ def shown(inspection_image: bytes) -> Image.Image:
     ],
 )
 def test_a_picture_is_readable_and_not_too_large(
-    size: tuple[float, float], pixels: tuple[int, int], limits: Limits
+    size: tuple[float, float], pixels: tuple[int, int], limits: UploadLimits
 ) -> None:
-    inspection = inspect(written(blank(content=b"", size=size)), limits)
+    inspection = inspect_upload(written(blank(content=b"", size=size)), limits)
     assert shown(inspection.images[0]).size == pytest.approx(pixels, abs=1)
 
 
-def test_there_is_one_picture_of_every_page_in_order(limits: Limits) -> None:
+def test_there_is_one_picture_of_every_page_in_order(limits: UploadLimits) -> None:
     pdf = blank(pages=3)
     pdf.pages[1].obj.Contents = pdf.make_stream(b"1 0 0 rg 0 0 300 200 re f")
-    images = inspect(written(pdf), limits).images
+    images = inspect_upload(written(pdf), limits).images
     assert [shown(image).getpixel((100, 400)) for image in images] == [(0, 0, 255), (255, 0, 0), (0, 0, 255)]
 
 
-def test_a_photograph_is_compressed_as_one(limits: Limits) -> None:
+def test_a_photograph_is_compressed_as_one(limits: UploadLimits) -> None:
     pdf = blank(content=b"300 0 0 200 0 0 cm /I Do", size=(300, 200))
     noise = bytes((x * x * 7 + x * 13) % 256 for x in range(300 * 200 * 3))
     image = pdf.make_stream(noise, Subtype=Name.Image, Width=300, Height=200, BitsPerComponent=8)
     image.ColorSpace = Name.DeviceRGB
     pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=image))
-    photograph, drawing = inspect(written(pdf), limits).images[0], inspect(made.plain(), limits).images[0]
+    photograph, drawing = (
+        inspect_upload(written(pdf), limits).images[0],
+        inspect_upload(made.plain(), limits).images[0],
+    )
     assert b"VP8 " in photograph[:16]
     assert b"VP8L" in drawing[:16]
 
 
-def test_the_pictures_of_a_long_file_are_smaller(limits: Limits) -> None:
-    long, short = inspect(written(blank(pages=201, content=b"")), limits), inspect(made.plain(), limits)
+def test_the_pictures_of_a_long_file_are_smaller(limits: UploadLimits) -> None:
+    long, short = (
+        inspect_upload(written(blank(pages=201, content=b"")), limits),
+        inspect_upload(made.plain(), limits),
+    )
     assert shown(long.images[0]).width <= shown(short.images[0]).width
-    wide = inspect(written(blank(pages=201, content=b"", size=(1000, 800))), limits)
+    wide = inspect_upload(written(blank(pages=201, content=b"", size=(1000, 800))), limits)
     assert shown(wide.images[200]).width == pytest.approx(1000 * 80 / 72, abs=1)
 
 
-def test_the_pictures_are_of_the_prepared_file(limits: Limits) -> None:
-    inspection = inspect(made.scripted(), limits)
-    assert inspect(inspection.prepared, limits).images == inspection.images
+def test_the_pictures_are_of_the_prepared_file(limits: UploadLimits) -> None:
+    inspection = inspect_upload(made.scripted(), limits)
+    assert inspect_upload(inspection.prepared, limits).images == inspection.images
 
 
-def test_words_about_a_signature_are_none(limits: Limits) -> None:
+def test_words_about_a_signature_are_none(limits: UploadLimits) -> None:
     spoken = b"BT /F1 9 Tf 20 150 Td (/ByteRange [0 1 2 3] /Type /Sig) Tj ET"
     upload = written(blank(content=spoken), compress_streams=False)
     assert b"/ByteRange [" in upload
-    inspect(upload, limits)
+    inspect_upload(upload, limits)
 
 
 @pytest.mark.parametrize(
     "name", [b"/ByteRange [0 1 2 3]", b"/Byte#52ange[0 1 2 3]", b"/ByteRange %a\n [0 1]", b"/ByteRange 7 0 R"]
 )
-def test_a_byte_range_that_nothing_refers_to_is_a_signature(name: bytes, limits: Limits) -> None:
+def test_a_byte_range_that_nothing_refers_to_is_a_signature(name: bytes, limits: UploadLimits) -> None:
     file = made.plain()
     at = file.rindex(b"startxref")
     assert (
@@ -221,7 +232,7 @@ def test_a_byte_range_that_nothing_refers_to_is_a_signature(name: bytes, limits:
     )
 
 
-def test_a_byte_range_packed_away_in_an_earlier_revision_is_a_signature(limits: Limits) -> None:
+def test_a_byte_range_packed_away_in_an_earlier_revision_is_a_signature(limits: UploadLimits) -> None:
     pdf = blank()
     pdf.Root.Past = pdf.make_indirect(Dictionary(ByteRange=Array([0, 1, 2, 3])))
     file = written(pdf, object_stream_mode=pikepdf.ObjectStreamMode.generate)
@@ -234,20 +245,20 @@ def test_a_byte_range_packed_away_in_an_earlier_revision_is_a_signature(limits: 
     assert refused(later.getvalue(), limits).code == "file_signed"
 
 
-def test_a_filled_signature_field_is_a_signature(limits: Limits) -> None:
+def test_a_filled_signature_field_is_a_signature(limits: UploadLimits) -> None:
     pdf = blank()
     field = pdf.make_indirect(Dictionary(FT=Name.Sig, T=String("a"), V=Dictionary(Type=Name.Sig)))
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]))
     assert refused(written(pdf), limits).code == "file_signed"
 
 
-def test_an_empty_signature_field_is_none(limits: Limits) -> None:
+def test_an_empty_signature_field_is_none(limits: UploadLimits) -> None:
     pdf = blank()
     field = pdf.make_indirect(
         Dictionary(FT=Name.Sig, T=String("a"), Lock=Dictionary(Type=Name("/SigFieldLock")))
     )
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=3)
-    inspect(written(pdf), limits)
+    inspect_upload(written(pdf), limits)
 
 
 def painting(pdf: Pdf, content: bytes, **inner: pikepdf.Stream) -> pikepdf.Stream:
@@ -256,7 +267,7 @@ def painting(pdf: Pdf, content: bytes, **inner: pikepdf.Stream) -> pikepdf.Strea
     return form
 
 
-def test_a_form_that_paints_itself_is_too_complex(limits: Limits) -> None:
+def test_a_form_that_paints_itself_is_too_complex(limits: UploadLimits) -> None:
     pdf = blank(content=b"/A Do")
     second = painting(pdf, b"/First Do /First Do")
     first = painting(pdf, b"q /Second Do Q", Second=second)
@@ -267,16 +278,16 @@ def test_a_form_that_paints_itself_is_too_complex(limits: Limits) -> None:
     assert "too complex" in problem.message
 
 
-def test_a_form_that_only_could_paint_itself_is_taken(limits: Limits) -> None:
+def test_a_form_that_only_could_paint_itself_is_taken(limits: UploadLimits) -> None:
     pdf = blank(content=b"/A Do")
     form = painting(pdf, made.SQUARE)
     pdf.pages[0].obj.Resources.XObject = Dictionary(A=form)
     form.Resources = pdf.make_indirect(pdf.pages[0].obj.Resources)
-    inspect(written(pdf), limits)
+    inspect_upload(written(pdf), limits)
 
 
 @pytest.mark.parametrize(("step", "taken"), [(0.001, False), (0.05, False), (5, True)])
-def test_a_pattern_of_countless_tiles_is_too_complex(step: float, taken: bool, limits: Limits) -> None:
+def test_a_pattern_of_countless_tiles_is_too_complex(step: float, taken: bool, limits: UploadLimits) -> None:
     pdf = blank(content=b"/Pattern cs /P scn 0 0 600 600 re f", size=(600, 600))
     pattern = pdf.make_stream(
         b"0 0 1 1 re f", PatternType=1, PaintType=1, TilingType=1, Resources=Dictionary()
@@ -284,23 +295,23 @@ def test_a_pattern_of_countless_tiles_is_too_complex(step: float, taken: bool, l
     pattern.BBox, pattern.XStep, pattern.YStep = Array([0, 0, 1, 1]), step, step
     pdf.pages[0].obj.Resources.Pattern = Dictionary(P=pattern)
     if taken:
-        inspect(written(pdf), limits)
+        inspect_upload(written(pdf), limits)
     else:
         assert "too complex" in refused(written(pdf), limits).message
 
 
-def test_a_page_that_unfolds_without_end_is_too_complex(limits: Limits) -> None:
+def test_a_page_that_unfolds_without_end_is_too_complex(limits: UploadLimits) -> None:
     pdf = blank(content=bytes(200 * 1024 * 1024))
     upload = written(pdf)
     assert len(upload) < 1_000_000
     assert "too complex" in refused(upload, limits).message
 
 
-def test_what_pdfium_draws_matches_the_measured_size(limits: Limits) -> None:
+def test_what_pdfium_draws_matches_the_measured_size(limits: UploadLimits) -> None:
     pdf = blank(pages=4)
     for turns, page in enumerate(pdf.pages):
         page.obj.Rotate, page.obj.MediaBox = 90 * turns, Array([-10, 5, 290.5, 205.25])
-    inspection = inspect(written(pdf), limits)
+    inspection = inspect_upload(written(pdf), limits)
     document = pypdfium2.PdfDocument(inspection.prepared)
     assert [document.get_page_size(n) for n in range(4)] == [
         (page.width, page.height) for page in inspection.pages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from esign.pdf.page.geometry import LETTER, View, view
+from esign.pdf.page.geometry import LETTER, VisibleArea, find_visible_area
 
 
 @pytest.mark.parametrize(
@@ -17,23 +17,23 @@ from esign.pdf.page.geometry import LETTER, View, view
 def test_the_seen_corners_are_corners_of_the_box(
     turns: int, top_left: tuple[float, float], bottom_right: tuple[float, float]
 ) -> None:
-    seen = View(10, 20, 110, 220, turns)
+    seen = VisibleArea(10, 20, 110, 220, turns)
     assert seen.at(0, 0) == top_left
     assert seen.at(seen.width, seen.height) == bottom_right
 
 
 @pytest.mark.parametrize("turns", range(4))
 def test_a_cover_maps_the_corners_of_an_upright_page_to_the_seen_corners(turns: int) -> None:
-    seen = View(-50, 20, 50, 220, turns)
-    a, b, c, d, e, f = seen.cover(30, 40)
+    seen = VisibleArea(-50, 20, 50, 220, turns)
+    a, b, c, d, e, f = seen.build_cover_matrix(30, 40)
     for x, y in ((0, 0), (30, 0), (0, 40), (30, 40), (7, 11)):
         expected = seen.at(x * seen.width / 30, seen.height - y * seen.height / 40)
         assert (a * x + c * y + e, b * x + d * y + f) == pytest.approx(expected)
 
 
 def test_a_quarter_turn_swaps_the_seen_sides() -> None:
-    assert (View(0, 0, 100, 200, 0).width, View(0, 0, 100, 200, 0).height) == (100, 200)
-    assert (View(0, 0, 100, 200, 1).width, View(0, 0, 100, 200, 1).height) == (200, 100)
+    assert (VisibleArea(0, 0, 100, 200, 0).width, VisibleArea(0, 0, 100, 200, 0).height) == (100, 200)
+    assert (VisibleArea(0, 0, 100, 200, 1).width, VisibleArea(0, 0, 100, 200, 1).height) == (200, 100)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_quarter_turn_swaps_the_seen_sides() -> None:
 def test_the_seen_box_is_the_crop_box_within_the_media_box(
     media: list[float] | None, crop: list[float] | None, seen: tuple[float, float, float, float]
 ) -> None:
-    found = view(media, crop, 0)
+    found = find_visible_area(media, crop, 0)
     assert (found.x0, found.y0, found.x1, found.y1) == seen
 
 
@@ -64,4 +64,4 @@ def test_the_seen_box_is_the_crop_box_within_the_media_box(
     [(0, 0), (90, 1), (180, 2), (270, 3), (360, 0), (-90, 3), (450, 1), (45, 0), (135, 1)],
 )
 def test_rotation_counts_in_whole_quarter_turns(rotate: float, turns: int) -> None:
-    assert view(None, None, rotate).turns == turns
+    assert find_visible_area(None, None, rotate).turns == turns

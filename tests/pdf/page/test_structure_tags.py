@@ -9,8 +9,8 @@ from pikepdf import Array, Dictionary, Name, NumberTree, Pdf
 
 from esign.pdf.intake import normalise
 from esign.pdf.page import structure_tags
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.papers import a_story, drawn
 from tests.pdf.drawing.test_papers import elements
 from tests.pdf.sealing import a_field, a_pdf, an_order, saved
@@ -39,8 +39,8 @@ def tagged(numbers: Any = None) -> bytes:
 
 def sealed(prepared: bytes) -> Pdf:
     fields = [a_field("name", "Jo Li", page=1), a_field("text", "Ring twice", page=2)]
-    made = seal(an_order(prepared, *fields), CREDENTIAL).sealed
-    assert verify(made, [ROOT.der], NOW)["result"] == "valid"
+    made = seal_document(an_order(prepared, *fields), CREDENTIAL).sealed
+    assert verify_signatures(made, [ROOT.der], NOW)["result"] == "valid"
     return pikepdf.open(io.BytesIO(made))
 
 
@@ -99,8 +99,8 @@ def test_a_structure_that_cannot_be_read_goes_and_the_file_is_sealed(numbers: An
 
 def test_a_structure_is_looked_at_when_a_file_is_prepared() -> None:
     with pikepdf.open(io.BytesIO(tagged(Dictionary(Nums=Array([4, 7]))))) as pdf:
-        normalise.normalise(pdf)
-        assert structure_tags.tree_of(pdf) is None and Name.StructTreeRoot not in pdf.Root
+        normalise.normalise_pdf(pdf)
+        assert structure_tags.find_tree(pdf) is None and Name.StructTreeRoot not in pdf.Root
 
 
 def test_headings_of_the_trail_are_found_by_the_cells_that_name_them() -> None:

@@ -8,17 +8,17 @@ import pytest
 from pikepdf import Array
 from PIL import Image, ImageChops
 
-from esign.core.document.document import Page
+from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
 from esign.pdf.drawing import certificate_page, filled_page, overlay
 from esign.pdf.page import page_text, render
-from esign.pdf.seal.assemble import assemble
+from esign.pdf.seal.assemble import assemble_file
 from tests.pdf.made import blank, written
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, an_order, every_type
 from tests.pki import NOW
 
-A4 = Page(595, 842, 0)
-POSTER = Page(4000, 3000, 0)
+A4 = PageGeometry(595, 842, 0)
+POSTER = PageGeometry(4000, 3000, 0)
 
 
 def opened(webp: bytes) -> Image.Image:
@@ -30,22 +30,24 @@ def opened(webp: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_a_sharper_picture_has_so_many_times_the_dots(size: int) -> None:
-    first = opened(render.render(a_pdf(), (A4,))[0])
-    fine = opened(render.sharper(a_pdf(), 1, A4, size))
+    first = opened(render.render_pages(a_pdf(), (A4,))[0])
+    fine = opened(render.render_sharper(a_pdf(), 1, A4, size))
     assert fine.size == pytest.approx((first.width * size, first.height * size), abs=size)
     assert darkest(fine.reduce(size)) < 128  # the line is on it
 
 
 def test_a_sharper_picture_of_a_poster_stays_small_enough_for_a_phone() -> None:
     poster = written(blank(size=(4000, 3000)))
-    fine = opened(render.sharper(poster, 1, POSTER, 3))
+    fine = opened(render.render_sharper(poster, 1, POSTER, 3))
     assert fine.width * fine.height <= 12_010_000
-    assert fine.width > opened(render.render(poster, (POSTER,))[0]).width
+    assert fine.width > opened(render.render_pages(poster, (POSTER,))[0]).width
 
 
 def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
     stripes = b"".join(b"%f g %d 0 1 200 re f\n" % (n / 299, n) for n in range(300))
-    seen = opened(render.render(written(blank(content=stripes)), (Page(300, 200, 0),))[0]).convert("L")
+    seen = opened(
+        render.render_pages(written(blank(content=stripes)), (PageGeometry(300, 200, 0),))[0]
+    ).convert("L")
     exact = pypdfium2.PdfDocument(written(blank(content=stripes)))[0].render(scale=800 / 300).to_pil()
     assert differs(seen, exact.convert("L").resize(seen.size), 1) <= 4
     assert seen.getextrema() == (0, 255)
@@ -54,7 +56,7 @@ def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
 
 def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
     with pytest.raises(Problem):
-        render.sharper(a_pdf(), 1, replace(A4, width=600), 2)
+        render.render_sharper(a_pdf(), 1, replace(A4, width=600), 2)
 
 
 # ---------- filled in ----------
@@ -63,14 +65,16 @@ def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
 @pytest.mark.parametrize("size", [1, 2])
 def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
     fields, pdf = every_type(), a_pdf()
-    page = opened(render.render(pdf, (A4,))[0] if size == 1 else render.sharper(pdf, 1, A4, size))
+    page = opened(
+        render.render_pages(pdf, (A4,))[0] if size == 1 else render.render_sharper(pdf, 1, A4, size)
+    )
     page = page.convert("RGBA")
-    over = opened(filled_page.picture(fields, A4, size, "en", NOW))
+    over = opened(filled_page.draw_filled_page(fields, A4, size, "en", NOW))
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
-    sealed = assemble(order, certificate_page.draw(order.certificate, "certificate", NOW), None)
-    wanted = opened(render.sharper(sealed.pdf, 1, A4, size)).convert("L")
+    sealed = assemble_file(order, certificate_page.draw_template(order.certificate, "certificate", NOW), None)
+    wanted = opened(render.render_sharper(sealed.pdf, 1, A4, size)).convert("L")
     assert differs(shown, wanted, 4 * size) < 24
     assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80
 
@@ -87,20 +91,20 @@ def darkest(image: Image.Image) -> int:
 
 
 def test_only_the_page_s_own_place_counts() -> None:
-    first = filled_page.picture([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
-    assert filled_page.picture([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
+    first = filled_page.draw_filled_page([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
+    assert filled_page.draw_filled_page([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
 
 
 # ---------- text ----------
 
 
 def lines(pdf: bytes, number: int = 1) -> list[str]:
-    return [paragraph.text for paragraph in page_text.read(pdf, number)]
+    return [paragraph.text for paragraph in page_text.read_paragraphs(pdf, number)]
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_the_text_of_a_page_is_read_whatever_way_it_lies(rotation: int) -> None:
-    [paragraph] = page_text.read(a_pdf({"Rotate": rotation}), 1)
+    [paragraph] = page_text.read_paragraphs(a_pdf({"Rotate": rotation}), 1)
     assert paragraph.text == "A line of the contract"
     from_above = {0: 93, 90: 10, 180: 7, 270: 70}[rotation]
     assert paragraph.top == pytest.approx(from_above, abs=9)
@@ -127,7 +131,7 @@ def test_what_the_page_does_not_show_is_not_read() -> None:
 
 
 def test_a_picture_has_no_text() -> None:
-    assert page_text.read(written(blank()), 1) == ()
+    assert page_text.read_paragraphs(written(blank()), 1) == ()
 
 
 @pytest.mark.parametrize("script", ["Latin", "Greek", "Arabic", "Hebrew"])
@@ -139,7 +143,7 @@ def test_each_script_is_read_in_the_order_of_speaking(script: str) -> None:
 def filled_pdf(words: str) -> bytes:
     """A page on which the words are set as the seal sets them."""
     field = a_field("text", words, width=80)
-    return overlay.draw([field], [(595, 842)], NOW)[0]
+    return overlay.draw_overlay([field], [(595, 842)], NOW)[0]
 
 
 def test_a_page_of_endless_text_ends() -> None:
@@ -150,4 +154,4 @@ def test_a_page_of_endless_text_ends() -> None:
 
 def test_a_damaged_page_is_refused() -> None:
     with pytest.raises((Problem, pypdfium2.PdfiumError)):
-        page_text.read(b"%PDF-1.7\n", 1)
+        page_text.read_paragraphs(b"%PDF-1.7\n", 1)

@@ -14,9 +14,9 @@ import pytest
 from asn1crypto import cms as asn1
 from asn1crypto import tsp
 
-from esign.core.der import SEQUENCE, der
+from esign.core.der import SEQUENCE, encode_der
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import FIELD, fill, prepare
+from esign.pdf.seal.seal import FIELD, fill_file, prepare_file
 from tests.pdf.contents import contents, covered, pem, run
 from tests.pdf.drawing.test_stamped import an_authority_of_time, token_for
 from tests.pdf.others import a_stamper, signed_in_loop
@@ -39,9 +39,9 @@ def ours(kind: str, stamped: bool) -> bytes:
 
 
 def made(issued: Issued, stamped: bool) -> bytes:
-    key = cms.load(issued.credential)
-    file = prepare(a_pdf({}, {}), key, NOW, "All recipients have finished", room=16_384)
-    return fill(file, key, token_for(file.signature, an_authority_of_time()) if stamped else None)
+    key = cms.load_key(issued.credential)
+    file = prepare_file(a_pdf({}, {}), key, NOW, "All recipients have finished", room=16_384)
+    return fill_file(file, key, token_for(file.signature, an_authority_of_time()) if stamped else None)
 
 
 def of(pdf: bytes) -> tuple[Any, Any]:
@@ -101,7 +101,7 @@ def test_everything_in_the_signature_is_as_pyhanko_writes_it(kind: str, stamped:
 def test_what_differs_is_what_the_standards_leave_open(kind: str, stamped: bool) -> None:
     data, signer = of(ours(kind, stamped))
     for each in (signer["digest_algorithm"], *data["digest_algorithms"]):
-        assert each.dump() == der(SEQUENCE, each["algorithm"].dump())
+        assert each.dump() == encode_der(SEQUENCE, each["algorithm"].dump())
     if kind == "rsa":
         assert signer["signature_algorithm"].dump().hex() == "300d06092a864886f70d0101010500"
     (named,) = attributes(signer)["signing_certificate_v2"]["certs"]

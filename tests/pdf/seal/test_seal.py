@@ -18,9 +18,9 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import seal, sign
-from esign.pdf.seal_order import Drawn, SealFailed, SealOrder
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document, sign_file
+from esign.pdf.seal_order import DrawnField, SealFailed, SealOrder
+from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
@@ -51,12 +51,12 @@ def opened(pdf: bytes) -> pikepdf.Pdf:
 
 
 def head_in(pdf: bytes) -> Any:
-    return verify(pdf, [ROOT.der], NOW)["audit"]
+    return verify_signatures(pdf, [ROOT.der], NOW)["audit"]
 
 
 def test_the_sealed_files_carry_the_head_that_is_printed() -> None:
     order = an_order(a_pdf(title="Lease"), chain={"entries": 42, "head": "cd" * 32})
-    made = seal(order, CREDENTIAL)
+    made = seal_document(order, CREDENTIAL)
     for pdf in (made.sealed, made.certificate):
         assert head_in(pdf) == {
             "documentId": order.certificate["document"]["id"],
@@ -71,7 +71,7 @@ def test_the_sealed_files_carry_the_head_that_is_printed() -> None:
 
 def test_any_reader_of_pdf_files_shows_the_head(tmp_path: Path) -> None:
     path = tmp_path / "sealed.pdf"
-    path.write_bytes(seal(an_order(a_pdf()), CREDENTIAL).sealed)
+    path.write_bytes(seal_document(an_order(a_pdf()), CREDENTIAL).sealed)
     told = subprocess.run(["pdfinfo", "-custom", path], capture_output=True, text=True, check=True).stdout
     found = re.search(r"EsignAudit: +(doc_\S+) (\d+) ([0-9a-f]{64})", told)
     assert found is not None
@@ -83,12 +83,12 @@ def test_a_file_prepared_with_information_that_is_no_dictionary_is_sealed() -> N
     with opened(a_pdf()) as file:
         file.trailer.Info = 135
         order = an_order(saved(file))
-    assert head_in(seal(order, CREDENTIAL).sealed) is not None
+    assert head_in(seal_document(order, CREDENTIAL).sealed) is not None
 
 
 def test_a_head_put_into_the_file_after_the_seal_is_not_believed() -> None:
     """Readers may take a new entry of the document information for no change of the document."""
-    made = seal(an_order(a_pdf()), CREDENTIAL).sealed
+    made = seal_document(an_order(a_pdf()), CREDENTIAL).sealed
     before = head_in(made)
     writer = IncrementalPdfFileWriter(io.BytesIO(made))
     held = writer.trailer.raw_get("/Info")
@@ -105,25 +105,27 @@ def test_a_head_that_an_upload_brings_along_is_overwritten() -> None:
     with opened(a_pdf()) as pdf:
         pdf.docinfo["/EsignAudit"] = "doc_0 1 " + "00" * 32
         order = an_order(saved(pdf))
-    assert head_in(seal(order, CREDENTIAL).sealed)["documentId"] == order.certificate["document"]["id"]
+    assert (
+        head_in(seal_document(order, CREDENTIAL).sealed)["documentId"] == order.certificate["document"]["id"]
+    )
 
 
 @pytest.mark.parametrize("text", ["", "doc_1", "doc_1 0 " + "0" * 64, "doc_1 1 " + "0" * 63, "x" * 10_000])
 def test_an_entry_that_is_no_head_is_none(text: str) -> None:
     with opened(a_pdf()) as pdf:
         pdf.docinfo["/EsignAudit"] = text
-        signed = sign(saved(pdf), cms.load(CREDENTIAL), NOW, "")
-    assert verify(signed, [ROOT.der], NOW)["result"] == "valid" and head_in(signed) is None
+        signed = sign_file(saved(pdf), cms.load_key(CREDENTIAL), NOW, "")
+    assert verify_signatures(signed, [ROOT.der], NOW)["result"] == "valid" and head_in(signed) is None
 
 
 def test_a_file_without_the_head_does_not_pass() -> None:
-    made = seal(an_order(a_pdf()), CREDENTIAL)
+    made = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="head"):
-        self_check.check(made.sealed, made.page_count, ROOT.der, NOW)
+        self_check.check_sealed_file(made.sealed, made.page_count, ROOT.der, NOW)
 
 
 def test_nobody_vouches_for_the_head_in_a_file_that_is_not_trusted() -> None:
-    assert verify(seal(an_order(a_pdf()), CREDENTIAL).sealed, [], NOW)["audit"] is None
+    assert verify_signatures(seal_document(an_order(a_pdf()), CREDENTIAL).sealed, [], NOW)["audit"] is None
 
 
 # ---------- the signature ----------
@@ -134,7 +136,7 @@ def test_poppler_accepts_the_seal_of_every_kind_of_key_and_refuses_a_tampered_co
     kind: str, tmp_path: Path
 ) -> None:
     issued = a_seal(ROOT, kind)
-    sealed = seal(an_order(a_pdf(), *every_type()), issued.credential).sealed
+    sealed = seal_document(an_order(a_pdf(), *every_type()), issued.credential).sealed
     said = pdfsig(sealed, tmp_path)
     assert "Signature is Valid." in said
     assert "Total document signed" in said
@@ -145,7 +147,7 @@ def test_poppler_accepts_the_seal_of_every_kind_of_key_and_refuses_a_tampered_co
 
 
 def test_the_seal_is_one_invisible_certification_that_forbids_every_change() -> None:
-    with opened(seal(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
+    with opened(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
         (field,) = pdf.Root.AcroForm.Fields
         signature = field.V
         assert [str(field.T), field.FT, [float(side) for side in field.Rect]] == [
@@ -163,16 +165,16 @@ def test_the_seal_is_one_invisible_certification_that_forbids_every_change() -> 
 
 
 def test_the_certificate_is_a_sealed_file_of_its_own(tmp_path: Path) -> None:
-    result = seal(an_order(a_pdf({}, {})), CREDENTIAL)
+    result = seal_document(an_order(a_pdf({}, {})), CREDENTIAL)
     said = pdfsig(result.certificate, tmp_path)
     assert "Signature is Valid." in said
     assert "Total document signed" in said
-    assert verify(result.certificate, [ROOT.der], NOW)["pageCount"] == 1
+    assert verify_signatures(result.certificate, [ROOT.der], NOW)["pageCount"] == 1
     assert result.page_count == 3
 
 
 def test_what_was_sealed_and_with_what_is_told() -> None:
-    result = seal(an_order(a_pdf()), CREDENTIAL)
+    result = seal_document(an_order(a_pdf()), CREDENTIAL)
     assert result.level == "B-B"
     assert result.certificate_sha256 == hashlib.sha256(CREDENTIAL.certificate_der).hexdigest()
     text = text_of(result.certificate)
@@ -183,23 +185,28 @@ def test_what_was_sealed_and_with_what_is_told() -> None:
 
 def test_a_chain_of_several_issuers_travels_with_the_seal() -> None:
     between = an_authority("Issuing", "rsa", above=ROOT)
-    sealed = seal(an_order(a_pdf()), a_seal(between).credential).sealed
-    assert verify(sealed, [ROOT.der], NOW)["result"] == "valid"
+    sealed = seal_document(an_order(a_pdf()), a_seal(between).credential).sealed
+    assert verify_signatures(sealed, [ROOT.der], NOW)["result"] == "valid"
 
 
 def test_a_key_without_a_chain_is_its_own_root() -> None:
     alone = replace(CREDENTIAL, chain_der=())
-    assert verify(seal(an_order(a_pdf()), alone).sealed, [alone.certificate_der], NOW)["result"] == "valid"
+    assert (
+        verify_signatures(seal_document(an_order(a_pdf()), alone).sealed, [alone.certificate_der], NOW)[
+            "result"
+        ]
+        == "valid"
+    )
 
 
 def test_the_key_is_read_once_for_equal_credentials() -> None:
     again = Credential(bytes(bytearray(CREDENTIAL.key_der)), CREDENTIAL.certificate_der, CREDENTIAL.chain_der)
-    assert cms.load(CREDENTIAL) is cms.load(again)
+    assert cms.load_key(CREDENTIAL) is cms.load_key(again)
 
 
 def test_the_whole_file_stands_unchanged_before_the_signature() -> None:
     plain = a_pdf()
-    signed = sign(plain, cms.load(CREDENTIAL), NOW, "why")
+    signed = sign_file(plain, cms.load_key(CREDENTIAL), NOW, "why")
     assert signed.startswith(plain)
 
 
@@ -213,8 +220,8 @@ def test_nothing_keeps_a_file_when_its_work_is_done() -> None:
     gc.disable()
     try:
         before = held()
-        pdf = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "why")
-        assert verify(pdf, [ROOT.der], NOW)["result"] == "valid"
+        pdf = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "why")
+        assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
         assert held() == before
     finally:
         gc.enable()
@@ -230,7 +237,7 @@ def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
             page.Parent = branch
         root.Kids = Array([root.Kids[0], branch])
         nested = saved(pdf)
-    with opened(sign(nested, cms.load(CREDENTIAL), NOW, "why")) as pdf:
+    with opened(sign_file(nested, cms.load_key(CREDENTIAL), NOW, "why")) as pdf:
         (field,) = pdf.Root.AcroForm.Fields
         assert [len(page.obj.get("/Annots", [])) for page in pdf.pages] == [0, 0, 1]
         assert field.P.objgen == pdf.pages[2].objgen
@@ -249,34 +256,34 @@ def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
 )
 def test_a_certificate_out_of_its_time_seals_nothing(issued: Issued, reason: str) -> None:
     with pytest.raises(SealFailed, match=reason):
-        seal(an_order(a_pdf()), issued.credential)
+        seal_document(an_order(a_pdf()), issued.credential)
 
 
 def test_a_key_that_is_not_the_certificates_seals_nothing() -> None:
     wrong = replace(CREDENTIAL, key_der=a_seal(ROOT, "p384").credential.key_der)
     with pytest.raises(SealFailed, match="does not belong"):
-        seal(an_order(a_pdf()), wrong)
+        seal_document(an_order(a_pdf()), wrong)
 
 
 def test_a_key_that_cannot_be_read_seals_nothing() -> None:
     with pytest.raises(SealFailed, match="cannot be read"):
-        seal(an_order(a_pdf()), replace(CREDENTIAL, key_der=b"no key"))
+        seal_document(an_order(a_pdf()), replace(CREDENTIAL, key_der=b"no key"))
 
 
 def test_a_level_that_wants_a_time_stamp_is_never_replaced_by_a_lower_one() -> None:
     with pytest.raises(SealFailed, match="B-T cannot be made of 0 time stamps"):
-        seal(replace(an_order(a_pdf()), level="B-T"), CREDENTIAL)
+        seal_document(replace(an_order(a_pdf()), level="B-T"), CREDENTIAL)
 
 
 def test_a_field_on_a_page_that_is_not_there_is_named() -> None:
     with pytest.raises(SealFailed, match="fld_name lies on page 2"):
-        seal(an_order(a_pdf(), a_field("name", "Jo", page=2)), CREDENTIAL)
+        seal_document(an_order(a_pdf(), a_field("name", "Jo", page=2)), CREDENTIAL)
 
 
 def test_a_text_that_does_not_fit_is_named() -> None:
     field = a_field("text", "much too long " * 30, width=3, height=1)
     with pytest.raises(SealFailed, match="fld_text"):
-        seal(an_order(a_pdf(), field), CREDENTIAL)
+        seal_document(an_order(a_pdf(), field), CREDENTIAL)
 
 
 # ---------- the check before it leaves ----------
@@ -295,35 +302,35 @@ def test_values_without_ink_are_not_looked_for(value: str) -> None:
 
 
 def test_a_file_that_lost_a_page_does_not_pass() -> None:
-    result = seal(an_order(a_pdf()), CREDENTIAL)
+    result = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="2 pages where 3 are expected"):
-        self_check.check(result.sealed, 3, ROOT.der, NOW)
+        self_check.check_sealed_file(result.sealed, 3, ROOT.der, NOW)
 
 
 def test_a_file_with_bytes_behind_the_seal_does_not_pass() -> None:
-    result = seal(an_order(a_pdf()), CREDENTIAL)
+    result = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="does not verify"):
-        self_check.check(result.sealed + b"\n", 2, ROOT.der, NOW)
+        self_check.check_sealed_file(result.sealed + b"\n", 2, ROOT.der, NOW)
 
 
 def test_ink_on_dark_paper_is_still_seen() -> None:
     with opened(a_pdf()) as pdf:
         pdf.pages[0].obj.Contents = pdf.make_stream(b"0 g 0 0 595 842 re f")
-        seal(an_order(saved(pdf), a_field("name", "Jo Li")), CREDENTIAL)
+        seal_document(an_order(saved(pdf), a_field("name", "Jo Li")), CREDENTIAL)
 
 
 @pytest.mark.parametrize("text", [".", "'", "Hello"])
 def test_little_ink_in_a_box_as_large_as_a_wall_is_seen(text: str) -> None:
     wall = {"MediaBox": pikepdf.Array([0, 0, 14_400, 14_400])}
     field = a_field("text", text, x=0, y=0, width=100, height=100, font_size=6, options={"multiline": True})
-    seal(an_order(a_pdf(wall), field), CREDENTIAL)
+    seal_document(an_order(a_pdf(wall), field), CREDENTIAL)
 
 
 # ---------- the pages ----------
 
 
 def test_the_values_and_the_certificate_stand_in_the_sealed_file() -> None:
-    text = text_of(seal(an_order(a_pdf(), *every_type()), CREDENTIAL).sealed)
+    text = text_of(seal_document(an_order(a_pdf(), *every_type()), CREDENTIAL).sealed)
     for said in (
         "A line of the contract",
         "20 Nov 2026",
@@ -350,7 +357,7 @@ def test_a_value_lies_where_it_was_placed_on_the_page_as_displayed(
 ) -> None:
     prepared = a_pdf({"Rotate": rotate, **boxes})
     field = a_field("checkbox", True, x=60, y=15, width=20, height=10)
-    sealed = seal(an_order(prepared, field), CREDENTIAL).sealed
+    sealed = seal_document(an_order(prepared, field), CREDENTIAL).sealed
     before, after = image_of(prepared), image_of(sealed)
     changed = (
         ImageChops.difference(before, after)
@@ -369,7 +376,7 @@ def test_certificate_pages_are_upright_whatever_the_document_would_hand_down() -
     with opened(a_pdf({})) as pdf:
         pdf.Root.Pages.Rotate = 90
         pdf.Root.Pages.CropBox = pikepdf.Array([0, 0, 100, 100])
-        sealed = seal(an_order(saved(pdf)), CREDENTIAL).sealed
+        sealed = seal_document(an_order(saved(pdf)), CREDENTIAL).sealed
     with opened(sealed) as pdf:
         page = pdf.pages[1].obj
         assert page.Rotate == 0
@@ -378,7 +385,7 @@ def test_certificate_pages_are_upright_whatever_the_document_would_hand_down() -
 
 
 def test_certificate_pages_keep_no_numbers_into_a_structure_that_stayed_behind() -> None:
-    with opened(seal(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
+    with opened(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
         page = pdf.pages[1].obj
         assert Name.StructParents not in page
         assert all(Name.StructParent not in note for note in page.get("/Annots", []))
@@ -391,7 +398,7 @@ def test_the_title_stays_and_claims_to_be_pdf_a_go() -> None:
             metadata["dc:title"] = "Supply agreement"
         claiming = saved(pdf)
     assert b"pdfaid" in claiming
-    with opened(seal(an_order(claiming), CREDENTIAL).sealed) as pdf:
+    with opened(seal_document(an_order(claiming), CREDENTIAL).sealed) as pdf:
         assert str(pdf.docinfo["/Title"]) == "Supply agreement"
         with pdf.open_metadata() as metadata:
             assert metadata["dc:title"] == "Supply agreement"
@@ -403,13 +410,13 @@ def test_metadata_that_no_parser_understands_do_not_stop_the_seal() -> None:
         pdf.Root.Metadata = pikepdf.Stream(
             pdf, b"<x:xmpmeta><not closed", Type=Name.Metadata, Subtype=Name.XML
         )
-        sealed = seal(an_order(saved(pdf)), CREDENTIAL).sealed
-    assert verify(sealed, [ROOT.der], NOW)["result"] == "valid"
+        sealed = seal_document(an_order(saved(pdf)), CREDENTIAL).sealed
+    assert verify_signatures(sealed, [ROOT.der], NOW)["result"] == "valid"
 
 
 def test_a_document_of_test_mode_is_marked_on_every_page() -> None:
-    sealed = seal(an_order(a_pdf({}, {}), mode="test"), CREDENTIAL).sealed
-    plain = seal(an_order(a_pdf({}, {})), CREDENTIAL).sealed
+    sealed = seal_document(an_order(a_pdf({}, {}), mode="test"), CREDENTIAL).sealed
+    plain = seal_document(an_order(a_pdf({}, {})), CREDENTIAL).sealed
     for page in (1, 2):
         assert image_of(sealed, page) != image_of(plain, page)
     assert "TEST – no legal effect" in text_of(sealed, 3)
@@ -419,7 +426,7 @@ def test_the_same_signature_may_stand_on_every_page() -> None:
     fields = [
         a_field("initials", kind="typed", text="JL", hand="b", page=n, id=f"fld_{n}") for n in range(1, 31)
     ]
-    result = seal(an_order(a_pdf(*[{}] * 30), *fields), CREDENTIAL)
+    result = seal_document(an_order(a_pdf(*[{}] * 30), *fields), CREDENTIAL)
     assert result.page_count == 31
 
 
@@ -431,12 +438,12 @@ def test_real_files_come_through_with_a_valid_seal(name: str, tmp_path: Path) ->
     (path,) = CORPUS.glob(f"{name}*.pdf")
     with pikepdf.open(path) as pdf:
         prepared, pages = saved(pdf), len(pdf.pages)
-    fields: list[Drawn] = [
+    fields: list[DrawnField] = [
         a_field("name", "Jo Li", page=1, width=25, height=3),
         a_field("checkbox", True, page=pages, x=70, y=70, width=2.5, height=2),
     ]
     order = SealOrder(prepared, tuple(fields), an_order(b"").certificate, NOW)
-    result = seal(order, CREDENTIAL)
+    result = seal_document(order, CREDENTIAL)
     assert result.page_count == pages + 1
     said = pdfsig(result.sealed, tmp_path)
     assert "Signature is Valid." in said

@@ -7,10 +7,10 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from esign.pdf.seal import cms, signer
-from esign.pdf.seal.seal import sign
-from esign.pdf.seal.signer import Signer
+from esign.pdf.seal.seal import sign_file
+from esign.pdf.seal.signer import KeySigner
 from esign.pdf.seal_order import SealFailed
-from esign.pdf.verify.validate import verify
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.sealing import a_pdf
 from tests.pki import NOW, a_seal, an_authority
 
@@ -20,7 +20,7 @@ ROOT = an_authority()
 class Token:
     """A signer that gives its key to nobody, as a token or a remote service: all it lends is its signature."""
 
-    def __init__(self, inside: Signer) -> None:
+    def __init__(self, inside: KeySigner) -> None:
         self._inside = inside
         self.signed = 0
 
@@ -43,19 +43,19 @@ class Token:
 
 @pytest.mark.parametrize("kind", ["rsa", "p256", "p384", "p521"])
 def test_any_signer_seals_as_the_one_in_this_process_does(kind: str) -> None:
-    key = cms.load(a_seal(ROOT, kind).credential)
+    key = cms.load_key(a_seal(ROOT, kind).credential)
     token = Token(key.private)
-    sealed = sign(a_pdf(), replace(key, private=token), NOW, "Acme")
-    assert verify(sealed, [ROOT.der], NOW)["result"] == "valid"
+    sealed = sign_file(a_pdf(), replace(key, private=token), NOW, "Acme")
+    assert verify_signatures(sealed, [ROOT.der], NOW)["result"] == "valid"
     assert token.signed == 1
 
 
 def test_a_key_that_is_none_or_cannot_seal_is_said() -> None:
     good = a_seal(ROOT).credential
     with pytest.raises(SealFailed, match="key cannot be read; install it again"):
-        signer.of(replace(good, key_der=b"junk"))
+        signer.build_signer(replace(good, key_der=b"junk"))
     odd = ed25519.Ed25519PrivateKey.generate().private_bytes(
         Encoding.DER, PrivateFormat.PKCS8, NoEncryption()
     )
     with pytest.raises(SealFailed, match="use an RSA or elliptic-curve key"):
-        signer.of(replace(good, key_der=odd))
+        signer.build_signer(replace(good, key_der=odd))

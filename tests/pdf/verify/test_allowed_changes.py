@@ -12,8 +12,8 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
-from esign.pdf.seal.seal import seal
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import Change, dictionary, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, updated
 from tests.pdf.others import a_stamper, certificate, key, signed_in_loop, stamped_in_loop, store
@@ -28,7 +28,7 @@ TSA = an_authority("Test Time Stamps Root")
 
 
 def result(file: bytes) -> str:
-    return verify(file, (ROOT.der, TSA.der), NOW)["result"]
+    return verify_signatures(file, (ROOT.der, TSA.der), NOW)["result"]
 
 
 # ---------- forms of others ----------
@@ -92,7 +92,7 @@ def signed_forms() -> Iterator[tuple[str, bytes]]:
             yield f"signed {name}", signed_in_loop(form, SEAL, "One", None)
             for permission in (MDPPerm.NO_CHANGES, MDPPerm.FILL_FORMS):
                 yield f"certified {permission.name} {name}", certified(form, permission)
-    yield "sealed here", seal(an_order(a_pdf()), SEAL.credential).sealed
+    yield "sealed here", seal_document(an_order(a_pdf()), SEAL.credential).sealed
 
 
 FORMS = dict(signed_forms())

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from esign.core.instant import DAY
-from esign.pdf.verify.validate import verify
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import LAST, a_list, an_answer, declaring, with_junk, with_proofs, with_stamp_of
 from tests.pdf.sealing import a_pdf
@@ -22,7 +22,7 @@ ROOTS = (ROOT.der, TSA.der)
 
 
 def judged(file: bytes, *roots: bytes, now: int = NOW, **more: Any) -> tuple[str, dict[str, Any]]:
-    verdict = verify(file, roots or ROOTS, now, **more)
+    verdict = verify_signatures(file, roots or ROOTS, now, **more)
     (signature,) = verdict["signatures"]
     return verdict["result"], dict(signature)
 
@@ -137,19 +137,19 @@ def test_the_time_stamp_of_another_signature_is_a_doubt_and_lifts_nothing() -> N
 def test_a_damaged_time_stamp_over_the_document_is_never_silent() -> None:
     at = ARCHIVED.rindex(b"/Contents <") + 400
     damaged = ARCHIVED[:at] + bytes([ARCHIVED[at] ^ 1]) + ARCHIVED[at + 1 :]
-    verdict = verify(damaged, ROOTS, NOW + 2 * DAY)
+    verdict = verify_signatures(damaged, ROOTS, NOW + 2 * DAY)
     assert verdict["result"] == "invalid"
     [stamp] = verdict["documentTimestamps"]
     assert (stamp["valid"], stamp["trusted"]) == (False, False)
     again = signed_in_loop(damaged, a_seal(ROOT, name="Second"), "Two", None)
-    both = verify(again, ROOTS, NOW + 2 * DAY)
+    both = verify_signatures(again, ROOTS, NOW + 2 * DAY)
     assert both["result"] == "indeterminate"
     for signature in both["signatures"]:
         assert "A time stamp over the whole document is damaged." in signature["reasons"]
 
 
 def test_the_time_stamps_over_the_document_are_told_apart_from_signatures() -> None:
-    [stamp] = verify(ARCHIVED, ROOTS, NOW + 2 * DAY)["documentTimestamps"]
+    [stamp] = verify_signatures(ARCHIVED, ROOTS, NOW + 2 * DAY)["documentTimestamps"]
     assert stamp.pop("fieldName")  # type: ignore[misc]
     assert stamp == {
         "valid": True,
@@ -157,7 +157,7 @@ def test_the_time_stamps_over_the_document_are_told_apart_from_signatures() -> N
         "time": "2026-11-22T00:00:00.000Z",
         "authority": "Test Time Stamps",
     }
-    only = verify(stamped_in_loop(a_pdf(), a_stamper()), ROOTS, NOW)
+    only = verify_signatures(stamped_in_loop(a_pdf(), a_stamper()), ROOTS, NOW)
     assert (only["result"], len(only["documentTimestamps"])) == ("unsigned", 1)
 
 

@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Limits
-from esign.pdf.intake.inspect import inspect
+from esign.pdf.inspection import UploadLimits
+from esign.pdf.intake.inspect import inspect_upload
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
 from tests.mutants.alone import Outcome, carry, each, judged
@@ -47,9 +47,9 @@ def test_each_is_sealed_or_refused_in_words(outcomes: list[Outcome]) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_ended_a_worker_once_is_called_damaged(name: str, limits: Limits) -> None:
+def test_what_ended_a_worker_once_is_called_damaged(name: str, limits: UploadLimits) -> None:
     with pytest.raises(Problem, match="The file is damaged"):
-        inspect(make(named(name)), limits)
+        inspect_upload(make(named(name)), limits)
 
 
 def test_the_harmless_ones_are_taken_and_others_read_what_is_sealed(

@@ -11,10 +11,10 @@ from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.instant import DAY
-from esign.pdf.report import PADDED, STRIPPED, TOO_MANY, UNJUDGED, UNREADABLE, UNRECOGNISED, is_missed
-from esign.pdf.seal.seal import begin, finish, seal
-from esign.pdf.seal_order import Begun, Level
-from esign.pdf.verify.validate import verify
+from esign.pdf.report import PADDED, STRIPPED, TOO_MANY, UNJUDGED, UNREADABLE, UNRECOGNISED, is_level_missed
+from esign.pdf.seal.seal import begin_seal, finish_seal, seal_document
+from esign.pdf.seal_order import BegunSeal, Level
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import numbers
 from tests.pdf.forging import appended
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
@@ -31,7 +31,7 @@ DECLARED = a_seal(ROOT, extensions=declaring())
 
 
 def judged(file: bytes, now: int = NOW) -> tuple[str, dict[str, Any]]:
-    verdict = verify(file, ROOTS, now, own=[ROOT.der])
+    verdict = verify_signatures(file, ROOTS, now, own=[ROOT.der])
     return verdict["result"], dict(verdict["signatures"][0])
 
 
@@ -86,14 +86,14 @@ def token(file: bytes) -> bytes:
     return made
 
 
-def begun(level: Level) -> Begun:
+def begun(level: Level) -> BegunSeal:
     order = replace(an_order(a_pdf()), level=level, asked="B-T", authorities=("Test Time Stamps",))
-    return begin(order, SEAL.credential)
+    return begin_seal(order, SEAL.credential)
 
 
 def sealed_with_stamp() -> bytes:
     half = begun("B-T")
-    return finish(
+    return finish_seal(
         half, [token(each.signature) for each in (half.document, half.certificate)], SEAL.credential
     ).sealed
 
@@ -113,16 +113,16 @@ def test_a_time_stamp_that_was_taken_off_is_named_as_such() -> None:
     result, signature = judged(without_stamp(whole))
     assert (result, signature["reasons"]) == ("indeterminate", [STRIPPED])
     assert (signature["level"], signature["levelAsked"], signature["timestamp"]) == ("B-B", "B-T", None)
-    assert not is_missed(signature)  # type: ignore[arg-type]  # a copy of it
+    assert not is_level_missed(signature)  # type: ignore[arg-type]  # a copy of it
     later = stamped_in_loop(without_stamp(whole), a_stamper())
     assert STRIPPED in judged(later)[1]["reasons"], "one over the document does not replace it"
 
 
 def test_a_time_stamp_that_nobody_gave_was_not_taken_off() -> None:
-    missed = finish(begun("B-B"), (), SEAL.credential).sealed
+    missed = finish_seal(begun("B-B"), (), SEAL.credential).sealed
     result, signature = judged(missed)
     assert (result, signature["reasons"], signature["levelAsked"]) == ("valid", [], "B-T")
-    assert is_missed(signature)  # type: ignore[arg-type]  # a copy of it
+    assert is_level_missed(signature)  # type: ignore[arg-type]  # a copy of it
 
 
 # ---------- what stands behind a signature ----------
@@ -131,7 +131,7 @@ def test_a_time_stamp_that_nobody_gave_was_not_taken_off() -> None:
 @pytest.mark.parametrize("padding", [b"01", b"20", b"ff" * 40, b"0d0a"])
 @pytest.mark.parametrize("at_end", [True, False])
 def test_other_padding_than_zeros_is_reported(padding: bytes, at_end: bool) -> None:
-    for file in (seal(an_order(a_pdf()), SEAL.credential).sealed, STAMPED["undeclared"]):
+    for file in (seal_document(an_order(a_pdf()), SEAL.credential).sealed, STAMPED["undeclared"]):
         start, end = gap(file)
         length = 2 * len(cms.ContentInfo.load(bytes.fromhex(file[start:end].decode())).dump())
         place = end - len(padding) if at_end else start + length
@@ -199,12 +199,12 @@ def signatures_of_one_value(count: int, *, copied: bool) -> bytes:
 def test_a_value_is_judged_once_however_many_fields_name_it() -> None:
     file = signatures_of_one_value(1500, copied=False)
     assert len(file) < 300_000
-    verdict = verify(file, ROOTS, NOW)
+    verdict = verify_signatures(file, ROOTS, NOW)
     assert verdict["result"] == "invalid" and len(verdict["signatures"]) == 1
 
 
 def test_at_most_fifty_signatures_are_judged_and_the_rest_is_said_not_to_be() -> None:
-    verdict = verify(signatures_of_one_value(60, copied=True), ROOTS, NOW)
+    verdict = verify_signatures(signatures_of_one_value(60, copied=True), ROOTS, NOW)
     assert len(verdict["signatures"]) == 51
     assert verdict["signatures"][-1]["reasons"] == [TOO_MANY]
     assert all(TOO_MANY not in signature["reasons"] for signature in verdict["signatures"][:-1])
@@ -215,7 +215,7 @@ def test_more_signatures_than_are_judged_are_never_valid() -> None:
     file = a_pdf()
     for _ in range(51):
         file = stamped_in_loop(file, a_stamper())
-    assert verify(file, ROOTS, NOW)["result"] == "indeterminate"
+    assert verify_signatures(file, ROOTS, NOW)["result"] == "indeterminate"
 
 
 def test_a_value_that_is_no_dictionary_is_damaged() -> None:
@@ -225,5 +225,5 @@ def test_a_value_that_is_no_dictionary_is_damaged() -> None:
     field.get_object()["/V"] = writer.add_object(generic.pdf_string("no signature"))
     writer.mark_update(field)
     writer.write_in_place()  # type: ignore[no-untyped-call]
-    verdict = verify(target.getvalue(), ROOTS, NOW)
+    verdict = verify_signatures(target.getvalue(), ROOTS, NOW)
     assert verdict["result"] == "invalid" and verdict["signatures"][0]["reasons"] == [UNREADABLE]

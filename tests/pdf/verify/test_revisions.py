@@ -11,7 +11,7 @@ import pytest
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign
+from esign.pdf.seal.seal import sign_file
 from tests.conforming import certificates
 from tests.pdf.others import a_stamper, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
@@ -19,7 +19,7 @@ from tests.pdf.sealing import a_pdf
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
-KEY = cms.load(a_seal(ROOT).credential)
+KEY = cms.load_key(a_seal(ROOT).credential)
 # Where ISO 19005-3, 6.1.9, wants a line to begin and to end. Streams hold no such words: they are compressed.
 OBJECT = re.compile(rb"(?P<before>.?)(?P<head>\d+[ ]\d+[ ]obj)(?P<after>.?)", re.DOTALL)
 END = re.compile(rb"(?P<before>.?)endobj(?P<after>.?)", re.DOTALL)
@@ -49,13 +49,13 @@ def test_a_certificate_begins_each_object_on_a_line_of_its_own(name: str) -> Non
 def test_a_seal_begins_on_a_line_of_its_own_however_the_file_ends(end: bytes) -> None:
     """A file that ends with a line break gets no second one: nothing is added that is not needed."""
     file = a_pdf().rstrip() + end
-    sealed = sign(file, KEY, NOW, "sealed")
+    sealed = sign_file(file, KEY, NOW, "sealed")
     assert sealed.startswith(file) and sealed.endswith(b"%%EOF\n")
     assert re.match(rb"\d+ \d+ obj" if end else rb"\n\d+ \d+ obj", sealed[len(file) :])
 
 
 def test_what_others_append_behind_a_seal_begins_on_a_line_of_its_own() -> None:
-    sealed = sign(a_pdf().rstrip(), KEY, NOW, "sealed")
+    sealed = sign_file(a_pdf().rstrip(), KEY, NOW, "sealed")
     for file in (with_proofs(sealed, a_list(ROOT, NOW)), stamped_in_loop(sealed, a_stamper())):
         assert not re.search(rb"%%EOF\d", file)
 

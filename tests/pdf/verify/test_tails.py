@@ -14,12 +14,12 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.core.instant import DAY
-from esign.pdf.inspection import Limits
-from esign.pdf.intake.inspect import inspect
+from esign.pdf.inspection import UploadLimits
+from esign.pdf.intake.inspect import inspect_upload
 from esign.pdf.report import NOT_COMPARED, UNRECOGNISED, Verification
-from esign.pdf.seal.seal import begin, finish, seal
+from esign.pdf.seal.seal import begin_seal, finish_seal, seal_document
 from esign.pdf.verify import page_compare
-from esign.pdf.verify.validate import verify
+from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, with_junk, with_proofs
 from tests.pdf.sealing import a_pdf, a_trail, an_order, ordered
@@ -43,12 +43,14 @@ STAMPS = an_authority("Test Time Stamps Root")
 ROOTS = (ROOT.der, STAMPS.der)
 SEAL = a_seal(ROOT)
 PROOFS = Proofs(SEAL.der, a_list(ROOT, NOW), an_answer(ROOT, SEAL, NOW))
-LIMITS = Limits(file_bytes=25 * 2**20, pages=500)
+LIMITS = UploadLimits(file_bytes=25 * 2**20, pages=500)
 
 
 def timed() -> bytes:
     """A seal of ours with a time stamp, B-T."""
-    begun = begin(replace(an_order(a_pdf()), level="B-T", asked="B-T", authorities=("x",)), SEAL.credential)
+    begun = begin_seal(
+        replace(an_order(a_pdf()), level="B-T", asked="B-T", authorities=("x",)), SEAL.credential
+    )
     stamper = a_stamper()
 
     def token(signature: bytes) -> bytes:
@@ -56,12 +58,12 @@ def timed() -> bytes:
         return bytes(asyncio.run(stamper.async_timestamp(digest, "sha256")).dump())
 
     files = (begun.document, begun.certificate)
-    return finish(begun, [token(one.signature) for one in files], SEAL.credential).sealed
+    return finish_seal(begun, [token(one.signature) for one in files], SEAL.credential).sealed
 
 
 def normalised() -> bytes:
     """A seal of ours over a file as it comes from an upload: with object streams and a cross-reference stream."""
-    return inspect(a_pdf({}, {}, title="Supply"), LIMITS).prepared
+    return inspect_upload(a_pdf({}, {}, title="Supply"), LIMITS).prepared
 
 
 @cache
@@ -70,9 +72,9 @@ def base(name: str) -> bytes:
 
 
 MAKERS: dict[str, Callable[[], bytes]] = {
-    "B-B": lambda: seal(an_order(a_pdf()), SEAL.credential).sealed,
-    "B-B with streams": lambda: seal(ordered(a_trail(), normalised()), SEAL.credential).sealed,
-    "certificate": lambda: seal(ordered(a_trail(), normalised()), SEAL.credential).certificate,
+    "B-B": lambda: seal_document(an_order(a_pdf()), SEAL.credential).sealed,
+    "B-B with streams": lambda: seal_document(ordered(a_trail(), normalised()), SEAL.credential).sealed,
+    "certificate": lambda: seal_document(ordered(a_trail(), normalised()), SEAL.credential).certificate,
     "B-T": timed,
     "LT by pyHanko": lambda: with_proofs(base("B-T"), a_list(ROOT, NOW)),
     "LTA by pyHanko": lambda: stamped_in_loop(base("LT by pyHanko"), a_stamper()),
@@ -88,7 +90,7 @@ READ = ("B-B", "B-B with streams", "certificate")  # by programs of others, whic
 def verdict(file: bytes) -> Verification | None:
     """None where there is nothing to judge."""
     try:
-        return verify(file, ROOTS, NOW + DAY)
+        return verify_signatures(file, ROOTS, NOW + DAY)
     except Problem:
         return None
 
@@ -250,10 +252,13 @@ def test_pages_that_look_otherwise_are_told_apart() -> None:
     same = revision(known, a_store(known, PROOFS))
     other = revision(known, {known.content: b"<< /Length 0 >>\nstream\n\nendstream"})
     forever = 1e9
-    assert page_compare.look_alike(file, same, forever) is True
-    assert page_compare.look_alike(file, other, forever) is False
+    assert page_compare.is_look_identical(file, same, forever) is True
+    assert page_compare.is_look_identical(file, other, forever) is False
     assert (
-        page_compare.look_alike(file, seal(an_order(a_pdf({}, {})), SEAL.credential).sealed, forever) is False
+        page_compare.is_look_identical(
+            file, seal_document(an_order(a_pdf({}, {})), SEAL.credential).sealed, forever
+        )
+        is False
     )
 
 
@@ -261,12 +266,12 @@ def test_text_without_ink_counts_as_well() -> None:
     def page(words: str) -> bytes:
         return a_pdf(words=f"A line) Tj ET BT 3 Tr /F1 12 Tf 60 200 Td ({words}")
 
-    assert page_compare.look_alike(page("one"), page("one"), 1e9) is True
-    assert page_compare.look_alike(page("one"), page("two"), 1e9) is False
+    assert page_compare.is_look_identical(page("one"), page("one"), 1e9) is True
+    assert page_compare.is_look_identical(page("one"), page("two"), 1e9) is False
 
 
 def test_what_takes_too_long_to_compare_is_a_doubt_and_never_valid(tmp_path: Path) -> None:
-    assert page_compare.look_alike(base("B-B"), base("B-B"), 0) is None
+    assert page_compare.is_look_identical(base("B-B"), base("B-B"), 0) is None
     paths = []
     for name, content in (("file", base("LTA by pyHanko")), ("one", ROOTS[0]), ("two", ROOTS[1])):
         (tmp_path / name).write_bytes(content)

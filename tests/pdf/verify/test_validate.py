@@ -13,18 +13,18 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.seal_credential import TEST_MARK
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal, sign
-from esign.pdf.verify.validate import verify
+from esign.pdf.seal.seal import seal_document, sign_file
+from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
 from tests.pdf.sealing import a_field, a_pdf, an_order, saved
 from tests.pki import MADE, NOW, a_seal, an_authority
 
 ROOT = an_authority()
-SEALED = seal(an_order(a_pdf(), a_field("name", "Jo Li")), a_seal(ROOT).credential).sealed
+SEALED = seal_document(an_order(a_pdf(), a_field("name", "Jo Li")), a_seal(ROOT).credential).sealed
 
 
 def the_signature(file: bytes, *roots: bytes, now: int = NOW) -> tuple[str, dict[str, Any]]:
-    verdict = verify(file, roots or [ROOT.der], now)
+    verdict = verify_signatures(file, roots or [ROOT.der], now)
     (signature,) = verdict["signatures"]
     return verdict["result"], dict(signature)
 
@@ -68,37 +68,39 @@ def test_an_untouched_seal_is_valid_and_told_in_full() -> None:
 
 
 def test_a_file_without_signatures_is_unsigned() -> None:
-    verdict = verify(a_pdf({}, {}), [ROOT.der], NOW)
+    verdict = verify_signatures(a_pdf({}, {}), [ROOT.der], NOW)
     assert (verdict["result"], verdict["signatures"], verdict["pageCount"]) == ("unsigned", [], 2)
     assert verdict["documentId"] is None
 
 
 def test_an_empty_signature_field_is_no_signature() -> None:
     with_field = updated(lambda writer: append_signature_field(writer, SigFieldSpec("Later")), a_pdf())
-    assert verify(with_field, [], NOW)["result"] == "unsigned"
+    assert verify_signatures(with_field, [], NOW)["result"] == "unsigned"
 
 
 def test_a_seal_of_this_installation_is_known_as_such() -> None:
-    assert verify(SEALED, [], NOW, own=[ROOT.der])["issuedHere"] is True
-    assert verify(SEALED, [], NOW, own=[ROOT.der])["result"] == "valid"
-    assert verify(SEALED, [ROOT.der], NOW)["issuedHere"] is False
-    assert verify(SEALED, [ROOT.der], NOW, own=[an_authority("Another").der])["issuedHere"] is False
+    assert verify_signatures(SEALED, [], NOW, own=[ROOT.der])["issuedHere"] is True
+    assert verify_signatures(SEALED, [], NOW, own=[ROOT.der])["result"] == "valid"
+    assert verify_signatures(SEALED, [ROOT.der], NOW)["issuedHere"] is False
+    assert (
+        verify_signatures(SEALED, [ROOT.der], NOW, own=[an_authority("Another").der])["issuedHere"] is False
+    )
 
 
 def test_a_seal_by_a_certificate_of_the_same_issuer_is_not_one_of_this_installation() -> None:
     """Whoever issued our certificate issues to others, who may write into their files what they like."""
     ours = a_seal(ROOT)
-    sealed = seal(an_order(a_pdf()), ours.credential).sealed
-    assert verify(sealed, [ROOT.der], NOW, own=[ours.der])["issuedHere"] is True
-    theirs = verify(SEALED, [ROOT.der], NOW, own=[ours.der])
+    sealed = seal_document(an_order(a_pdf()), ours.credential).sealed
+    assert verify_signatures(sealed, [ROOT.der], NOW, own=[ours.der])["issuedHere"] is True
+    theirs = verify_signatures(SEALED, [ROOT.der], NOW, own=[ours.der])
     assert (theirs["result"], theirs["issuedHere"]) == ("valid", False)
-    untrusted = verify(sealed, [], NOW, own=[ours.der])
+    untrusted = verify_signatures(sealed, [], NOW, own=[ours.der])
     assert (untrusted["result"], untrusted["issuedHere"]) == ("indeterminate", False), "it may be revoked"
 
 
 def test_a_test_certificate_is_named_as_one() -> None:
     seal_of_test = a_seal(ROOT, name=f"{TEST_MARK} – Acme")
-    result, signature = the_signature(seal(an_order(a_pdf()), seal_of_test.credential).sealed)
+    result, signature = the_signature(seal_document(an_order(a_pdf()), seal_of_test.credential).sealed)
     assert result == "valid"
     assert signature["reasons"] == ["Sealed with a test certificate: no legal effect."]
 
@@ -110,7 +112,7 @@ def test_a_test_certificate_is_named_as_one() -> None:
 def test_a_byte_changed_anywhere_under_the_seal_makes_it_invalid(place: bytes) -> None:
     at = SEALED.index(place)
     tampered = SEALED[:at] + bytes([SEALED[at] ^ 1]) + SEALED[at + 1 :]
-    verdict = verify(tampered, [ROOT.der], NOW)
+    verdict = verify_signatures(tampered, [ROOT.der], NOW)
     assert verdict["result"] in ("invalid", "unsigned")
     assert all(not signature["valid"] for signature in verdict["signatures"])
 
@@ -123,7 +125,7 @@ def test_a_changed_document_is_said_to_be_changed() -> None:
 
 @pytest.mark.parametrize("tail", [b"\n", b" ", b"%%EOF\n", b"\0" * 5000, b"startxref\n0\n%%EOF\n"])
 def test_bytes_behind_the_seal_make_it_invalid(tail: bytes) -> None:
-    assert verify(SEALED + tail, [ROOT.der], NOW)["result"] == "invalid"
+    assert verify_signatures(SEALED + tail, [ROOT.der], NOW)["result"] == "invalid"
 
 
 def _new_content(writer: IncrementalPdfFileWriter) -> None:
@@ -153,7 +155,7 @@ def _hidden_form(writer: IncrementalPdfFileWriter) -> None:
 
 @pytest.mark.parametrize("change", [_new_content, _new_title, _new_field, _no_form, _hidden_form])
 def test_a_revision_behind_the_seal_is_never_valid(change: Any) -> None:
-    verdict = verify(updated(change), [ROOT.der], NOW)
+    verdict = verify_signatures(updated(change), [ROOT.der], NOW)
     assert verdict["result"] == ("unsigned" if change in (_no_form, _hidden_form) else "invalid")
 
 
@@ -186,7 +188,7 @@ def test_damaged_signature_dictionaries_are_invalid_and_not_an_error(broken: dic
         for name, value in broken.items():
             signature[Name("/" + name)] = pikepdf.Array(value) if isinstance(value, list) else value
         damaged = saved(pdf)
-    assert verify(damaged, [ROOT.der], NOW)["result"] in ("invalid", "unsigned")
+    assert verify_signatures(damaged, [ROOT.der], NOW)["result"] in ("invalid", "unsigned")
 
 
 def test_a_field_tree_that_loops_comes_to_an_end() -> None:
@@ -196,7 +198,7 @@ def test_a_field_tree_that_loops_comes_to_an_end() -> None:
         pdf.Root.AcroForm = Dictionary(Fields=pikepdf.Array([field]))
         looping = saved(pdf)
     try:
-        assert verify(looping, [], NOW)["result"] == "unsigned"
+        assert verify_signatures(looping, [], NOW)["result"] == "unsigned"
     except Problem as problem:
         assert problem.code == "invalid_file"
 
@@ -229,10 +231,10 @@ def test_a_certificate_from_the_future_leaves_the_seal_undecided() -> None:
 
 def test_the_worst_signature_decides() -> None:
     expired = a_seal(ROOT, last=MADE + timedelta(days=30), name="Old")
-    once = sign(a_pdf(), cms.load(expired.credential), NOW, "first")
-    verdict = verify(once, [ROOT.der], NOW)
+    once = sign_file(a_pdf(), cms.load_key(expired.credential), NOW, "first")
+    verdict = verify_signatures(once, [ROOT.der], NOW)
     assert verdict["result"] == "indeterminate"
-    assert verify(once + b"x", [ROOT.der], NOW)["result"] == "invalid"
+    assert verify_signatures(once + b"x", [ROOT.der], NOW)["result"] == "invalid"
 
 
 # ---------- no PDF to judge ----------
@@ -252,7 +254,7 @@ def test_the_worst_signature_decides() -> None:
 )
 def test_what_is_no_readable_pdf_is_an_invalid_file_or_not_valid(file: bytes) -> None:
     try:
-        assert verify(file, [ROOT.der], NOW)["result"] != "valid"
+        assert verify_signatures(file, [ROOT.der], NOW)["result"] != "valid"
     except Problem as problem:
         assert problem.code == "invalid_file"
 
@@ -262,9 +264,9 @@ def test_a_file_that_needs_a_password_is_said_to_be_encrypted() -> None:
         locked = saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
         restricted = saved(pdf, encryption=pikepdf.Encryption(owner="o", user=""))
     with pytest.raises(Problem) as problem:
-        verify(locked, [], NOW)
+        verify_signatures(locked, [], NOW)
     assert problem.value.code == "file_encrypted"
-    assert verify(restricted, [], NOW)["result"] == "unsigned"
+    assert verify_signatures(restricted, [], NOW)["result"] == "unsigned"
 
 
 # ---------- files of others ----------
@@ -285,7 +287,7 @@ def test_a_file_that_needs_a_password_is_said_to_be_encrypted() -> None:
 )
 def test_signed_files_of_other_makers_get_their_verdict_with_reasons(name: str, result: str) -> None:
     (path,) = CORPUS.glob(f"{name}*.pdf")
-    verdict = verify(path.read_bytes(), [], NOW)
+    verdict = verify_signatures(path.read_bytes(), [], NOW)
     assert verdict["result"] == result
     assert all(signature["reasons"] for signature in verdict["signatures"])
 
@@ -295,5 +297,5 @@ def test_signed_files_of_other_makers_get_their_verdict_with_reasons(name: str, 
 def test_encrypted_files_of_other_makers_are_said_to_be_encrypted(name: str) -> None:
     (path,) = CORPUS.glob(f"{name}*.pdf")
     with pytest.raises(Problem) as problem:
-        verify(path.read_bytes(), [], NOW)
+        verify_signatures(path.read_bytes(), [], NOW)
     assert problem.value.code == "file_encrypted"

@@ -15,9 +15,9 @@ import pytest
 import uvloop
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import NOT_CHECKED, Inspection, Limits
+from esign.pdf.inspection import NOT_CHECKED, Inspection, UploadLimits
 from esign.pdf.worker import frames
-from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, Kind, Turn, calling
+from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, PdfJobKind, QueueTurn, run_as_caller
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf import made
 
@@ -67,7 +67,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-async def test_a_job_is_done_in_another_process(workers: Workers, limits: Limits) -> None:
+async def test_a_job_is_done_in_another_process(workers: Workers, limits: UploadLimits) -> None:
     inspection = await workers.inspect(made.scripted(), limits)
     assert isinstance(inspection, Inspection)
     assert inspection.removed == ("scripts",)
@@ -75,14 +75,14 @@ async def test_a_job_is_done_in_another_process(workers: Workers, limits: Limits
     assert workers.pids and os.getpid() not in workers.pids
 
 
-async def test_a_refusal_comes_back_with_its_details(workers: Workers, limits: Limits) -> None:
+async def test_a_refusal_comes_back_with_its_details(workers: Workers, limits: UploadLimits) -> None:
     with pytest.raises(Problem) as refusal:
         await workers.inspect(made.giant(), limits)
     assert refusal.value.code == "file_unsupported"
     assert refusal.value.details[0].rule == "range"
 
 
-async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limits: Limits) -> None:
+async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limits: UploadLimits) -> None:
     async with odd() as workers:
         for hostile in (workers.inspect(b"", limits), workers.reencode(b"")):
             with pytest.raises(Problem) as refusal:
@@ -118,7 +118,7 @@ async def test_a_failure_is_told_and_the_next_job_is_done(
 
 
 async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing_of_its_file(
-    limits: Limits, caplog: pytest.LogCaptureFixture
+    limits: UploadLimits, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with odd(
         size=1,
@@ -143,7 +143,9 @@ async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing
         assert await workers.ask("echo", bytes, b"still here") == b"still here"
 
 
-async def test_a_worker_ended_from_outside_says_nothing_of_its_file(limits: Limits, tmp_path: Path) -> None:
+async def test_a_worker_ended_from_outside_says_nothing_of_its_file(
+    limits: UploadLimits, tmp_path: Path
+) -> None:
     """The kernel ends the largest process where memory runs out, an operator any."""
     for number in (SIGKILL, SIGTERM):
         fifo = tmp_path / number.name
@@ -161,7 +163,7 @@ async def test_a_worker_ended_from_outside_says_nothing_of_its_file(limits: Limi
 
 @pytest.mark.parametrize("how", ["crash", "burn", "swallow", "babble", "quit"])
 async def test_a_file_that_killed_or_exhausted_a_worker_is_refused_at_once_when_it_comes_again(
-    how: str, limits: Limits
+    how: str, limits: UploadLimits
 ) -> None:
     async with odd(size=1, cpu_seconds=0, command=(*ODD, f"inspect={how}_on")) as workers:
         for _ in range(2):
@@ -179,10 +181,10 @@ async def test_a_file_that_killed_or_exhausted_a_worker_is_refused_at_once_when_
         with pytest.raises(Problem, match="file_signed"):
             await workers.inspect(b"another", limits)
         with pytest.raises(Problem, match="file_signed"):
-            await workers.inspect(b"hostile", limits, Turn(cpu_seconds=7))
+            await workers.inspect(b"hostile", limits, QueueTurn(cpu_seconds=7))
 
 
-async def test_a_failure_of_a_library_is_not_remembered(limits: Limits) -> None:
+async def test_a_failure_of_a_library_is_not_remembered(limits: UploadLimits) -> None:
     async with odd(command=(*ODD, "inspect=stumble_on")) as workers:
         with pytest.raises(Problem, match="invalid_file"):
             await workers.inspect(b"odd", limits)
@@ -191,7 +193,7 @@ async def test_a_failure_of_a_library_is_not_remembered(limits: Limits) -> None:
 
 async def test_processor_time_is_that_of_the_turn() -> None:
     async with odd(size=1) as workers:
-        for turn in (Turn(cpu_seconds=3), Turn(Kind.STRANGER, STRANGERS, "a")):
+        for turn in (QueueTurn(cpu_seconds=3), QueueTurn(PdfJobKind.STRANGER, STRANGERS, "a")):
             limit = await workers.ask("allowance", int, turn=turn)
             assert limit in range(CPU_SECONDS[turn.kind] if turn.cpu_seconds is None else 3, 10)
 
@@ -202,11 +204,14 @@ async def test_what_nobody_waits_for_any_more_is_dropped(tmp_path: Path) -> None
     os.mkfifo(fifo)
     async with odd(size=1) as workers:
         gone = asyncio.get_running_loop().create_future()
-        with calling(gone):
+        with run_as_caller(gone):
             work = [
-                asyncio.create_task(workers.ask("wait_for", str, str(fifo), turn=Turn(k))) for k in DROPPED
+                asyncio.create_task(workers.ask("wait_for", str, str(fifo), turn=QueueTurn(k)))
+                for k in DROPPED
             ]
-            signing = asyncio.create_task(workers.ask("echo", bytes, b"signed", turn=Turn(Kind.ACT)))
+            signing = asyncio.create_task(
+                workers.ask("echo", bytes, b"signed", turn=QueueTurn(PdfJobKind.ACT))
+            )
         with await asyncio.to_thread(fifo.open, "w"):
             pids = workers.pids
             gone.set_result(None)
@@ -215,7 +220,7 @@ async def test_what_nobody_waits_for_any_more_is_dropped(tmp_path: Path) -> None
             for pid in pids:
                 await ended(pid)
         assert await signing == b"signed"
-        with calling(gone), pytest.raises(Problem, match="unavailable"):
+        with run_as_caller(gone), pytest.raises(Problem, match="unavailable"):
             await workers.ask("echo", bytes, b"late")
         assert not workers.queue.waiting
 
@@ -241,7 +246,7 @@ async def test_processor_time_is_limited_for_each_job() -> None:
 async def test_a_job_can_get_less_processor_time_than_others() -> None:
     async with odd(size=1, wall_seconds=600) as workers:
         with pytest.raises(WorkerFailed, match="processor time"):
-            await workers.ask("burn", int, turn=Turn(cpu_seconds=0))
+            await workers.ask("burn", int, turn=QueueTurn(cpu_seconds=0))
 
 
 async def test_a_refusal_leaves_the_worker_as_it_is() -> None:
@@ -394,7 +399,7 @@ async def test_closing_ends_everything_and_tells_whoever_waits(tmp_path: Path) -
     "command", [(sys.executable, "-I", "-m", "esign.pdf.no_such_worker"), ("/no_such_worker",)]
 )
 async def test_a_worker_that_cannot_start_is_no_fault_of_the_file(
-    command: tuple[str, ...], limits: Limits, caplog: pytest.LogCaptureFixture
+    command: tuple[str, ...], limits: UploadLimits, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with odd(command=command) as workers:
         with pytest.raises(Problem) as refusal:
@@ -517,16 +522,16 @@ def test_workers_run_under_uvloop_too() -> None:
         (str | bool | None, False),
         (tuple[bytes, ...], (b"a", b"", b"c")),
         (dict[str, Any], {"a": [1, {"b": b"c"}], "d": None}),
-        (Limits, Limits(1, 2)),
-        (tuple[Limits, ...], (Limits(1, 2), Limits(3, 4))),
+        (UploadLimits, UploadLimits(1, 2)),
+        (tuple[UploadLimits, ...], (UploadLimits(1, 2), UploadLimits(3, 4))),
     ],
 )
 def test_a_value_crosses_the_pipe_unchanged(kind: Any, value: object) -> None:
-    prefix, header, *parts = frames.pack(value)
-    assert frames.header_length(prefix) == len(header)
-    body, sizes = frames.part_lengths(header)
+    prefix, header, *parts = frames.pack_frame(value)
+    assert frames.parse_header_length(prefix) == len(header)
+    body, sizes = frames.parse_header(header)
     assert sizes == [len(part) for part in parts]
-    assert frames.rebuild(kind, body, parts) == value
+    assert frames.rebuild_value(kind, body, parts) == value
 
 
 @pytest.mark.parametrize(
@@ -538,16 +543,16 @@ def test_a_value_crosses_the_pipe_unchanged(kind: Any, value: object) -> None:
         (bytes, "text"),
         (bytes, {"$part": 7}),
         (bytes, {"$part": -1}),
-        (Limits, {"file_bytes": 1}),
-        (Limits, {"file_bytes": 1, "pages": 2, "more": 3}),
-        (Limits, {"file_bytes": "1", "pages": 2}),
+        (UploadLimits, {"file_bytes": 1}),
+        (UploadLimits, {"file_bytes": 1, "pages": 2, "more": 3}),
+        (UploadLimits, {"file_bytes": "1", "pages": 2}),
         (tuple[int, ...], {"a": 1}),
         (bytes | None, 5),
     ],
 )
 def test_a_value_of_another_kind_is_not_taken(kind: Any, plain: object) -> None:
     with pytest.raises(frames.FrameError):
-        frames.rebuild(kind, plain, [b"only part"])
+        frames.rebuild_value(kind, plain, [b"only part"])
 
 
 @pytest.mark.parametrize(
@@ -563,9 +568,9 @@ def test_a_value_of_another_kind_is_not_taken(kind: Any, plain: object) -> None:
 )
 def test_a_header_that_promises_nonsense_is_not_taken(header: bytes) -> None:
     with pytest.raises(frames.FrameError):
-        frames.part_lengths(header)
+        frames.parse_header(header)
 
 
 def test_a_header_is_not_read_to_any_length() -> None:
     with pytest.raises(frames.FrameError):
-        frames.header_length(b"\xff\xff\xff\xff")
+        frames.parse_header_length(b"\xff\xff\xff\xff")

@@ -6,7 +6,7 @@ import pytest
 from esign.core.document.document import Document
 from esign.core.people.account import Organisation
 from esign.store.document import blobs, documents
-from esign.store.document.blobs import CHUNK, Missing
+from esign.store.document.blobs import CHUNK, MissingBlob
 from esign.store.engine.database import Database, Transaction
 from tests.factories import NOW, a_document
 
@@ -35,7 +35,7 @@ async def test_content_comes_back_in_pieces_of_one_mebibyte_put_together(db: Dat
     name = await add(db, content)
     assert name == hashlib.sha256(content).hexdigest()
     assert await blobs.get(db, name) == content
-    assert await blobs.size(db, name) == size
+    assert await blobs.get_size(db, name) == size
     assert await chunks(db) == [CHUNK] * (size // CHUNK) + ([size % CHUNK] if size % CHUNK else [])
 
 
@@ -52,8 +52,8 @@ async def test_content_is_written_with_the_transaction_that_needs_it(db: Databas
 
     with pytest.raises(RuntimeError):
         await db.write(write)
-    with pytest.raises(Missing):
-        await blobs.size(db, hashlib.sha256(b"content").hexdigest())
+    with pytest.raises(MissingBlob):
+        await blobs.get_size(db, hashlib.sha256(b"content").hexdigest())
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ async def test_content_is_written_with_the_transaction_that_needs_it(db: Databas
 async def test_damaged_content_is_never_handed_out(db: Database, damage: str) -> None:
     name = await add(db, os.urandom(2 * CHUNK + 5))
     assert await db.write(lambda tx: tx.run(damage))
-    with pytest.raises(Missing, match=name):
+    with pytest.raises(MissingBlob, match=name):
         await blobs.get(db, name)
 
 
 async def test_content_that_was_never_there_is_missing(db: Database) -> None:
-    for look in (blobs.get, blobs.size):
-        with pytest.raises(Missing):
+    for look in (blobs.get, blobs.get_size):
+        with pytest.raises(MissingBlob):
             await look(db, "00" * 32)
 
 
@@ -90,8 +90,8 @@ async def test_only_content_that_no_document_refers_to_goes_and_only_after_a_whi
     assert await db.write(lambda tx: blobs.prune(tx, NOW, 16)) == 1
     assert await blobs.get(db, kept) == b"kept"
     assert await blobs.get(db, young) == b"young"
-    with pytest.raises(Missing):
-        await blobs.size(db, old)
+    with pytest.raises(MissingBlob):
+        await blobs.get_size(db, old)
     assert await chunks(db) == sorted([4, 5], key=lambda n: kept < young if n == 5 else young < kept)
 
 

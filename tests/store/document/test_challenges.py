@@ -82,7 +82,7 @@ async def test_what_ends_is_the_code_and_every_proof_and_all_tries_still_count(
         await challenges.save(
             tx, Challenge(recipient_id, b"mac", sent_on=1, sent=9, tries=5, tries_since=NOW, tries_in_all=20)
         )
-        await challenges.end(tx, recipient_id)
+        await challenges.end_proofs(tx, recipient_id)
 
     await db.write(write)
     assert await challenges.get(db, recipient_id) == Challenge(
@@ -113,7 +113,7 @@ async def test_no_query_walks_through_a_table(db: Database) -> None:
         await challenges.get(tx, "rcp_1")
         await challenges.is_proven(tx, "session", "rcp_1", NOW)
         await challenges.prove(tx, "before", "session", "rcp_1", NOW)
-        await challenges.end(tx, "rcp_1")
+        await challenges.end_proofs(tx, "rcp_1")
         await challenges.prune(tx, NOW, 10)
 
     assert await walks(db, all_of_them) == []

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.document import (
-    Delivery,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Page,
+    MailDelivery,
+    PageGeometry,
     Recipient,
     RecipientStatus,
     Role,
@@ -26,7 +26,7 @@ from esign.core.instant import DAY
 from esign.core.people.account import Organisation, Reminders
 from esign.store.document import documents, due_documents
 from esign.store.engine.database import Database, Transaction
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 from tests.store.plans import steps, walks
 
@@ -70,7 +70,7 @@ fields = st.builds(
 )
 recipients = st.builds(
     Recipient,
-    id=st.builds(new_id, st.just("rcp"), st.just(NOW)),
+    id=st.builds(make_id, st.just("rcp"), st.just(NOW)),
     email=words,
     name=words,
     role=st.sampled_from(Role),
@@ -87,17 +87,17 @@ recipients = st.builds(
     reminders_sent=st.integers(0, 10),
     last_reminded_at=maybe(instants),
     next_reminder_at=maybe(instants),
-    delivery=st.sampled_from(Delivery),
+    delivery=st.sampled_from(MailDelivery),
     delivery_at=maybe(instants),
     delivery_error=maybe(words),
     ink=maybe(inks),
     consent=maybe(words),
     origin=st.builds(Origin, maybe(words), maybe(words)),
 )
-pages = st.builds(Page, numbers, numbers, st.sampled_from([0, 90, 180, 270]))
+pages = st.builds(PageGeometry, numbers, numbers, st.sampled_from([0, 90, 180, 270]))
 contents = st.builds(
     Document,
-    id=st.builds(new_id, st.just("doc"), st.just(NOW)),
+    id=st.builds(make_id, st.just("doc"), st.just(NOW)),
     organisation_id=st.just(a_document().organisation_id),
     mode=st.sampled_from(Mode),
     title=words,

@@ -55,15 +55,15 @@ async def test_only_the_document_itself_is_erased(
     await keep(db, f"expired.{gone.id}")
     await keep(db, f"invite.{stays.recipients[0].id}.1")
     await keep(db, "any.letter", gone)
-    before = await events.trail(db, stays.id)
+    before = await events.find_entries(db, stays.id)
     await delete(db, vault, gone)
     for table in ("recipient", "link", "document_blob", "outbox", "event"):
         rows = await db.all(f"SELECT document_id FROM {table}")
         left = {row["document_id"] for row in rows}
         assert left - {None} == ({stays.id, gone.id} if table == "event" else {stays.id}), table
     assert await documents.get(db, stays.id) == stays
-    assert await events.trail(db, stays.id) == before
-    assert [mail.message_id for mail in await kept_mail.newest(db, 9)] == [
+    assert await events.find_entries(db, stays.id) == before
+    assert [mail.message_id for mail in await kept_mail.find_newest(db, 9)] == [
         f"<eml.invite.{stays.recipients[0].id}.1@h>"
     ]
 
@@ -85,7 +85,7 @@ async def test_the_trail_stays_without_what_is_personal_and_ends_with_the_deleti
 ) -> None:
     document = await cancelled(db, vault)
     await delete(db, vault, document)
-    trail = await events.trail(db, document.id)
+    trail = await events.find_entries(db, document.id)
     assert [line.type for line in trail][-2:] == ["document.cancelled", "document.deleted"]
     assert audit.is_intact(trail) and not any(line.personal or line.salt for line in trail)
 
@@ -96,13 +96,13 @@ async def test_one_event_is_left_and_only_its_deliveries(
     webhook = a_webhook()
     await db.write(lambda tx: webhooks.add(tx, webhook))
     document = await cancelled(db, vault)
-    assert len(await deliveries.pending(db, webhook.id)) == 4
+    assert len(await deliveries.find_pending(db, webhook.id)) == 4
     await delete(db, vault, document)
     (row,) = await db.all("SELECT body FROM event WHERE document_id IS NOT NULL")
     event = json.loads(row["body"])
     assert (event["type"], event["sequence"]) == ("document.deleted", 5)
     assert event["data"] == {"document": {"id": document.id, "externalId": None}}
-    assert [left.event_id for left in await deliveries.pending(db, webhook.id)] == [event["id"]]
+    assert [left.event_id for left in await deliveries.find_pending(db, webhook.id)] == [event["id"]]
 
 
 async def test_answers_about_it_keep_their_id_and_status(
@@ -112,7 +112,7 @@ async def test_answers_about_it_keep_their_id_and_status(
 
     async def remember(tx: Transaction, key: str, about: str, **answer: str) -> None:
         body = vault.encrypt(
-            idempotency.PURPOSE, json.dumps(answer).encode(), idempotency.bound("key_1", key)
+            idempotency.PURPOSE, json.dumps(answer).encode(), idempotency.compose_context("key_1", key)
         )
         await idempotency.add(tx, "key_1", key, b"print", 200, body, NOW, 0, about)
 
@@ -125,7 +125,7 @@ async def test_answers_about_it_keep_their_id_and_status(
         stored = await idempotency.find(db, "key_1", key)
         assert stored is not None
         left[key] = json.loads(
-            vault.decrypt(idempotency.PURPOSE, stored.body, idempotency.bound("key_1", key))
+            vault.decrypt(idempotency.PURPOSE, stored.body, idempotency.compose_context("key_1", key))
         )
     assert left == {
         "a": {"id": document.id, "status": "sent"},

@@ -9,22 +9,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esign.core.actor import Mode
-from esign.core.document.attention import trouble
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
-from esign.core.document.document_filters import ALWAYS, EVERYTHING, Listing, Sort, Span
+from esign.core.document.attention import find_trouble
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
+from esign.core.document.document_filters import ALWAYS, EVERYTHING, DocumentFilters, Sort, Span
 from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing
-from esign.store.document.listing import EFFORT, Effort
+from esign.store.document.listing import EFFORT, ListEffort
 from esign.store.engine.database import Database, Transaction
-from esign.store.engine.paging import Place
-from esign.system.entropy import new_id
+from esign.store.engine.paging import PageStart
+from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation
 
 # ---------- the same question in plain Python ----------
 
 
-def fits(document: Document, asked: Listing) -> bool:
+def fits(document: Document, asked: DocumentFilters) -> bool:
     texts = [document.title, document.file.name, document.external_id or ""]
     texts += [text for recipient in document.recipients for text in (recipient.name, recipient.email)]
     emails = [recipient.email.casefold() for recipient in document.recipients]
@@ -35,7 +35,7 @@ def fits(document: Document, asked: Listing) -> bool:
             asked.recipient_email is None or asked.recipient_email.casefold() in emails,
             asked.external_id is None or document.external_id == asked.external_id,
             asked.template_id is None or document.template_id == asked.template_id,
-            not asked.attention or trouble(document) is not None,
+            not asked.attention or find_trouble(document) is not None,
             within(document.created_at, asked.created),
             within(document.updated_at, asked.updated),
             within(document.completed_at, asked.completed),
@@ -49,7 +49,7 @@ def within(at: int | None, span: Span) -> bool:
     return (span.after is None or at >= span.after) and (span.before is None or at < span.before)
 
 
-def expected(made: Sequence[Document], asked: Listing) -> list[Document]:
+def expected(made: Sequence[Document], asked: DocumentFilters) -> list[Document]:
     key = "created_at" if "created" in asked.sort else "updated_at"
     found = [document for document in made if fits(document, asked)]
     return sorted(found, key=lambda d: (getattr(d, key), d.id), reverse=asked.sort.startswith("-"))
@@ -106,7 +106,7 @@ def a_person(person: tuple[str, str]) -> Recipient:
 
 def refused(recipient: Recipient) -> Recipient:
     """Asked under an address that refused the mail."""
-    return replace(recipient, status=RecipientStatus.SENT, delivery=Delivery.FAILED)
+    return replace(recipient, status=RecipientStatus.SENT, delivery=MailDelivery.FAILED)
 
 
 @st.composite
@@ -118,7 +118,7 @@ def a_made(draw: st.DrawFn, regular: bool) -> Document:
     people = [*map(a_person, draw(st.lists(st.sampled_from(PEOPLE), max_size=3)))]
     ill = draw(st.booleans())
     return replace(
-        a_document(status=status, id=new_id("doc", NOW)),
+        a_document(status=status, id=make_id("doc", NOW)),
         title=draw(st.sampled_from(TITLES)),
         file=a_file(name=draw(st.sampled_from(["offer.pdf", "Scan 7.PDF"]))),
         external_id=draw(maybe(st.sampled_from(KEYS))),
@@ -134,7 +134,7 @@ def a_made(draw: st.DrawFn, regular: bool) -> Document:
 many = st.booleans().flatmap(lambda regular: st.lists(a_made(regular), max_size=14))
 spans = st.builds(Span, maybe(moments), maybe(moments)) | st.just(ALWAYS)
 questions = st.builds(
-    Listing,
+    DocumentFilters,
     statuses=st.frozensets(st.sampled_from(Status), max_size=3),
     q=maybe(
         st.sampled_from(PARTS) | st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=4)
@@ -152,9 +152,9 @@ questions = st.builds(
 
 EFFORTS = [
     EFFORT,
-    Effort(few=0, near=0, many=0),
-    Effort(few=0, near=3, many=5),
-    Effort(few=3, near=2, many=900),
+    ListEffort(few=0, near=0, many=0),
+    ListEffort(few=0, near=3, many=5),
+    ListEffort(few=3, near=2, many=900),
 ]
 
 
@@ -167,15 +167,15 @@ async def add(db: Database, *made: Document) -> None:
 
 
 async def pages(
-    db: Database, organisation: str, asked: Listing, limit: int, effort: Effort = EFFORT
+    db: Database, organisation: str, asked: DocumentFilters, limit: int, effort: ListEffort = EFFORT
 ) -> list[Document]:
     """Everything that is found, page by page."""
     found: list[Document] = []
-    after: Place | None = None
+    after: PageStart | None = None
     while page := await listing.find_page(db, organisation, Mode.LIVE, limit, after, asked, effort):
         assert len(page) <= limit
         found += page
-        after = listing.place_of(page[-1], asked)
+        after = listing.find_place(page[-1], asked)
     return found
 
 
@@ -183,9 +183,9 @@ async def pages(
 @given(made=many, asked=st.lists(questions, min_size=4, max_size=4), limit=st.sampled_from([1, 2, 5, 50]))
 @pytest.mark.parametrize("effort", EFFORTS)
 async def test_a_list_is_what_plain_python_would_find(
-    db: Database, made: list[Document], asked: list[Listing], limit: int, effort: Effort
+    db: Database, made: list[Document], asked: list[DocumentFilters], limit: int, effort: ListEffort
 ) -> None:
-    mine = new_id("org", NOW)
+    mine = make_id("org", NOW)
     await store_organisation(db, an_organisation(id=mine))
     made = [replace(document, organisation_id=mine) for document in made]
     await add(db, *made)
@@ -207,20 +207,25 @@ def numbered(count: int, **changes: Any) -> list[Document]:
 
 @pytest.mark.parametrize("limit", [1, 4, 7, 100])
 @pytest.mark.parametrize(
-    "asked", [*(Listing(sort=sort) for sort in Sort), Listing(q="jo li"), Listing(q="l", sort=Sort.OLDEST)]
+    "asked",
+    [
+        *(DocumentFilters(sort=sort) for sort in Sort),
+        DocumentFilters(q="jo li"),
+        DocumentFilters(q="l", sort=Sort.OLDEST),
+    ],
 )
 async def test_a_list_is_read_page_by_page_while_documents_are_added(
-    db: Database, organisation: Organisation, limit: int, asked: Listing
+    db: Database, organisation: Organisation, limit: int, asked: DocumentFilters
 ) -> None:
     await store_organisation(db, an_organisation(id="org_other"))
     made = numbered(20)
     await add(db, *made, *numbered(3, mode=Mode.TEST), *numbered(3, organisation_id="org_other"))
     seen: list[Document] = []
-    after: Place | None = None
+    after: PageStart | None = None
     while page := await listing.find_page(db, organisation.id, Mode.LIVE, limit, after, asked):
         assert len(page) <= limit
         seen += page
-        after = listing.place_of(page[-1], asked)
+        after = listing.find_place(page[-1], asked)
         at = NOW + 1000 if asked.sort.descending else NOW - 1000
         await add(db, a_document(created_at=at, updated_at=at))
     assert seen == (made if asked.sort.descending else made[::-1])
@@ -242,7 +247,7 @@ async def test_documents_of_one_moment_stand_in_the_order_of_their_ids(
     made = [a_document() for _ in range(count)]
     ordered = sorted(made, key=lambda d: d.id, reverse=True)
     await add(db, *(made if count == 100 else ordered))
-    assert await pages(db, organisation.id, Listing(q="offer"), 30) == ordered
+    assert await pages(db, organisation.id, DocumentFilters(q="offer"), 30) == ordered
 
 
 async def test_after_a_clock_was_set_back_one_span_no_longer_bounds_another(
@@ -252,7 +257,10 @@ async def test_after_a_clock_was_set_back_one_span_no_longer_bounds_another(
     usual = a_document(status=Status.COMPLETED, created_at=NOW, completed_at=NOW + 1, updated_at=NOW + 1)
     await add(db, odd, usual)
     for effort in EFFORTS:
-        for asked in (Listing(completed=Span(before=NOW + 1)), Listing(updated=Span(before=NOW + 1))):
+        for asked in (
+            DocumentFilters(completed=Span(before=NOW + 1)),
+            DocumentFilters(updated=Span(before=NOW + 1)),
+        ):
             assert await pages(db, organisation.id, asked, 9, effort) == [odd]
-        asked = Listing(created=Span(after=NOW + 1), sort=Sort.LAST_CHANGED)
+        asked = DocumentFilters(created=Span(after=NOW + 1), sort=Sort.LAST_CHANGED)
         assert await pages(db, organisation.id, asked, 9, effort) == [odd]

@@ -18,7 +18,7 @@ from esign.store.document import blobs, documents, outcomes, signing_links
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import usage
 from esign.store.queue import events, outbox, webhooks
-from esign.system.vault import Damaged, Vault
+from esign.system.vault import DamagedCiphertext, Vault
 from tests.factories import (
     NOW,
     ORIGIN,
@@ -68,7 +68,7 @@ async def test_a_new_document_is_stored_with_its_first_entry_event_and_content(
 ) -> None:
     draft = await store(db, vault, a_document())
     assert await documents.get(db, draft.id) == draft
-    (line,) = await events.trail(db, draft.id)
+    (line,) = await events.find_entries(db, draft.id)
     assert (line.type, line.seq, line.actor_kind, line.actor_id) == (
         "document.created",
         1,
@@ -104,7 +104,7 @@ async def test_sending_saves_state_trail_events_and_mails_together(
     assert sent.revision == 2
     assert await documents.get(db, sent.id) == sent
 
-    trail = await events.trail(db, sent.id)
+    trail = await events.find_entries(db, sent.id)
     assert [line.type for line in trail] == [
         *("document.created", "document.sent", "recipient.sent", "recipient.sent")
     ]
@@ -120,7 +120,7 @@ async def test_sending_saves_state_trail_events_and_mails_together(
     assert {(row["document_id"], row["due_at"], row["state"]) for row in letters} == {
         (sent.id, LATER, "pending")
     }
-    assert await usage.emails(db, organisation.id, LATER // DAY) == 2
+    assert await usage.count_emails(db, organisation.id, LATER // DAY) == 2
 
 
 async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(
@@ -157,7 +157,7 @@ async def test_what_is_only_for_the_trail_is_not_published(
     sent = await send(db, vault)
     viewed = lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER)
     await save(db, vault, viewed, sent)
-    assert "recipient.authenticated" in [line.type for line in await events.trail(db, sent.id)]
+    assert "recipient.authenticated" in [line.type for line in await events.find_entries(db, sent.id)]
     assert "recipient.authenticated" not in [e["type"] for e in await published(db)]
 
 
@@ -184,9 +184,9 @@ async def test_a_mail_carries_a_fresh_link_that_only_the_application_key_opens(
     body = json.loads(vault.decrypt("outbox", job["body"], job["key"].encode()))
     assert (body["letter"], body["recipient"]) == ("invitation", sent.recipients[0].id)
     link = await signing_links.find(db, body["token"], LATER)
-    assert link == signing_links.Link(sent.recipients[0].id, sent.id, "recipient")
+    assert link == signing_links.SigningLink(sent.recipients[0].id, sent.id, "recipient")
     assert body["token"].encode() not in job["body"]
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedCiphertext):
         vault.decrypt("outbox", job["body"], b"invite:another:1")
 
 
@@ -285,7 +285,7 @@ async def test_only_one_of_two_outcomes_of_the_same_state_is_saved(
         await save(db, vault, lifecycle.decline(sent, bo, None, ORIGIN, LATER), sent)
     assert (lost.value.status, lost.value.current_status) == (409, "sent")
     assert await documents.get(db, sent.id) == done
-    assert audit.is_intact(await events.trail(db, sent.id))
+    assert audit.is_intact(await events.find_entries(db, sent.id))
 
 
 async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(
@@ -298,4 +298,4 @@ async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(
     await save(db, vault, lifecycle.seal(sealing, a_seal(), LATER), sealing)
     keys = [row["key"] for row in await queued(db, "mail")]
     assert keys[1:] == [f"completed:{sent.id}", *(f"completed:{r.id}" for r in sent.recipients)]
-    assert await outbox.next_due(db, "mail") == LATER
+    assert await outbox.find_next_due(db, "mail") == LATER

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from esign.core.actor import Mode
 from esign.core.document.document import Document
-from esign.core.document.document_filters import Listing
+from esign.core.document.document_filters import DocumentFilters
 from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing, search
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, Database, Transaction, opened
+from esign.store.engine.database import FILE, Database, Transaction, open_for_command
 from tests.factories import NOW, a_document, a_recipient
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -31,7 +31,9 @@ async def add(db: Database, *made: Document) -> None:
 
 
 async def found(db: Database, q: str) -> list[Document]:
-    return await listing.find_page(db, a_document().organisation_id, Mode.LIVE, 100, asked=Listing(q=q))
+    return await listing.find_page(
+        db, a_document().organisation_id, Mode.LIVE, 100, asked=DocumentFilters(q=q)
+    )
 
 
 # ---------- words ----------
@@ -55,9 +57,9 @@ def test_letters_of_any_case_and_width_are_alike(one: str, other: str) -> None:
 
 @given(title=anything, start=st.integers(0, 19), length=st.integers(1, 20))
 def test_the_index_has_every_part_of_a_text(title: str, start: int, length: int) -> None:
-    line = search_words.plain(title)
+    line = search_words.fold_plain(title)
     part = line[start : start + length]
-    held = search_words.words(search_words.texts(title, "f.pdf", None, []), "").split(" ")
+    held = search_words.list_words(search_words.join_texts(title, "f.pdf", None, []), "").split(" ")
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(
             "CREATE VIRTUAL TABLE i USING fts5 (w, content = '', detail = none, tokenize = 'ascii', prefix = '1 2')"
@@ -65,15 +67,15 @@ def test_the_index_has_every_part_of_a_text(title: str, start: int, length: int)
         connection.execute("INSERT INTO i (rowid, w) VALUES (1, ?)", (" ".join(held),))
         if part:
             assert connection.execute(
-                "SELECT rowid FROM i WHERE i MATCH ?", (search_words.asked(part),)
+                "SELECT rowid FROM i WHERE i MATCH ?", (search_words.match_part(part),)
             ).fetchall() == [(1,)]
 
 
 def test_a_label_is_no_part_of_any_text() -> None:
-    title = search_words.label("org_1 live", "email", "ana@example.com")
+    title = search_words.make_label("org_1 live", "email", "ana@example.com")
     document = a_document(title=title)
-    texts, labels = search.row_of(document)
-    assert title not in search_words.words(texts, "").split(" ") and len(labels.split(" ")) == 2
+    texts, labels = search.collect_words(document)
+    assert title not in search_words.list_words(texts, "").split(" ") and len(labels.split(" ")) == 2
 
 
 # ---------- in step with the documents ----------
@@ -81,7 +83,7 @@ def test_a_label_is_no_part_of_any_text() -> None:
 
 async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    first = [script for number, script in migrate.scripts() if number < 3]
+    first = [script for number, script in migrate.list_scripts() if number < 3]
     made = [
         replace(
             a_document(a_recipient("Bo Óla", email="Bo@x.de"), created_at=NOW + n % 2, title=f"Größe {n}"),
@@ -100,27 +102,27 @@ async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> No
             (made[0].organisation_id,),
         )
         fill_as_it_was(connection, made)
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         newest = sorted(made[:3], key=lambda d: (d.created_at, d.id), reverse=True)
         assert await found(db, "GRÖSSE") == newest == await found(db, "óla")
         assert await found(db, "größe 1") == [made[1]] and await found(db, "order-1") == [made[0]]
-        for asked in (Listing(external_id="order-1"), Listing(template_id="tpl_1")):
+        for asked in (DocumentFilters(external_id="order-1"), DocumentFilters(template_id="tpl_1")):
             page = await listing.find_page(db, made[0].organisation_id, Mode.LIVE, 9, asked=asked)
             assert page == [made[0]]
-        asked = Listing(recipient_email="bo@X.de")
+        asked = DocumentFilters(recipient_email="bo@X.de")
         assert await listing.find_page(db, made[0].organisation_id, Mode.LIVE, 9, asked=asked) == newest
         later = a_document(created_at=NOW, title="größe")
         await add(db, later)
         rows = await db.all("SELECT document_id, texts, labels FROM search")
         for document in (*made, later):
-            assert (document.id, *search.row_of(document)) in [tuple(row) for row in rows]
+            assert (document.id, *search.collect_words(document)) in [tuple(row) for row in rows]
 
 
 def fill_as_it_was(connection: sqlite3.Connection, made: list[Document]) -> None:
     """Into the columns of that time."""
     for table, rows in (
-        ("document", [documents.document_row(document) for document in made]),
-        ("recipient", [row for document in made for row in documents.recipient_rows(document)]),
+        ("document", [documents.dump_document(document) for document in made]),
+        ("recipient", [row for document in made for row in documents.dump_recipients(document)]),
     ):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         for row in rows:
@@ -186,8 +188,8 @@ async def test_what_was_erased_stands_nowhere_in_the_file_within_a_day(
         await db.write(lambda tx: documents.save(tx, changed, document))
     else:
         await db.write(lambda tx: documents.delete(tx, document))
-    while await db.write(lambda tx: search.shed(tx, 2)):
+    while await db.write(lambda tx: search.compact(tx, 2)):
         await add(db, a_document(created_at=NOW - 5, title="Lease meanwhile"))
     assert not held(tmp_path / FILE)
     assert len(await found(db, "lease 3")) == 11
-    assert not await db.write(lambda tx: search.shed(tx, 2))
+    assert not await db.write(lambda tx: search.compact(tx, 2))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from esign.core.document.signing_draft import Draft, Entry
+from esign.core.document.signing_draft import DraftEntry, SigningDraft
 from esign.core.people.account import Organisation
 from esign.store.document import signing_drafts
 from esign.store.engine.database import Database, Transaction
@@ -19,10 +19,12 @@ VALUES: dict[str, Any] = {
     "two": PICTURE,
     "none": None,
 }
-DRAFT = Draft(4, {id: Entry(NOW + n, n % 4 + 1, value) for n, (id, value) in enumerate(VALUES.items())})
+DRAFT = SigningDraft(
+    4, {id: DraftEntry(NOW + n, n % 4 + 1, value) for n, (id, value) in enumerate(VALUES.items())}
+)
 
 
-async def keep(db: Database, vault: Vault, recipient_id: str, draft: Draft = DRAFT) -> None:
+async def keep(db: Database, vault: Vault, recipient_id: str, draft: SigningDraft = DRAFT) -> None:
     await db.write(lambda tx: signing_drafts.save(tx, recipient_id, signing_drafts.dump(draft), vault))
 
 
@@ -34,12 +36,12 @@ async def test_a_draft_comes_back_as_it_was_and_is_replaced_whole(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
     one, two = await recipients(db, vault)
-    assert await signing_drafts.get(db, one, vault) == Draft()
+    assert await signing_drafts.get(db, one, vault) == SigningDraft()
     await keep(db, vault, one)
     assert await signing_drafts.get(db, one, vault) == DRAFT
-    await keep(db, vault, one, Draft(5, {}))
-    assert await signing_drafts.get(db, one, vault) == Draft(5, {})
-    assert await signing_drafts.get(db, two, vault) == Draft()
+    await keep(db, vault, one, SigningDraft(5, {}))
+    assert await signing_drafts.get(db, one, vault) == SigningDraft(5, {})
+    assert await signing_drafts.get(db, two, vault) == SigningDraft()
 
 
 def test_a_picture_in_several_fields_is_written_once() -> None:
@@ -56,7 +58,7 @@ async def test_a_draft_cannot_be_moved_to_another_recipient(
         await tx.run("UPDATE draft SET recipient_id = :two WHERE recipient_id = :one", one=one, two=two)
 
     await db.write(move)
-    assert await signing_drafts.get(db, two, vault) == Draft()
+    assert await signing_drafts.get(db, two, vault) == SigningDraft()
 
 
 async def test_a_draft_of_another_key_is_begun_anew(
@@ -64,7 +66,7 @@ async def test_a_draft_of_another_key_is_begun_anew(
 ) -> None:
     one, _ = await recipients(db, vault)
     await keep(db, Vault(b"k" * 32), one)
-    assert await signing_drafts.get(db, one, vault) == Draft()
+    assert await signing_drafts.get(db, one, vault) == SigningDraft()
     await keep(db, vault, one)
     assert await signing_drafts.get(db, one, vault) == DRAFT
 

@@ -7,9 +7,9 @@ from esign.core.document.document import Document
 from esign.core.instant import HOUR
 from esign.core.people.account import Organisation
 from esign.store.document import documents, signing_links
-from esign.store.document.signing_links import Link
+from esign.store.document.signing_links import SigningLink
 from esign.store.engine.database import Database
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from tests.factories import NOW, a_document
 from tests.store.files import stored_bytes
 from tests.store.plans import walks
@@ -22,8 +22,8 @@ async def document(db: Database, organisation: Organisation) -> Document:
     return made
 
 
-async def issue(db: Database, document: Document, expires_at: int | None = None) -> tuple[str, Link]:
-    token, link = new_token(), Link(document.recipients[0].id, document.id, "recipient")
+async def issue(db: Database, document: Document, expires_at: int | None = None) -> tuple[str, SigningLink]:
+    token, link = make_token(), SigningLink(document.recipients[0].id, document.id, "recipient")
     await db.write(lambda tx: signing_links.add(tx, token, link, NOW, expires_at))
     return token, link
 
@@ -33,7 +33,7 @@ async def test_a_token_leads_to_its_recipient_and_no_other_token_does(
 ) -> None:
     token, link = await issue(db, document)
     assert await signing_links.find(db, token, NOW) == link
-    for other in (new_token(), token[:-1], token.swapcase(), "", hashlib.sha256(token.encode()).hexdigest()):
+    for other in (make_token(), token[:-1], token.swapcase(), "", hashlib.sha256(token.encode()).hexdigest()):
         assert await signing_links.find(db, other, NOW) is None
 
 

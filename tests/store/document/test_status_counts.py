@@ -13,21 +13,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esign.core.actor import NOWHERE, SYSTEM, Mode
-from esign.core.document.attention import trouble
-from esign.core.document.document import Delivery, Document, RecipientStatus, Role, Status
-from esign.core.document.document_filters import Listing
+from esign.core.document.attention import find_trouble
+from esign.core.document.document import Document, MailDelivery, RecipientStatus, Role, Status
+from esign.core.document.document_filters import DocumentFilters
 from esign.core.document.state import cancel_delete, lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store.document import documents, listing, outcomes, status_counts
-from esign.store.document.documents import document_row, recipient_rows
+from esign.store.document.documents import dump_document, dump_recipients
 from esign.store.document.erasure import erase
-from esign.store.document.status_counts import Counts
+from esign.store.document.status_counts import StatusCounts
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, Database, Transaction, opened
+from esign.store.engine.database import FILE, Database, Transaction, open_for_command
 from esign.store.engine.sql import insert
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from tests.factories import (
     NOW,
@@ -54,7 +54,7 @@ def waited_for(document: Document) -> str:
 def refuse(document: Document) -> Outcome:
     """The mail server says that there is no such address."""
     one = document.recipient(waited_for(document))
-    return Outcome(document.with_recipient(replace(one, delivery=Delivery.FAILED)))
+    return Outcome(document.with_recipient(replace(one, delivery=MailDelivery.FAILED)))
 
 
 def sign(document: Document) -> Outcome:
@@ -88,14 +88,16 @@ async def take(db: Database, vault: Vault, id: str, step: str) -> None:
         await db.write(write)
 
 
-async def counted(db: Database, organisation_id: str, mode: Mode) -> Counts:
+async def counted(db: Database, organisation_id: str, mode: Mode) -> StatusCounts:
     """The same by looking at every document."""
     rows = await db.all(
         "SELECT id FROM document WHERE organisation_id = :o AND mode = :m", o=organisation_id, m=mode.value
     )
     found = [await documents.get(db, row["id"]) for row in rows]
     there = Counter(document.status for document in found)
-    return Counts({status: there[status] for status in Status}, sum(trouble(d) is not None for d in found))
+    return StatusCounts(
+        {status: there[status] for status in Status}, sum(find_trouble(d) is not None for d in found)
+    )
 
 
 LIKELY = [*STEPS, "send", "sign", "sign", "sign", "delete"]
@@ -106,7 +108,7 @@ LIKELY = [*STEPS, "send", "sign", "sign", "sign", "delete"]
 async def test_after_any_walk_the_numbers_are_what_counting_gives(
     db: Database, vault: Vault, walk: list[tuple[int, str]]
 ) -> None:
-    mine, other = new_id("org", NOW), new_id("org", NOW)
+    mine, other = make_id("org", NOW), make_id("org", NOW)
     for id in (mine, other):
         await store_organisation(db, an_organisation(id=id))
     ids = []
@@ -146,7 +148,7 @@ async def test_a_document_needs_attention_until_it_is_put_right_or_over(
 
 async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_path: Path) -> None:
     path, asked = tmp_path / FILE, a_recipient(status=RecipientStatus.SENT)
-    refused = replace(asked, delivery=Delivery.FAILED)
+    refused = replace(asked, delivery=MailDelivery.FAILED)
     made = [
         a_document(),
         a_document(refused, status=Status.SENT),
@@ -158,7 +160,7 @@ async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_
     ]
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         search_words.register(connection)
-        for number, script in migrate.scripts():
+        for number, script in migrate.list_scripts():
             if number < 18:
                 connection.executescript(script)
         connection.execute(f"PRAGMA application_id = {migrate.APPLICATION_ID}")
@@ -166,14 +168,16 @@ async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_
         names = ("id", "name", "locale", "time_zone", "colour", "created_at")
         put(connection, "organisation", {name: getattr(an_organisation(), name) for name in names})
         for document in made:
-            put(connection, "document", document_row(document))
-            for row in recipient_rows(document):
+            put(connection, "document", dump_document(document))
+            for row in dump_recipients(document):
                 put(connection, "recipient", row)
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         kept = await status_counts.find(db, ORGANISATION, Mode.LIVE)
         assert kept == await counted(db, ORGANISATION, Mode.LIVE)
         assert (kept.all, kept.attention) == (7, 2)
-        listed = await listing.find_page(db, ORGANISATION, Mode.LIVE, 9, None, Listing(attention=True))
+        listed = await listing.find_page(
+            db, ORGANISATION, Mode.LIVE, 9, None, DocumentFilters(attention=True)
+        )
         assert {document.id for document in listed} == {made[1].id, made[5].id}
 
 

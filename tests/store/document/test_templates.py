@@ -8,11 +8,11 @@ from esign.core.document.document import FieldType
 from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.core.people.account import Organisation, Reminders
-from esign.core.webhook.webhook import template_payload
+from esign.core.webhook.webhook import make_template_payload
 from esign.store.document import blobs, outcomes, templates
-from esign.store.document.blobs import Missing
+from esign.store.document.blobs import MissingBlob
 from esign.store.engine.database import Database, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.queue import webhooks
 from esign.system.vault import Vault
 from tests.factories import (
@@ -86,7 +86,7 @@ async def test_a_list_is_newest_first_and_goes_on_after_its_place(
     await add(db, *made)
     found = await templates.find_page(db, organisation.id, Mode.LIVE, 3)
     assert found == made[:1:-1]
-    after = Place(found[-1].created_at, found[-1].id)
+    after = PageStart(found[-1].created_at, found[-1].id)
     assert await templates.find_page(db, organisation.id, Mode.LIVE, 3, after) == [made[1], made[0]]
 
 
@@ -136,7 +136,7 @@ async def test_of_two_changes_of_the_same_revision_the_second_is_refused(
 
 async def test_reading_walks_through_no_table(db: Database) -> None:
     async def everything(tx: Transaction) -> None:
-        await templates.find_page(tx, "org", Mode.LIVE, 10, Place(NOW, "tpl_1"), "q")
+        await templates.find_page(tx, "org", Mode.LIVE, 10, PageStart(NOW, "tpl_1"), "q")
         await templates.count(tx, "org", Mode.LIVE)
         await blobs.attach_to_template(tx, "tpl", "5e" * 32)
 
@@ -164,7 +164,7 @@ async def test_file_content_stays_while_a_template_or_a_document_refers_to_it(
     assert await blobs.get(db, sha256(PREPARED)) == PREPARED
     await db.write(lambda tx: tx.run("DELETE FROM document"))
     assert await prune(db) == 3
-    with pytest.raises(Missing):
+    with pytest.raises(MissingBlob):
         await blobs.get(db, sha256(UPLOADED))
 
 
@@ -193,7 +193,7 @@ async def test_an_event_about_a_template_is_kept_and_queued_for_whoever_wants_it
 ) -> None:
     wants, other = a_webhook(events=("template.deleted",)), a_webhook(events=("document.sent",))
     test = a_webhook(mode=Mode.TEST)
-    body = template_payload("template.deleted", NOW, "evt_1", a_template())
+    body = make_template_payload("template.deleted", NOW, "evt_1", a_template())
 
     async def write(tx: Transaction) -> None:
         for webhook in (wants, other, test):

@@ -54,7 +54,7 @@ async def broken(db: Database, vault: Vault) -> list[str]:
         async for chain in verify_trails.recompute(db, vault)
         if chain.broken
     ]
-    lost = await trails.without_trail(db)
+    lost = await trails.find_document_without_trail(db)
     return [*found, f"{lost} is lost"] if lost else found
 
 
@@ -63,7 +63,7 @@ async def test_trails_as_they_were_written_are_intact(
 ) -> None:
     chains = [chain async for chain in verify_trails.recompute(db, vault)]
     assert [(c.document_id, c.entries, c.broken) for c in chains] == [(name, 5, None) for name in NAMES]
-    assert chains[0].head == (await events.trail(db, "doc_1"))[-1].hash
+    assert chains[0].head == (await events.find_entries(db, "doc_1"))[-1].hash
 
 
 async def test_every_flipped_bit_is_noticed_in_its_own_trail(
@@ -136,8 +136,8 @@ async def test_a_row_put_in_is_noticed(
     db: Database, vault: Vault, tamper: sqlite3.Connection, seq: int
 ) -> None:
     """At the end even with a hash that follows."""
-    lines = await events.trail(db, "doc_3")
-    more = audit.entry(FACTS[3], "doc_3", seq, lines[-1].hash, bytes(16))
+    lines = await events.find_entries(db, "doc_3")
+    more = audit.make_entry(FACTS[3], "doc_3", seq, lines[-1].hash, bytes(16))
     columns = ", ".join(events.COLUMNS)
     values = {n: getattr(more, n) for n in events.COLUMNS} | {"data": "{}", "personal": None, "salt": None}
     marks = ", ".join(":" + n for n in events.COLUMNS)
@@ -154,7 +154,7 @@ async def test_a_trail_written_anew_without_the_application_key_is_noticed(
     tamper.execute("DELETE FROM audit_head WHERE document_id = 'doc_1'")
     for fact in (*FACTS[:4], FACTS[3]):
         await db.write(lambda tx, f=fact: outcomes.record(tx, "doc_1", (f,), Vault(b"x" * 32)))  # type: ignore[misc]
-    assert audit.is_intact(await events.trail(db, "doc_1"))
+    assert audit.is_intact(await events.find_entries(db, "doc_1"))
     assert await broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
 
 
@@ -209,6 +209,6 @@ async def test_the_trails_are_read_by_their_index(db: Database) -> None:
             pass
         async for _ in trails.walk(tx, "doc_1"):  # type: ignore[arg-type]
             pass
-        await trails.hash_of(tx, "doc_1", 1)  # type: ignore[arg-type]
+        await trails.get_hash(tx, "doc_1", 1)  # type: ignore[arg-type]
 
     assert not [step for step in await walks(db, everything) if "SCAN a" not in step]

@@ -17,10 +17,18 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.store.engine import database
-from esign.store.engine.database import FILE, GROUP, WAITING, Database, Transaction, open_database, opened
+from esign.store.engine.database import (
+    FILE,
+    GROUP,
+    WAITING,
+    Database,
+    Transaction,
+    open_database,
+    open_for_command,
+)
 from esign.store.engine.failures import DatabaseMoved, StorageFailed
 from esign.store.engine.locks import Locked, WriteLock, server_lock
-from esign.store.engine.readers import Points, Readers
+from esign.store.engine.readers import PointReader, ReaderPool
 from tests.store.files import modes
 
 
@@ -341,12 +349,12 @@ def largest_file(size: int) -> Iterator[None]:
 
 async def test_after_a_failed_write_of_the_disk_nothing_is_acknowledged_any_more(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         await db.write(put_table)
         await put(db, 1)
         await break_the_disk(db, path)
 
-    async with opened(path) as again:
+    async with open_for_command(path) as again:
         assert await whole(again) == [1]
 
 
@@ -393,8 +401,8 @@ class Refusing:
 async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
     database.prepare(path)
     writer: Any = Refusing(await database.connect(path, database.SERVING_PRAGMAS), code)
-    points = Points(path, database.PRAGMAS)
-    db = Database(path, writer, Readers(path, 1, database.PRAGMAS), points)
+    points = PointReader(path, database.PRAGMAS)
+    db = Database(path, writer, ReaderPool(path, 1, database.PRAGMAS), points)
     try:
         await db.write(put_table)
         yield db, writer
@@ -444,7 +452,7 @@ async def test_whatever_ends_the_writer_nobody_waits_for_it(tmp_path: Path, erro
 
 async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         before = path.stat().st_size
         await db.write(put_much)
         await db.write(nothing)
@@ -456,7 +464,7 @@ async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
 
 async def test_closing_lets_the_waiting_writes_finish_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    async with opened(path) as db:
+    async with open_for_command(path) as db:
         await db.write(put_table)
         waiting = [asyncio.create_task(put(db, n)) for n in range(40)]
         await asyncio.sleep(0)
@@ -465,12 +473,12 @@ async def test_closing_lets_the_waiting_writes_finish_and_leaves_one_file(tmp_pa
         assert not path.with_name(FILE + "-wal").exists()
         with pytest.raises(Problem, match="unavailable"):
             await db.write(nothing)
-    async with opened(path) as again:
+    async with open_for_command(path) as again:
         assert await whole(again) == list(range(40))
 
 
 async def test_reads_that_are_not_answered_before_the_end_are_refused(tmp_path: Path) -> None:
-    async with opened(tmp_path / FILE) as db:
+    async with open_for_command(tmp_path / FILE) as db:
         reading = [asyncio.create_task(db.all("SELECT 1 AS one")) for _ in range(200)]
         await asyncio.sleep(0)
         await db.close()
@@ -483,7 +491,7 @@ async def test_reads_that_are_not_answered_before_the_end_are_refused(tmp_path: 
 async def test_a_write_that_comes_while_the_others_finish_is_refused_and_not_forgotten(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path / FILE) as db:
+    async with open_for_command(tmp_path / FILE) as db:
         await db.write(put_table)
         waiting = asyncio.create_task(put(db, 1))
         await asyncio.sleep(0)
@@ -504,13 +512,13 @@ async def test_a_write_that_never_ends_does_not_keep_the_database_open(
         await tx.run("INSERT INTO pair (n, half) VALUES (1, 1)")
         await asyncio.Event().wait()
 
-    async with opened(tmp_path / FILE) as db:
+    async with open_for_command(tmp_path / FILE) as db:
         await db.write(put_table)
         both = asyncio.gather(db.write(hang), put(db, 2), return_exceptions=True)
         await asyncio.sleep(0)
         await asyncio.wait_for(db.close(), 10)
         assert [getattr(each, "code", each) for each in await both] == ["unavailable"] * 2
-    async with opened(tmp_path / FILE) as again:
+    async with open_for_command(tmp_path / FILE) as again:
         assert await whole(again) == []
 
 
@@ -529,7 +537,7 @@ async def test_what_fails_while_opening_leaves_no_thread_behind(tmp_path: Path) 
 async def test_a_command_and_the_server_write_the_same_file_without_loss(
     pairs: Database, tmp_path: Path
 ) -> None:
-    async with opened(tmp_path / FILE) as command:
+    async with open_for_command(tmp_path / FILE) as command:
         await asyncio.gather(*(put(db, n) for n in range(60) for db in [(pairs, command)[n % 2]]))
         assert await whole(command) == await whole(pairs) == list(range(60))
 
@@ -693,7 +701,7 @@ async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     usual = os.umask(0)
     try:
         with server_lock(tmp_path):
-            async with opened(tmp_path / FILE) as db:
+            async with open_for_command(tmp_path / FILE) as db:
                 await db.write(put_table)
                 found = modes(tmp_path)
     finally:
@@ -716,7 +724,7 @@ async def test_a_point_read_sees_each_commit_at_once_and_cannot_write(pairs: Dat
 
 
 async def test_after_the_end_a_point_read_is_refused(tmp_path: Path) -> None:
-    async with opened(tmp_path / FILE) as db:
+    async with open_for_command(tmp_path / FILE) as db:
         pass
     with pytest.raises(Problem) as refused:
         await db.points.one("SELECT 1")

@@ -63,9 +63,9 @@ def test_the_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -
 
 @pytest.mark.parametrize("path", ["/proc", "/proc/self", "/proc/sys"])
 def test_the_file_system_below_a_folder_is_known(path: str) -> None:
-    assert folder.file_system(Path(path)) == "proc"
+    assert folder.find_file_system(Path(path)) == "proc"
 
 
 def test_what_is_not_there_lies_where_its_folder_does(tmp_path: Path) -> None:
-    assert folder.file_system(tmp_path / "not" / "there") == folder.file_system(tmp_path)
-    assert folder.file_system(tmp_path) not in folder.NETWORK_FILE_SYSTEMS
+    assert folder.find_file_system(tmp_path / "not" / "there") == folder.find_file_system(tmp_path)
+    assert folder.find_file_system(tmp_path) not in folder.NETWORK_FILE_SYSTEMS

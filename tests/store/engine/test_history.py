@@ -21,7 +21,7 @@ from esign.core.instant import DAY
 from esign.pdf.report import Verification
 from esign.store.document import blobs, documents, trails
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, opened
+from esign.store.engine.database import FILE, open_for_command
 from esign.store.queue import deliveries, outbox
 from esign.system import vault as vaults
 from tests.factories import NOW
@@ -75,7 +75,7 @@ def applied(path: Path) -> set[tuple[str, str]]:
 
 
 async def open_once(path: Path) -> None:
-    async with opened(path):
+    async with open_for_command(path):
         pass
 
 
@@ -84,11 +84,11 @@ async def assert_present(path: Path, fresh: Path) -> None:
     await open_once(path)
     await open_once(fresh)
     assert shape(path) == shape(fresh)
-    assert applied(path) == applied(fresh) == {(each.name, each.sha256) for each in migrate.migrations()}
+    assert applied(path) == applied(fresh) == {(each.name, each.sha256) for each in migrate.load_migrations()}
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        newest = max(each.number for each in migrate.migrations())
+        newest = max(each.number for each in migrate.load_migrations())
         assert connection.execute("PRAGMA user_version").fetchone() == (newest,)
 
 
@@ -108,8 +108,8 @@ def make(folder: Path) -> Path:
 
 @every_commit
 async def test_everything_in_such_a_database_can_be_read(data: Path) -> None:
-    keys = vaults.load_or_make(data / "app.key", data / FILE)
-    async with opened(data / FILE) as db:
+    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    async with open_for_command(data / FILE) as db:
         await verify_trails.complete_heads(db, keys)
         ids = [row["id"] for row in await db.all("SELECT id FROM document")]
         found = [await documents.get(db, document_id) for document_id in ids]
@@ -129,8 +129,8 @@ async def test_trails_without_a_head_are_completed_and_said_to_be_late(
     data: Path, request: pytest.FixtureRequest
 ) -> None:
     commit = request.node.callspec.params["data"]
-    keys = vaults.load_or_make(data / "app.key", data / FILE)
-    async with opened(data / FILE) as db:
+    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    async with open_for_command(data / FILE) as db:
         with closing(sqlite3.connect(data / FILE)) as connection:
             [(trails_there,)] = connection.execute("SELECT count(DISTINCT document_id) FROM audit")
         done = await verify_trails.complete_heads(db, keys)
@@ -139,7 +139,7 @@ async def test_trails_without_a_head_are_completed_and_said_to_be_late(
         chains = [chain async for chain in verify_trails.recompute(db, keys)]
         assert [chain.broken for chain in chains] == [None] * trails_there
         assert sum(chain.late for chain in chains) == done
-        assert await trails.without_trail(db) is None
+        assert await trails.find_document_without_trail(db) is None
 
 
 @pytest.mark.parametrize("data", ["03e3005", "eb84af2", "f2806ab", "06cbe73", "f116937"], indirect=True)
@@ -154,14 +154,14 @@ async def test_files_sealed_before_they_carried_a_head_break_no_trail(
 
 @pytest.mark.parametrize("data", ["eb84af2"], indirect=True)
 async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(data: Path) -> None:
-    async with opened(data / FILE) as db:
-        await verify_trails.complete_heads(db, vaults.load_or_make(data / "app.key", data / FILE))
+    async with open_for_command(data / FILE) as db:
+        await verify_trails.complete_heads(db, vaults.load_or_make_vault(data / "app.key", data / FILE))
         [row] = await db.all("SELECT id FROM document WHERE status = 'completed'")
 
         async def judge(content: bytes) -> Verification:
             return cast(Verification, {"result": "valid", "issuedHere": False, "audit": None})
 
-        assert await verify_trails.against_own_file(db, row["id"], judge, late=True) == (
+        assert await verify_trails.compare_own_file(db, row["id"], judge, late=True) == (
             True,
             "the file was changed, or was not sealed here",
         )
@@ -169,13 +169,13 @@ async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(
 
 @pytest.mark.parametrize("data", ["f2806ab"], indirect=True)
 async def test_a_broken_trail_is_not_completed(data: Path) -> None:
-    keys = vaults.load_or_make(data / "app.key", data / FILE)
+    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("DROP TRIGGER audit_is_never_changed")
         [(victim,)] = connection.execute("SELECT document_id FROM audit WHERE seq = 2 LIMIT 1")
         connection.execute("UPDATE audit SET at = at + 1 WHERE document_id = ? AND seq = 2", (victim,))
         connection.commit()
-    async with opened(data / FILE) as db:
+    async with open_for_command(data / FILE) as db:
         await verify_trails.complete_heads(db, keys)
         broken = [chain.document_id async for chain in verify_trails.recompute(db, keys) if chain.broken]
     assert broken == [victim]
@@ -184,13 +184,13 @@ async def test_a_broken_trail_is_not_completed(data: Path) -> None:
 @pytest.mark.parametrize("data", ["f116937"], indirect=True)
 async def test_a_late_head_cannot_pass_for_one_that_was_always_there(data: Path) -> None:
     """Who has only the database can have an end vouched for anew, but not without its being said."""
-    keys = vaults.load_or_make(data / "app.key", data / FILE)
+    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
     await open_once(data / FILE)
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("DELETE FROM audit_head")
         connection.execute("INSERT INTO installation (name, value) VALUES ('heads', x'')")
         connection.commit()
-    async with opened(data / FILE) as db:
+    async with open_for_command(data / FILE) as db:
         assert await verify_trails.complete_heads(db, keys) > 0
         assert all([chain.late async for chain in verify_trails.recompute(db, keys)])
         await db.write(lambda tx: tx.run("UPDATE audit_head SET late = 0"))
@@ -205,7 +205,7 @@ def upgrade_by_number(path: Path) -> str | None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         search_words.register(connection)
         [(version,)] = connection.execute("PRAGMA user_version")
-        for number, script in migrate.scripts():
+        for number, script in migrate.list_scripts():
             if version < number <= BEFORE_TABLE:
                 try:
                     connection.executescript(
@@ -230,7 +230,7 @@ def test_the_old_rule_could_not_open_all_of_them(data: Path) -> None:
 
 
 def traces() -> Iterator[tuple[int, str, str]]:
-    for migration in migrate.migrations():
+    for migration in migrate.load_migrations():
         if migration.number <= BEFORE_TABLE:
             yield migration.number, migration.name, migrate.TRACES[migration.name]
 
@@ -241,7 +241,7 @@ def test_each_script_from_before_the_table_is_known_by_what_it_alone_makes(
 ) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
         search_words.register(connection)
-        for each in migrate.migrations():
-            assert migrate.has(connection, trace) == (each.number > number)
+        for each in migrate.load_migrations():
+            assert migrate.has_trace(connection, trace) == (each.number > number)
             connection.executescript(each.sql)
-        assert migrate.has(connection, trace)
+        assert migrate.has_trace(connection, trace)

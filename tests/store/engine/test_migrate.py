@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, opened
+from esign.store.engine.database import FILE, open_for_command
 
-NEWEST = migrate.scripts()[-1][0]
+NEWEST = migrate.list_scripts()[-1][0]
 
 
 def schema(path: Path) -> list[tuple[str, str]]:
@@ -26,7 +26,7 @@ def files(folder: Path) -> dict[str, str]:
 
 
 async def make(path: Path) -> None:
-    async with opened(path):
+    async with open_for_command(path):
         pass
 
 
@@ -54,7 +54,7 @@ async def test_opening_again_changes_no_schema(tmp_path: Path) -> None:
 
 
 def test_scripts_are_applied_in_the_order_of_their_numbers_and_leave_no_token() -> None:
-    scripts = migrate.scripts()
+    scripts = migrate.list_scripts()
     numbers = [number for number, _ in scripts]
     assert numbers[0] == 1 and numbers == sorted(set(numbers))
     for _, script in scripts:
@@ -89,7 +89,7 @@ async def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path) -> None
 
 
 def a_migration(number: int, name: str, sql: str) -> migrate.Migration:
-    return migrate.read(f"{number:04}_{name}", [sql])
+    return migrate.read_migration(f"{number:04}_{name}", [sql])
 
 
 FIRST = a_migration(1, "first", "CREATE TABLE document (id TEXT) {strict};")
@@ -113,7 +113,7 @@ def version(path: Path) -> int:
 
 
 def test_names_and_numbers_of_migrations_stand_once() -> None:
-    known = migrate.migrations()
+    known = migrate.load_migrations()
     assert len({each.name for each in known}) == len({each.number for each in known}) == len(known)
 
 
@@ -168,7 +168,10 @@ def test_a_script_that_cannot_be_applied_is_named_and_leaves_nothing(tmp_path: P
 
 
 def test_the_hash_of_a_script_covers_its_twin() -> None:
-    assert migrate.read("0030_free", ["a", "b"]).sha256 != migrate.read("0030_free", ["a", "c"]).sha256
+    assert (
+        migrate.read_migration("0030_free", ["a", "b"]).sha256
+        != migrate.read_migration("0030_free", ["a", "c"]).sha256
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,7 +208,7 @@ def test_deliveries_that_waited_as_jobs_still_wait(tmp_path: Path) -> None:
     """Version 4 gave deliveries a table of their own."""
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
         search_words.register(connection)
-        for number, script in migrate.scripts():
+        for number, script in migrate.list_scripts():
             if number == 4:
                 connection.execute(
                     "INSERT INTO organisation VALUES ('org_1', 'N', 'en', 'UTC', NULL, '#', NULL, 0)"
@@ -238,7 +241,7 @@ def test_keys_of_before_are_of_the_member_who_made_them_or_of_the_command_line(t
     """Version 30 bounds a key by its maker; what had none recorded was made on the command line."""
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
         search_words.register(connection)
-        for number, script in migrate.scripts():
+        for number, script in migrate.list_scripts():
             if number == 30:
                 connection.execute(
                     "INSERT INTO organisation (id, name, locale, time_zone, colour, created_at)"

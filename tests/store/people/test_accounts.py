@@ -12,9 +12,9 @@ from esign.core.people import api_key
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
 from esign.store.engine.database import Database
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.people import accounts
-from esign.system.entropy import new_key_secret
+from esign.system.entropy import make_key_secret
 from tests.factories import NOW, an_api_key, an_organisation, store_organisation
 from tests.store.files import stored_bytes
 from tests.store.plans import steps, walks
@@ -34,10 +34,10 @@ async def test_an_organisation_comes_back_as_it_was_added(db: Database, changes:
 
 
 async def test_the_first_organisation_is_the_oldest(db: Database) -> None:
-    assert await accounts.first_organisation(db) is None
+    assert await accounts.find_first_organisation(db) is None
     await store_organisation(db, an_organisation(id="org_b", created_at=NOW + 1))
     oldest = await store_organisation(db, an_organisation(id="org_z"))
-    assert await accounts.first_organisation(db) == oldest
+    assert await accounts.find_first_organisation(db) == oldest
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ async def test_a_key_is_found_by_its_hash_with_the_plan_of_its_organisation(
 ) -> None:
     await store_organisation(db, an_organisation(plan="team"))
     digest = await add(db, key)
-    assert await accounts.key_by_hash(db, digest) == replace(key, plan="team")
-    assert await accounts.key_by_hash(db, bytes(32)) is None
+    assert await accounts.find_key_by_hash(db, digest) == replace(key, plan="team")
+    assert await accounts.find_key_by_hash(db, bytes(32)) is None
 
 
 async def test_a_key_stands_nowhere_in_the_files(
     db: Database, organisation: Organisation, tmp_path: Path
 ) -> None:
-    secret = api_key.compose(Mode.LIVE, new_key_secret())
-    key = an_api_key(hint=api_key.hint(secret))
-    await db.write(lambda tx: accounts.add_key(tx, key, api_key.digest(secret)))
+    secret = api_key.compose_key(Mode.LIVE, make_key_secret())
+    key = an_api_key(hint=api_key.make_hint(secret))
+    await db.write(lambda tx: accounts.add_key(tx, key, api_key.hash_key(secret)))
     files = stored_bytes(tmp_path)
-    assert api_key.digest(secret) in files
+    assert api_key.hash_key(secret) in files
     assert secret.encode() not in files
     assert secret.encode()[9:39] not in files
 
@@ -76,7 +76,7 @@ async def test_no_two_keys_have_the_same_hash(db: Database, organisation: Organi
     with pytest.raises(Problem) as error:
         await db.write(lambda tx: accounts.add_key(tx, replace(key, id="key_other"), digest))
     assert error.value.code == "revision_mismatch"
-    assert await accounts.key_by_hash(db, digest) == key
+    assert await accounts.find_key_by_hash(db, digest) == key
 
 
 async def test_a_key_belongs_to_an_organisation_that_is_there(db: Database) -> None:
@@ -90,7 +90,7 @@ async def test_revoking_keeps_the_first_date(db: Database, organisation: Organis
     assert await db.write(lambda tx: accounts.revoke_key(tx, key.id, NOW + 1))
     assert await db.write(lambda tx: accounts.revoke_key(tx, key.id, NOW + 2))
     assert not await db.write(lambda tx: accounts.revoke_key(tx, "key_other", NOW))
-    assert await accounts.key_by_hash(db, digest) == replace(key, revoked_at=NOW + 1)
+    assert await accounts.find_key_by_hash(db, digest) == replace(key, revoked_at=NOW + 1)
 
 
 async def test_the_last_use_is_noted(db: Database, organisation: Organisation) -> None:
@@ -98,7 +98,7 @@ async def test_the_last_use_is_noted(db: Database, organisation: Organisation) -
     for each in (key, other):
         await add(db, each)
     await db.write(lambda tx: accounts.touch_key(tx, key.id, NOW + 9, "203.0.113.7"))
-    assert await accounts.keys_of(db, organisation.id) == [
+    assert await accounts.find_all_keys(db, organisation.id) == [
         replace(key, last_used_at=NOW + 9, last_used_ip="203.0.113.7"),
         other,
     ]
@@ -111,7 +111,7 @@ async def test_keys_are_listed_oldest_first_and_only_those_of_the_organisation(
     keys = [an_api_key(created_at=NOW + n) for n in (2, 1, 3)]
     for key in (*keys, an_api_key(organisation_id="org_other")):
         await add(db, key)
-    assert await accounts.keys_of(db, organisation.id) == [keys[1], keys[0], keys[2]]
+    assert await accounts.find_all_keys(db, organisation.id) == [keys[1], keys[0], keys[2]]
 
 
 async def test_revoked_and_expired_keys_do_not_count_as_active(
@@ -178,10 +178,12 @@ async def test_keys_near_their_end_are_found_along_an_index(db: Database) -> Non
 
 
 async def test_the_key_of_a_request_is_found_along_an_index(db: Database) -> None:
-    assert await walks(db, lambda tx: accounts.key_by_hash(tx, bytes(32))) == []
-    assert await walks(db, lambda tx: accounts.keys_of(tx, "org_1")) == []
+    assert await walks(db, lambda tx: accounts.find_key_by_hash(tx, bytes(32))) == []
+    assert await walks(db, lambda tx: accounts.find_all_keys(tx, "org_1")) == []
 
 
 async def test_a_page_of_keys_is_read_along_an_index_without_sorting(db: Database) -> None:
-    found = await steps(db, lambda tx: accounts.find_keys(tx, "org_1", Mode.LIVE, 25, Place(NOW, "key_1")))
+    found = await steps(
+        db, lambda tx: accounts.find_keys(tx, "org_1", Mode.LIVE, 25, PageStart(NOW, "key_1"))
+    )
     assert not any("SCAN" in step or "TEMP B-TREE" in step for step in found), found

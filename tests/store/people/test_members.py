@@ -1,6 +1,6 @@
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Database
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.people import members
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
@@ -11,11 +11,11 @@ MEMBER = Member(
 
 
 async def test_members_and_owners_are_found_along_indexes_without_sorting(db: Database) -> None:
-    plan = await steps(db, lambda tx: members.find(tx, ORGANISATION, 25, Place(NOW, "mem_1")))
+    plan = await steps(db, lambda tx: members.find(tx, ORGANISATION, 25, PageStart(NOW, "mem_1")))
     plan += await steps(db, lambda tx: members.count_owners(tx, MEMBER))
     assert all(step.startswith(("SEARCH m", "SEARCH u")) for step in plan), plan
 
 
 async def test_administrators_are_found_along_an_index_of_the_organisation(db: Database) -> None:
-    plan = await steps(db, lambda tx: members.administrators(tx, ORGANISATION))
+    plan = await steps(db, lambda tx: members.find_administrators(tx, ORGANISATION))
     assert plan == ["SEARCH member USING INDEX member_newest (organisation_id=?)"], plan

@@ -2,7 +2,7 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.people.account import Organisation
-from esign.core.people.usage import Meter, Tally, Usage
+from esign.core.people.usage import Meter, RequestTally, Usage
 from esign.store.engine.database import Database
 from esign.store.people import usage
 from tests.factories import NOW, ORGANISATION, an_organisation, store_organisation
@@ -37,15 +37,15 @@ async def test_mails_of_a_day_count_in_both_modes(
     await add(db, Usage(emails=2))
     await add(db, Usage(emails=8), mode=Mode.TEST)
     await add(db, Usage(emails=4), day=2)
-    assert await usage.emails(db, organisation.id, day) == sent
+    assert await usage.count_emails(db, organisation.id, day) == sent
 
 
 async def test_live_documents_sent_since_a_day_are_summed(db: Database, organisation: Organisation) -> None:
     for day in (9, 10, 11):
         await add(db, Usage(documents_sent=day, documents_created=100), day=day)
     await add(db, Usage(documents_sent=1000), day=10, mode=Mode.TEST)
-    assert await usage.documents_sent(db, organisation.id, 10) == 21
-    assert await usage.documents_sent(db, organisation.id, 12) == 0
+    assert await usage.count_documents_sent(db, organisation.id, 10) == 21
+    assert await usage.count_documents_sent(db, organisation.id, 12) == 0
 
 
 async def test_nothing_is_written_for_nothing(db: Database, organisation: Organisation) -> None:
@@ -55,18 +55,18 @@ async def test_nothing_is_written_for_nothing(db: Database, organisation: Organi
 
 async def test_days_are_found_along_the_key(db: Database) -> None:
     found = await steps(db, lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 366))
-    found += await steps(db, lambda tx: usage.emails(tx, ORGANISATION, 1))
-    found += await steps(db, lambda tx: usage.documents_sent(tx, ORGANISATION, 1))
+    found += await steps(db, lambda tx: usage.count_emails(tx, ORGANISATION, 1))
+    found += await steps(db, lambda tx: usage.count_documents_sent(tx, ORGANISATION, 1))
     assert all(step.startswith("SEARCH usage") for step in found), found
 
 
 def test_what_is_counted_while_the_rest_is_written_stays_pending() -> None:
-    tally = Tally()
+    tally = RequestTally()
     tally.count("org_1", Mode.LIVE, NOW)
     counts = tally.snapshot()
     (meter,) = counts
     tally.count("org_1", Mode.LIVE, NOW)
-    tally.written(counts)
-    assert tally.pending(meter) == 1
-    tally.written(tally.snapshot())
-    assert (tally.pending(meter), tally.snapshot()) == (0, {})
+    tally.subtract_written(counts)
+    assert tally.count_pending(meter) == 1
+    tally.subtract_written(tally.snapshot())
+    assert (tally.count_pending(meter), tally.snapshot()) == (0, {})

@@ -7,12 +7,12 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.people.account import Organisation
-from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.store.engine.database import Database, Transaction
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.queue import deliveries, events, webhooks
-from esign.store.queue.deliveries import a_delivery
-from esign.store.queue.events import Wanted
+from esign.store.queue.deliveries import make_delivery
+from esign.store.queue.events import EventFilter
 from tests.factories import NOW, ORGANISATION, a_webhook
 from tests.store.plans import steps, walks
 
@@ -34,10 +34,10 @@ async def publish(
 
 async def queue(
     db: Database, event_id: str, webhook_id: str = HOOK, at: Instant = NOW, **more: Any
-) -> Delivery:
+) -> EventDelivery:
     """A new event, on its way to one webhook."""
     await publish(db, event_id, at, **({"type": more["event_type"]} if "event_type" in more else {}))
-    made = replace(a_delivery(webhook_id, event_id, "document.sent", at), **more)
+    made = replace(make_delivery(webhook_id, event_id, "document.sent", at), **more)
     await db.write(lambda tx: deliveries.add(tx, [made]))
     found = await deliveries.get(db, webhook_id, made.id)
     assert found is not None
@@ -49,20 +49,20 @@ async def claim(db: Database, *numbers: int, until: Instant = NOW + MINUTE, boot
     return [due.number for due in found]
 
 
-async def save(db: Database, delivery: Delivery, attempt: Attempt) -> None:
+async def save(db: Database, delivery: EventDelivery, attempt: DeliveryAttempt) -> None:
     await db.write(lambda tx: deliveries.save(tx, [(delivery, attempt)]))
 
 
 async def test_a_delivery_comes_back_as_it_was_queued(db: Database) -> None:
     made = await queue(db, "evt_1")
-    assert made == Delivery(1, made.id, HOOK, "evt_1", "document.sent", PENDING, NOW, NOW)
+    assert made == EventDelivery(1, made.id, HOOK, "evt_1", "document.sent", PENDING, NOW, NOW)
     assert await deliveries.get(db, "wh_2", made.id) is None
     assert await deliveries.get(db, HOOK, "dlv_x") is None
 
 
 async def test_an_event_is_queued_once_for_a_webhook_and_anew_only_after_it_failed(db: Database) -> None:
     first = await queue(db, "evt_1")
-    again = a_delivery(HOOK, "evt_1", "document.sent", NOW + 5)
+    again = make_delivery(HOOK, "evt_1", "document.sent", NOW + 5)
     for status, expected in (
         (PENDING, replace(first, tries=3)),
         (SUCCEEDED, replace(first, status=SUCCEEDED, tries=3, finished_at=NOW)),
@@ -72,7 +72,7 @@ async def test_an_event_is_queued_once_for_a_webhook_and_anew_only_after_it_fail
             first, status=status, tries=3, finished_at=None if status is PENDING else NOW, attempt_count=4
         )
         await db.write(lambda tx, b=before: tx.run("DELETE FROM attempt"))  # type: ignore[misc]
-        await save(db, before, Attempt(NOW, 1))
+        await save(db, before, DeliveryAttempt(NOW, 1))
         await db.write(lambda tx: deliveries.add(tx, [again]))
         assert await deliveries.get(db, HOOK, first.id) == replace(expected, attempt_count=4)
     assert len(await db.all("SELECT 1 FROM delivery")) == 1
@@ -99,18 +99,18 @@ async def test_what_happened_in_the_same_moment_is_due_in_its_order(db: Database
 
 
 async def test_the_next_that_is_due_is_the_earliest_of_all_that_are_not_yet(db: Database) -> None:
-    assert await deliveries.next_due(db, NOW) is None
+    assert await deliveries.find_next_due(db, NOW) is None
     for n, wait in enumerate((0, 9, 7, -3)):
         await queue(db, f"evt_{n}", f"wh_{n % 2}", NOW + wait)
-    assert await deliveries.next_due(db, NOW) == NOW + 7
-    assert await deliveries.next_due(db, NOW + 7) == NOW + 9
+    assert await deliveries.find_next_due(db, NOW) == NOW + 7
+    assert await deliveries.find_next_due(db, NOW + 7) == NOW + 9
 
 
 async def test_what_is_claimed_is_hidden_until_its_lease_ends(db: Database) -> None:
     first, second = await queue(db, "evt_1"), await queue(db, "evt_2")
     found = await db.write(lambda tx: deliveries.claim(tx, [first.number], NOW + MINUTE, "first"))
-    body = await events.body(db, "evt_1")
-    assert found == [deliveries.Due(first.number, HOOK, "evt_1", body or b"")]
+    body = await events.get_body(db, "evt_1")
+    assert found == [deliveries.DueDelivery(first.number, HOOK, "evt_1", body or b"")]
     assert await deliveries.find_due(db, NOW + MINUTE - 1, 4) == [(second.number, HOOK)]
     assert len(await deliveries.find_due(db, NOW + MINUTE, 4)) == 2
     claimed = await deliveries.get(db, HOOK, first.id)
@@ -121,7 +121,7 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once(db: Da
     mine, lost, waiting = [await queue(db, f"evt_{n}") for n in range(3)]
     await claim(db, mine.number, boot="second")
     await claim(db, lost.number, boot="first")
-    await save(db, replace(waiting, due_at=NOW + DAY), Attempt(NOW, 1))
+    await save(db, replace(waiting, due_at=NOW + DAY), DeliveryAttempt(NOW, 1))
     assert await db.write(lambda tx: deliveries.release(tx, "second", NOW + 1)) == 1
     assert await deliveries.find_due(db, NOW + 1, 4) == [(lost.number, HOOK)]
 
@@ -129,13 +129,13 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once(db: Da
 async def test_every_attempt_is_logged_in_its_order(db: Database) -> None:
     delivery = await queue(db, "evt_1")
     made = [
-        Attempt(NOW, 15_000, error="timeout: no answer"),
-        Attempt(NOW + 5, 3, 500, "status 500", b"\x00sorry \xff"),
-        Attempt(NOW + 9, 2, 204),
+        DeliveryAttempt(NOW, 15_000, error="timeout: no answer"),
+        DeliveryAttempt(NOW + 5, 3, 500, "status 500", b"\x00sorry \xff"),
+        DeliveryAttempt(NOW + 9, 2, 204),
     ]
     for n, attempt in enumerate(made, 1):
         await save(db, replace(delivery, attempt_count=n), attempt)
-    assert await deliveries.attempts(db, delivery.number) == made
+    assert await deliveries.find_attempts(db, delivery.number) == made
 
 
 async def test_a_webhook_that_is_switched_off_or_deleted_leaves_nothing_waiting(db: Database) -> None:
@@ -155,7 +155,7 @@ async def test_a_webhook_that_is_switched_off_or_deleted_leaves_nothing_waiting(
 async def test_with_an_event_its_deliveries_and_attempts_go(db: Database) -> None:
     gone, stays = await queue(db, "evt_1"), await queue(db, "evt_2", at=NOW + 1)
     for delivery in (gone, stays):
-        await save(db, replace(delivery, attempt_count=1), Attempt(NOW, 1, 500, "status 500"))
+        await save(db, replace(delivery, attempt_count=1), DeliveryAttempt(NOW, 1, 500, "status 500"))
     assert await db.write(lambda tx: events.prune(tx, NOW + 1, 9)) == 1
     assert [row["id"] for row in await db.all("SELECT id FROM delivery")] == [stays.id]
     assert [row["delivery"] for row in await db.all("SELECT delivery FROM attempt")] == [stays.number]
@@ -171,11 +171,11 @@ async def test_the_log_of_a_webhook_is_read_page_by_page_newest_first_with_filte
     for status in (None, *DeliveryStatus):
         for kind_ in (None, "document.sent", "recipient.sent"):
             wanted = [d for d in newest if status in (None, d.status) and kind_ in (None, d.event_type)]
-            found: list[Delivery] = []
-            place: Place | None = None
+            found: list[EventDelivery] = []
+            place: PageStart | None = None
             while page := await deliveries.find_page(db, HOOK, 2, place, status, kind_):
                 found += page
-                place = Place(page[-1].created_at, page[-1].id)
+                place = PageStart(page[-1].created_at, page[-1].id)
             assert found == wanted, (status, kind_)
 
 
@@ -192,8 +192,8 @@ async def test_only_what_waits_for_a_webhook_that_works_is_late(db: Database) ->
 # ---------- the events themselves ----------
 
 
-async def page(db: Database, limit: int = 9, after: Place | None = None, **wanted: Any) -> list[str]:
-    found = await events.find_page(db, Wanted(ORGANISATION, Mode.LIVE, **wanted), limit, after)
+async def page(db: Database, limit: int = 9, after: PageStart | None = None, **wanted: Any) -> list[str]:
+    found = await events.find_page(db, EventFilter(ORGANISATION, Mode.LIVE, **wanted), limit, after)
     return [place.id for place, _ in found]
 
 
@@ -203,7 +203,7 @@ async def test_events_are_found_newest_first_by_type_document_and_time(db: Datab
     await publish(db, "evt_3", NOW + 2, "doc_1", sequence=2, type="document.completed")
     await publish(db, "evt_4", NOW + 3, mode="test")
     assert await page(db) == ["evt_3", "evt_2", "evt_1"]
-    assert await page(db, 1, Place(NOW + 2, "evt_3")) == ["evt_2"]
+    assert await page(db, 1, PageStart(NOW + 2, "evt_3")) == ["evt_2"]
     assert await page(db, type="document.sent") == ["evt_2", "evt_1"]
     assert await page(db, document_id="doc_1") == ["evt_3", "evt_1"]
     assert await page(db, document_id="doc_1", type="document.sent") == ["evt_1"]
@@ -220,8 +220,8 @@ async def test_received_is_what_was_delivered_or_waits(db: Database) -> None:
     await queue(db, "evt_9", "wh_2", NOW + 9)
 
     async def looked_at(since: Instant, before: Instant, limit: int = 9) -> dict[str, bool]:
-        wanted = Wanted(ORGANISATION, Mode.LIVE, since=since, before=before)
-        found = await events.find_received(db, wanted, HOOK, limit, Place(since, ""))
+        wanted = EventFilter(ORGANISATION, Mode.LIVE, since=since, before=before)
+        found = await events.find_received(db, wanted, HOOK, limit, PageStart(since, ""))
         return {place.id: received for place, _, received in found}
 
     everything = {"evt_0": False, "evt_1": True, "evt_2": True, "evt_3": False, "evt_9": False}
@@ -234,7 +234,7 @@ async def test_received_is_what_was_delivered_or_waits(db: Database) -> None:
 
 QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due": lambda tx: deliveries.find_due(tx, NOW, 4),
-    "next": lambda tx: deliveries.next_due(tx, NOW),
+    "next": lambda tx: deliveries.find_next_due(tx, NOW),
     "claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "first"),
     "release": lambda tx: deliveries.release(tx, "first", NOW),
     "late": lambda tx: deliveries.is_late(tx, NOW),
@@ -242,12 +242,14 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "give up": lambda tx: deliveries.give_up(tx, HOOK, NOW, "why"),
     "drop": lambda tx: deliveries.drop(tx, HOOK),
     "one": lambda tx: deliveries.get(tx, HOOK, "dlv_1"),
-    "attempts": lambda tx: deliveries.attempts(tx, 1),
-    "pending": lambda tx: deliveries.pending(tx, HOOK),
-    "received": lambda tx: events.find_received(tx, Wanted(ORGANISATION, Mode.LIVE), HOOK, 9, Place(NOW, "")),
+    "attempts": lambda tx: deliveries.find_attempts(tx, 1),
+    "pending": lambda tx: deliveries.find_pending(tx, HOOK),
+    "received": lambda tx: events.find_received(
+        tx, EventFilter(ORGANISATION, Mode.LIVE), HOOK, 9, PageStart(NOW, "")
+    ),
     "webhooks": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
     "failing": lambda tx: webhooks.find_failing(tx, NOW),
-    "webhook page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, Place(NOW, "wh_1")),
+    "webhook page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, PageStart(NOW, "wh_1")),
 }
 
 
@@ -271,7 +273,9 @@ async def test_the_worker_looks_at_what_waits_alone(db: Database) -> None:
 async def test_a_page_of_deliveries_is_neither_scanned_nor_sorted(
     db: Database, status: DeliveryStatus | None, kind: str | None
 ) -> None:
-    plan = await steps(db, lambda tx: deliveries.find_page(tx, HOOK, 25, Place(NOW, "dlv_1"), status, kind))
+    plan = await steps(
+        db, lambda tx: deliveries.find_page(tx, HOOK, 25, PageStart(NOW, "dlv_1"), status, kind)
+    )
     assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step], plan
     index = "delivery_by_type (webhook_id=? AND event_type=?" if kind else "delivery_newest (webhook_id=?"
     assert all(index in step for step in plan if "SEARCH" in step), plan
@@ -282,7 +286,7 @@ async def test_a_page_of_deliveries_is_neither_scanned_nor_sorted(
 async def test_a_page_of_events_is_neither_scanned_nor_sorted(
     db: Database, document: str | None, kind: str | None
 ) -> None:
-    wanted = Wanted(ORGANISATION, Mode.LIVE, kind, document, NOW - DAY, NOW)
-    plan = await steps(db, lambda tx: events.find_page(tx, wanted, 25, Place(NOW, "evt_1")))
+    wanted = EventFilter(ORGANISATION, Mode.LIVE, kind, document, NOW - DAY, NOW)
+    plan = await steps(db, lambda tx: events.find_page(tx, wanted, 25, PageStart(NOW, "evt_1")))
     index = "by_document" if document else "by_type" if kind else "newest"
     assert [step.partition(" (")[0] for step in plan] == [f"SEARCH event USING INDEX event_{index}"], plan

@@ -42,36 +42,36 @@ async def run(db: Database, sql: str) -> int:
 async def test_the_trail_comes_back_as_it_was_written_and_verifies(db: Database) -> None:
     for fact in FACTS:
         await record(db, "doc_1", fact)
-    trail = await events.trail(db, "doc_1")
+    trail = await events.find_entries(db, "doc_1")
     assert [(line.seq, line.type, line.at, line.data) for line in trail] == [
         (n, fact.type, fact.at, fact.data) for n, fact in enumerate(FACTS, 1)
     ]
     assert [line.personal and line.personal["detail"] for line in trail] == [fact.detail for fact in FACTS]
     assert audit.is_intact(trail)
-    assert await events.head(db, "doc_1") == (5, trail[-1].hash)
+    assert await events.get_head(db, "doc_1") == (5, trail[-1].hash)
 
 
 async def test_each_document_has_a_chain_of_its_own(db: Database) -> None:
     await record(db, "doc_1", *FACTS)
     await record(db, "doc_2", *FACTS[:2])
-    assert audit.is_intact(await events.trail(db, "doc_2"))
-    assert len(await events.trail(db, "doc_2")) == 2
-    assert await events.head(db, "doc_3") == (0, audit.START)
+    assert audit.is_intact(await events.find_entries(db, "doc_2"))
+    assert len(await events.find_entries(db, "doc_2")) == 2
+    assert await events.get_head(db, "doc_3") == (0, audit.START)
 
 
 async def test_every_entry_has_a_salt_of_its_own(db: Database) -> None:
     await record(db, "doc_1", *[FACTS[0]] * 20)
-    salts = {line.salt for line in await events.trail(db, "doc_1")}
+    salts = {line.salt for line in await events.find_entries(db, "doc_1")}
     assert len(salts) == 20
     assert {len(salt) for salt in salts if salt} == {16}
 
 
 async def test_a_trail_is_read_page_by_page_oldest_first(db: Database) -> None:
     await record(db, "doc_1", *FACTS)
-    assert [line.seq for line in await events.trail(db, "doc_1", limit=2)] == [1, 2]
-    assert [line.seq for line in await events.trail(db, "doc_1", after=2, limit=2)] == [3, 4]
-    assert [line.seq for line in await events.trail(db, "doc_1", after=4, limit=2)] == [5]
-    assert await events.trail(db, "doc_1", after=5) == []
+    assert [line.seq for line in await events.find_entries(db, "doc_1", limit=2)] == [1, 2]
+    assert [line.seq for line in await events.find_entries(db, "doc_1", after=2, limit=2)] == [3, 4]
+    assert [line.seq for line in await events.find_entries(db, "doc_1", after=4, limit=2)] == [5]
+    assert await events.find_entries(db, "doc_1", after=5) == []
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ async def test_a_trail_is_read_page_by_page_oldest_first(db: Database) -> None:
 )
 async def test_the_database_itself_keeps_the_trail_from_being_changed(db: Database, change: str) -> None:
     await record(db, "doc_1", *FACTS)
-    before = await events.trail(db, "doc_1")
+    before = await events.find_entries(db, "doc_1")
     with pytest.raises(sqlite3.IntegrityError, match="only grows"):
         await run(db, change)
-    assert await events.trail(db, "doc_1") == before
+    assert await events.find_entries(db, "doc_1") == before
 
 
 async def test_the_database_lets_what_is_personal_be_erased_and_the_trail_still_verifies(
@@ -110,7 +110,7 @@ async def test_the_database_lets_what_is_personal_be_erased_and_the_trail_still_
 ) -> None:
     await record(db, "doc_1", *FACTS)
     assert await run(db, "UPDATE audit SET personal = NULL, salt = NULL WHERE seq < 4") == 3
-    trail = await events.trail(db, "doc_1")
+    trail = await events.find_entries(db, "doc_1")
     assert [line.personal is None and line.salt is None for line in trail] == [True] * 3 + [False] * 2
     assert audit.is_intact(trail)
 
@@ -130,9 +130,9 @@ async def test_an_event_is_kept_byte_for_byte_as_minified_utf_8(
     db: Database, organisation: Organisation
 ) -> None:
     event = await publish(db, "evt_1", "doc_1", data={"title": "Ünïcode 😀", "n": 1})
-    body = await events.body(db, "evt_1")
+    body = await events.get_body(db, "evt_1")
     assert body == json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
-    assert await events.body(db, "evt_2") is None
+    assert await events.get_body(db, "evt_2") is None
 
 
 async def test_entries_are_counted_by_document_and_type(db: Database) -> None:
@@ -160,14 +160,14 @@ async def test_old_events_are_forgotten_a_few_at_a_time_and_the_trail_stays(
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 2
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 1
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 0
-    assert await events.body(db, "evt_2") is None
-    assert await events.body(db, "evt_3") is not None
-    assert audit.is_intact(await events.trail(db, "doc_1"))
+    assert await events.get_body(db, "evt_2") is None
+    assert await events.get_body(db, "evt_3") is not None
+    assert audit.is_intact(await events.find_entries(db, "doc_1"))
 
 
 async def test_trails_and_events_are_read_along_an_index(db: Database) -> None:
-    assert await walks(db, lambda tx: events.trail(tx, "doc_1", 3, 25)) == []
-    assert await walks(db, lambda tx: events.head(tx, "doc_1")) == []
-    assert await walks(db, lambda tx: events.body(tx, "evt_1")) == []
+    assert await walks(db, lambda tx: events.find_entries(tx, "doc_1", 3, 25)) == []
+    assert await walks(db, lambda tx: events.get_head(tx, "doc_1")) == []
+    assert await walks(db, lambda tx: events.get_body(tx, "evt_1")) == []
     assert await walks(db, lambda tx: events.count(tx, "doc_1", ("document.sent",))) == []
     assert await walks(db, lambda tx: events.prune(tx, NOW, 9)) == []

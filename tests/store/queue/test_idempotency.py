@@ -3,7 +3,7 @@ import pytest
 from esign.core.instant import HOUR, Instant
 from esign.store.engine.database import Database, Transaction
 from esign.store.queue import idempotency
-from esign.store.queue.idempotency import Stored, Taken
+from esign.store.queue.idempotency import KeyTaken, StoredAnswer
 from tests.factories import NOW
 from tests.store.plans import walks
 
@@ -23,7 +23,7 @@ async def stored(db: Database, key_id: str = "key_1", key: str = "k") -> bytes |
 
 async def test_what_a_request_did_is_found_again(db: Database) -> None:
     await db.write(add)
-    assert await idempotency.find(db, "key_1", "k") == Stored(b"print", 201, b"first", NOW)
+    assert await idempotency.find(db, "key_1", "k") == StoredAnswer(b"print", 201, b"first", NOW)
     assert await idempotency.find(db, "key_1", "K") is None
     assert await idempotency.find(db, "key_2", "k") is None
 
@@ -48,7 +48,7 @@ async def test_a_live_answer_is_not_replaced_and_takes_the_effect_back(db: Datab
             " VALUES ('org_1', 'n', 'en', 'UTC', '#', 1)"
         )
     )
-    with pytest.raises(Taken):
+    with pytest.raises(KeyTaken):
         await db.write(effect)
     assert await stored(db) == b"first"
     assert await db.all("SELECT * FROM usage") == []
@@ -57,13 +57,15 @@ async def test_a_live_answer_is_not_replaced_and_takes_the_effect_back(db: Datab
 async def test_an_answer_that_is_too_old_gives_its_name_free(db: Database) -> None:
     await db.write(add)
     await db.write(lambda tx: add(tx, b"second", NOW + DAY_LONG + 1))
-    assert await idempotency.find(db, "key_1", "k") == Stored(b"print", 201, b"second", NOW + DAY_LONG + 1)
+    assert await idempotency.find(db, "key_1", "k") == StoredAnswer(
+        b"print", 201, b"second", NOW + DAY_LONG + 1
+    )
 
 
 async def test_of_two_first_requests_one_is_stored(db: Database) -> None:
     async def both(tx: Transaction) -> None:
         await add(tx, b"first")
-        with pytest.raises(Taken):
+        with pytest.raises(KeyTaken):
             await add(tx, b"second")
 
     await db.write(both)

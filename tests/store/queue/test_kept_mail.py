@@ -4,7 +4,7 @@ import pytest
 
 from esign.core.instant import DAY
 from esign.store.engine.database import Database
-from esign.store.engine.paging import Place
+from esign.store.engine.paging import PageStart
 from esign.store.queue import kept_mail
 from esign.store.queue.kept_mail import KeptMail, MailWords
 from tests.factories import NOW
@@ -24,15 +24,15 @@ async def keep(db: Database, *kept: KeptMail) -> None:
 async def test_kept_mails_come_back_newest_last(db: Database) -> None:
     kept = [a_mail(n) for n in range(4)]
     await keep(db, kept[2], kept[0], kept[3], kept[1])
-    assert await kept_mail.newest(db, 9) == kept
-    assert await kept_mail.newest(db, 2) == kept[2:]
+    assert await kept_mail.find_newest(db, 9) == kept
+    assert await kept_mail.find_newest(db, 2) == kept[2:]
     assert await kept_mail.get(db, "mail_1") == kept[1]
     assert await kept_mail.get(db, "mail_9") is None
 
 
 async def test_the_same_message_sent_again_after_a_crash_is_kept_once(db: Database) -> None:
     await keep(db, a_mail(1), a_mail(2, message_id="<1@x>"))
-    assert await kept_mail.newest(db, 9) == [a_mail(1)]
+    assert await kept_mail.find_newest(db, 9) == [a_mail(1)]
 
 
 def a_test_mail(n: int, **changes: object) -> KeptMail:
@@ -50,24 +50,24 @@ async def test_mails_of_test_mode_are_found_by_whose_they_are_newest_first(db: D
     kept = [a_test_mail(0), a_test_mail(1, **other), a_test_mail(2, recipient_id="rcp_3"), a_test_mail(3)]
     await keep(db, a_mail(4), *kept, a_test_mail(5, organisation_id="org_2"))
 
-    async def found(after: Place | None = None, **filters: str) -> list[str]:
-        return [mail.id for mail in await kept_mail.find_tests(db, "org_1", 9, after, **filters)]
+    async def found(after: PageStart | None = None, **filters: str) -> list[str]:
+        return [mail.id for mail in await kept_mail.find_test_mails(db, "org_1", 9, after, **filters)]
 
     assert await found() == ["mail_3", "mail_2", "mail_1", "mail_0"]
     assert await found(document_id="doc_1") == ["mail_3", "mail_2", "mail_0"]
     assert await found(recipient_id="rcp_1") == ["mail_3", "mail_0"]
     assert await found(document_id="doc_2", recipient_id="rcp_1") == []
-    assert await found(Place(NOW + 2, "mail_2"), document_id="doc_1") == ["mail_0"]
-    assert await kept_mail.find_tests(db, "org_1", 1) == [MailWords("mail_3", "Süß", b"words", NOW + 3)]
+    assert await found(PageStart(NOW + 2, "mail_2"), document_id="doc_1") == ["mail_0"]
+    assert await kept_mail.find_test_mails(db, "org_1", 1) == [MailWords("mail_3", "Süß", b"words", NOW + 3)]
 
 
 async def test_mails_of_a_document_go_with_it_and_those_of_none_after_a_while(db: Database) -> None:
     about_nothing = a_test_mail(1, document_id=None, recipient_id=None)
     await keep(db, a_mail(0), about_nothing, a_test_mail(2), a_test_mail(3, document_id="doc_2"))
     await db.write(lambda tx: kept_mail.forget_document(tx, "org_1", "doc_1"))
-    assert [mail.id for mail in await kept_mail.newest(db, 9)] == ["mail_0", "mail_1", "mail_3"]
+    assert [mail.id for mail in await kept_mail.find_newest(db, 9)] == ["mail_0", "mail_1", "mail_3"]
     assert await db.write(lambda tx: kept_mail.prune(tx, NOW + DAY, 9)) == 1
-    assert [mail.id for mail in await kept_mail.newest(db, 9)] == ["mail_0", "mail_3"]
+    assert [mail.id for mail in await kept_mail.find_newest(db, 9)] == ["mail_0", "mail_3"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_mails_of_test_mode_are_read_along_an_index(
     db: Database, filters: dict[str, str], index: str
 ) -> None:
     [step] = await steps(
-        db, lambda tx: kept_mail.find_tests(tx, "org_1", 25, Place(NOW, "mail_1"), **filters)
+        db, lambda tx: kept_mail.find_test_mails(tx, "org_1", 25, PageStart(NOW, "mail_1"), **filters)
     )
     assert step.startswith("SEARCH kept_mail USING INDEX") and index in step, step
 

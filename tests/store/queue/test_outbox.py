@@ -114,8 +114,8 @@ async def test_a_postponed_job_keeps_its_reason_and_its_content(db: Database) ->
     job = await claimed(db, "a")
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + MINUTE, "server busy"))
     assert await state(db, "a") == ("pending", 1, "server busy", b"a")
-    assert await outbox.pending(db, "mail") == [("a", "server busy")]
-    assert await outbox.next_due(db, "mail") == NOW + MINUTE
+    assert await outbox.find_pending(db, "mail") == [("a", "server busy")]
+    assert await outbox.find_next_due(db, "mail") == NOW + MINUTE
     assert await due(db, NOW + MINUTE - 1) == []
     assert await due(db, NOW + MINUTE) == [job.id]
 
@@ -162,12 +162,12 @@ async def test_what_failed_for_the_same_cause_as_one_that_is_done_now_is_due(db:
 
 async def test_a_job_that_waits_for_a_time_stamp_is_tried_even_alone(db: Database) -> None:
     job = await claimed(db, "alone", kind="seal")
-    assert not await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+    assert not await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + DAY, outbox.NO_TIME_STAMPS))
-    assert await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+    assert await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
     assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
     await db.write(lambda tx: outbox.finish(tx, job, NOW + 2))
-    assert not await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+    assert not await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
 
 
 async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_waits(db: Database) -> None:
@@ -206,7 +206,7 @@ async def test_a_document_that_waits_for_its_seal_always_has_one_job_for_it(
             error = "gave up" if before == "failed" else None
             await db.write(lambda tx: outbox.finish(tx, job, NOW, error))
     await db.write(lambda tx: outbox.requeue_seal(tx, "doc_1", NOW + 1))
-    assert len(await outbox.pending(db, "seal")) == 1
+    assert len(await outbox.find_pending(db, "seal")) == 1
     expected = [] if before == "running" else [1]
     assert await due(db, NOW + 1, "seal") == expected
     assert await due(db, NOW + LEASE, "seal") == [1]
@@ -230,8 +230,8 @@ async def test_forgetting_takes_no_more_than_asked(db: Database) -> None:
 
 
 async def test_a_kind_without_work_has_no_next_date(db: Database) -> None:
-    assert await outbox.next_due(db, "mail") is None
-    assert await outbox.pending(db, "mail") == []
+    assert await outbox.find_next_due(db, "mail") is None
+    assert await outbox.find_pending(db, "mail") == []
 
 
 QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
@@ -240,12 +240,12 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "release": lambda tx: outbox.release(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
     "hasten alike": lambda tx: outbox.hasten_alike(tx, Job(1, "seal", "a", None, b"", 1), NOW),
-    "waits": lambda tx: outbox.waits_for(tx, "seal", "no key"),
+    "waits": lambda tx: outbox.has_failed_for(tx, "seal", "no key"),
     "probe": lambda tx: outbox.probe(tx, "seal", NOW),
     "stuck": lambda tx: outbox.is_stuck(tx, "mail", 3),
     "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),
-    "next": lambda tx: outbox.next_due(tx, "mail"),
-    "pending": lambda tx: outbox.pending(tx, "mail"),
+    "next": lambda tx: outbox.find_next_due(tx, "mail"),
+    "pending": lambda tx: outbox.find_pending(tx, "mail"),
     "prune": lambda tx: outbox.prune(tx, NOW, 10),
 }
 

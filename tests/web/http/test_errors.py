@@ -12,7 +12,7 @@ from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.system.clock import SystemClock
 from esign.web.http import errors
 from esign.web.http.guard import Guard
-from esign.web.http.server import running
+from esign.web.http.server import run_server
 from tests.web.wire import ask
 
 
@@ -30,7 +30,7 @@ async def breaks(request: Request) -> Response:
 
 PAGES = Starlette(
     routes=[Route("/page", page), Route("/refuses", refuses), Route("/breaks", breaks)],
-    exception_handlers=errors.handlers(),
+    exception_handlers=errors.make_exception_handlers(),
 )
 
 
@@ -49,7 +49,7 @@ async def test_pages_fail_in_the_shape_of_the_contract(
     method: str, path: str, status: int, code: str, allow: str | None
 ) -> None:
     PAGES.router.redirect_slashes = False
-    async with running(Guard(PAGES, hosts=[], clock=SystemClock()), "127.0.0.1", 0) as server:
+    async with run_server(Guard(PAGES, hosts=[], clock=SystemClock()), "127.0.0.1", 0) as server:
         seen = await ask(server.port, method, path)
     assert (seen.status, seen.code) == (status, code)
     assert seen.json["error"]["requestId"] == seen.headers["x-request-id"]
@@ -61,7 +61,7 @@ async def test_pages_fail_in_the_shape_of_the_contract(
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_every_code_has_an_answer_of_its_status(code: str) -> None:
-    made = errors.answer(Problem(code, retry_after=0), "req_1")
+    made = errors.build_answer(Problem(code, retry_after=0), "req_1")
     assert made.status == CATALOGUE[code][0]
     names = dict(made.headers)
     assert names[b"retry-after"] == b"1"
@@ -69,12 +69,12 @@ def test_every_code_has_an_answer_of_its_status(code: str) -> None:
 
 
 def test_details_and_state_are_told_when_there_are_any() -> None:
-    plain = errors.answer(Problem("not_found"), "req_1").body
+    plain = errors.build_answer(Problem("not_found"), "req_1").body
     assert plain == (
         b'{"error":{"code":"not_found","message":"There is nothing at this address.","requestId":"req_1"}}'
     )
     full = Problem("document_not_ready", details=[Detail("/a", "A.", "required")], current_status="draft")
-    assert errors.answer(full, "req_1").body.endswith(
+    assert errors.build_answer(full, "req_1").body.endswith(
         b'"details":[{"path":"/a","message":"A.","rule":"required"}],"currentStatus":"draft"}}'
     )
 

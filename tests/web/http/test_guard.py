@@ -6,8 +6,8 @@ from ipaddress import ip_network
 import pytest
 
 from esign.config import Config
-from esign.system.entropy import new_id
-from esign.web.http.guard import Guard, Names, masked
+from esign.system.entropy import make_id
+from esign.web.http.guard import Guard, RequestIds, mask_path
 from esign.web.http.origin import Proxies
 from tests.web.wire import Wire, request
 from tests.web.world import START, World
@@ -119,11 +119,11 @@ async def test_names_that_begin_with_a_dot_are_plain(world: World) -> None:
 
 
 async def test_request_ids_are_of_the_form_of_all_ids_and_never_repeat() -> None:
-    names = Names(START)
+    names = RequestIds(START)
     made = [names.next(START + n // 2000) for n in range(4000)]
     assert len(set(made)) == 4000
     assert all(re.fullmatch("req_[0-9a-hjkmnp-tv-z]{26}", name) for name in made)
-    assert made[0][:14] == new_id("req", START)[:14]
+    assert made[0][:14] == make_id("req", START)[:14]
 
 
 async def test_every_request_gets_an_id_of_its_own(world: World) -> None:
@@ -178,7 +178,7 @@ async def test_one_line_of_json_tells_of_each_request_and_of_no_secret(
     ],
 )
 async def test_tokens_and_ids_are_masked(path: str, shown: str) -> None:
-    assert masked(path) == shown
+    assert mask_path(path) == shown
 
 
 async def test_a_trusted_proxy_says_who_asks(world: World, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.web.http import multipart
-from esign.web.http.multipart import Form, SentFile
+from esign.web.http.multipart import MultipartForm, SentFile
 
 MEDIA = b"multipart/form-data; boundary=xYz"
 
@@ -25,22 +25,22 @@ def test_fields_and_files_come_apart() -> None:
         part('name="other"; filename=""\r\nContent-Type: application/octet-stream', b""),
     )
     files = (SentFile("files", "a.pdf", b"%PDF\r\n--xY\r\n\r\n"), SentFile("files", 'Ver"trag ü.pdf', b""))
-    assert multipart.parse(MEDIA, sent) == Form({"csrf": "geheim ü"}, files)
+    assert multipart.parse_form(MEDIA, sent) == MultipartForm({"csrf": "geheim ü"}, files)
     quoted = b'Multipart/Form-Data; boundary="xYz"'
-    assert multipart.parse(quoted, sent) == multipart.parse(MEDIA, sent)
+    assert multipart.parse_form(quoted, sent) == multipart.parse_form(MEDIA, sent)
 
 
 def test_a_file_is_whole_wherever_its_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     content = b"\r\n--xY\r\n--x\r\r\n-" * 3
     sent = body(part('name="file"; filename="a; b=\\c.pdf"', content), part('name="csrf"', b"1"))
-    whole = Form({"csrf": "1"}, (SentFile("file", "a; b=\\c.pdf", content),))
+    whole = MultipartForm({"csrf": "1"}, (SentFile("file", "a; b=\\c.pdf", content),))
     for size in (1, 2, 3, 7, 64, 2**20):
         monkeypatch.setattr(multipart, "CHUNK", size)
-        assert multipart.parse(MEDIA, sent) == whole
+        assert multipart.parse_form(MEDIA, sent) == whole
 
 
 def test_a_form_without_anything_is_one() -> None:
-    assert multipart.parse(MEDIA, body()) == Form({}, ())
+    assert multipart.parse_form(MEDIA, body()) == MultipartForm({}, ())
 
 
 BROKEN = {
@@ -64,7 +64,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_no_browser_sends_is_refused(name: str) -> None:
     with pytest.raises(Problem) as refused:
-        multipart.parse(MEDIA, BROKEN[name])
+        multipart.parse_form(MEDIA, BROKEN[name])
     assert refused.value.code == "invalid_request"
 
 
@@ -73,5 +73,5 @@ def test_what_no_browser_sends_is_refused(name: str) -> None:
 )
 def test_another_media_type_is_refused(media: bytes) -> None:
     with pytest.raises(Problem) as refused:
-        multipart.parse(media, body())
+        multipart.parse_form(media, body())
     assert refused.value.code == "unsupported_media_type"

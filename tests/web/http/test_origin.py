@@ -2,7 +2,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from esign.web.http.origin import Proxies, user_agent
+from esign.web.http.origin import Proxies, clean_user_agent
 
 TRUSTED = Proxies([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])
 
@@ -27,14 +27,14 @@ TRUSTED = Proxies([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])
 def test_the_client_is_the_last_address_that_no_trusted_proxy_vouches_for(
     peer: str, forwarded: list[str], client: str
 ) -> None:
-    assert TRUSTED.client(peer, [value.encode() for value in forwarded]) == client
+    assert TRUSTED.find_client(peer, [value.encode() for value in forwarded]) == client
 
 
 def test_without_trusted_proxies_the_header_means_nothing() -> None:
-    assert Proxies().client("10.0.0.1", [b"192.0.2.7"]) == "10.0.0.1"
+    assert Proxies().find_client("10.0.0.1", [b"192.0.2.7"]) == "10.0.0.1"
 
 
 def test_a_user_agent_is_cut_and_cleaned() -> None:
-    assert user_agent(b"Mozilla\x00\x1b[31m") == "Mozilla[31m"
-    assert len(user_agent(b"x" * 9000) or "") == 512
-    assert user_agent(b"") is None and user_agent(None) is None
+    assert clean_user_agent(b"Mozilla\x00\x1b[31m") == "Mozilla[31m"
+    assert len(clean_user_agent(b"x" * 9000) or "") == 512
+    assert clean_user_agent(b"") is None and clean_user_agent(None) is None

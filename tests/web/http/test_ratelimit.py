@@ -4,16 +4,16 @@ from contextlib import AsyncExitStack
 import pytest
 
 from esign.core.errors import Problem
-from esign.web.http.ratelimit import REMEMBERED, Uploads, Windows
+from esign.web.http.ratelimit import REMEMBERED, RateWindows, Uploads
 from tests.web.world import START, StoppedClock
 
 
 def test_a_window_ends_with_the_minute_of_the_clock() -> None:
     clock = StoppedClock()
-    windows = Windows(clock, {"default": 2, "off": 0})
+    windows = RateWindows(clock, {"default": 2, "off": 0})
     clock.at = 59.5
     standings = [windows.count("default", "key") for _ in range(3)]
-    assert [s and (s.remaining, s.exceeded, s.reset) for s in standings] == [
+    assert [s and (s.remaining, s.is_exceeded, s.reset) for s in standings] == [
         (1, False, 1),
         (0, False, 1),
         (0, True, 1),
@@ -26,27 +26,27 @@ def test_a_window_ends_with_the_minute_of_the_clock() -> None:
 
 
 def test_callers_do_not_share_and_policies_do_not_share() -> None:
-    windows = Windows(StoppedClock(), {"a": 1, "b": 1})
+    windows = RateWindows(StoppedClock(), {"a": 1, "b": 1})
     counted = [windows.count("a", "x"), windows.count("a", "y"), windows.count("b", "x")]
-    assert [s and s.exceeded for s in counted] == [False, False, False]
+    assert [s and s.is_exceeded for s in counted] == [False, False, False]
 
 
 def test_memory_is_bounded_whoever_asks() -> None:
-    windows = Windows(StoppedClock(), {"default": 3})
+    windows = RateWindows(StoppedClock(), {"default": 3})
     for n in range(REMEMBERED + 10):
         windows.count("default", str(n))
     assert len(windows._counts) <= REMEMBERED
     for _ in range(3):
         late = windows.count("default", "somebody new")
-        assert late is not None and not late.exceeded, "nobody pays for what others asked"
+        assert late is not None and not late.is_exceeded, "nobody pays for what others asked"
 
 
 def test_a_flood_of_a_network_makes_its_own_count_be_forgotten_least_of_all() -> None:
-    windows = Windows(StoppedClock(), {"default": 3})
+    windows = RateWindows(StoppedClock(), {"default": 3})
     for n in range(REMEMBERED + 10):
         windows.count_address("default", f"2001:db8:0:{n % 2**16:x}::1")
     last = windows.count_address("default", "2001:db8::ffff")
-    assert last is not None and last.exceeded
+    assert last is not None and last.is_exceeded
 
 
 def test_a_jump_of_the_wall_clock_moves_no_window() -> None:
@@ -57,11 +57,11 @@ def test_a_jump_of_the_wall_clock_moves_no_window() -> None:
             return super().now() + self.ahead
 
     clock = Jumping()
-    windows = Windows(clock, {"default": 1})
+    windows = RateWindows(clock, {"default": 1})
     windows.count("default", "key")
     clock.ahead = 3_600_000
     again = windows.count("default", "key")
-    assert again is not None and again.exceeded
+    assert again is not None and again.is_exceeded
 
 
 async def test_large_uploads_wait_for_a_place_and_not_for_ever() -> None:
@@ -81,14 +81,14 @@ async def test_large_uploads_wait_for_a_place_and_not_for_ever() -> None:
         await asyncio.wait_for(again.take(), 1)
 
 
-def counted(windows: Windows, address: str) -> bool:
+def counted(windows: RateWindows, address: str) -> bool:
     """Whether this one was too many."""
     standing = windows.count_address("verify", address)
-    return standing is not None and standing.exceeded
+    return standing is not None and standing.is_exceeded
 
 
 def test_addresses_of_one_64_count_as_one_and_those_of_a_48_as_ten() -> None:
-    windows = Windows(StoppedClock(), {"verify": 2})
+    windows = RateWindows(StoppedClock(), {"verify": 2})
     assert [counted(windows, f"2001:db8::{n}") for n in range(3)] == [False, False, True]
     assert not counted(windows, "2001:db8:0:1::1")
     for n in range(2, 18):

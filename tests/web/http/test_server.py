@@ -13,7 +13,7 @@ from esign.system.clock import SystemClock
 from esign.web.http.connection import Connections
 from esign.web.http.guard import Guard
 from esign.web.http.origin import Proxies
-from esign.web.http.server import Front, running
+from esign.web.http.server import Front, run_server
 from tests.web.wire import Wire, ask, request
 
 QUICK = Front(first_byte=0.4, head=0.4, body=0.4, write_stall=0.4, keep_alive=0.4, farewell=0.2, shutdown=1)
@@ -55,7 +55,7 @@ class App:
 @asynccontextmanager
 async def serving(front: Front = QUICK) -> AsyncIterator[tuple[int, App]]:
     app = App()
-    async with running(app, "127.0.0.1", 0, front) as server:
+    async with run_server(app, "127.0.0.1", 0, front) as server:
         yield server.port, app
 
 
@@ -365,7 +365,7 @@ async def test_others_are_served_while_many_hold_on() -> None:
 
 async def test_a_stop_lets_running_requests_finish_and_takes_no_new_ones() -> None:
     app = App()
-    async with running(app, "127.0.0.1", 0, QUICK) as server:
+    async with run_server(app, "127.0.0.1", 0, QUICK) as server:
         idle, busy = await Wire.open(server.port), await Wire.open(server.port)
         await busy.write(request("GET", "/slow"))
         await app.entered.wait()
@@ -383,7 +383,7 @@ async def test_a_stop_does_not_wait_for_ever() -> None:
     app = App()
     guard = Guard(app, hosts=[], clock=SystemClock())
     begun = asyncio.get_running_loop().time()
-    async with running(guard, "127.0.0.1", 0, QUICK) as server:
+    async with run_server(guard, "127.0.0.1", 0, QUICK) as server:
         wire = await Wire.open(server.port)
         await wire.write(request("GET", "/slow"))
         await app.entered.wait()
@@ -396,7 +396,7 @@ async def test_a_stop_does_not_wait_for_ever() -> None:
 async def test_a_taken_port_is_an_error_of_the_system() -> None:
     async with serving() as (port, app):
         with pytest.raises(OSError, match="in use"):
-            async with running(app, "127.0.0.1", port):
+            async with run_server(app, "127.0.0.1", port):
                 pass
 
 

@@ -19,8 +19,8 @@ from esign.core.people.user import Stage, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, users
-from esign.system.entropy import new_id
-from esign.system.passwords import lane_of_known
+from esign.system.entropy import make_id
+from esign.system.passwords import build_known_lane
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site
@@ -151,15 +151,15 @@ class Office:
         now = self.clock.now()
         email = f"{name.lower()}@example.test"
         known = await users.find(self.runtime.db, email)
-        user = known or invitations.new_user(
-            email, name, now, await self.runtime.passwords.hash(PASSWORD, lane_of_known(email))
+        user = known or invitations.make_user(
+            email, name, now, await self.runtime.passwords.hash(PASSWORD, build_known_lane(email))
         )
         first = (
             (await self.site.api.ok("GET", "/account"))["organisation"]["id"]
             if organisation is None
             else organisation
         )
-        member = Member(new_id("mem", now), first, email, name, role, MemberStatus.ACTIVE, now, user.id)
+        member = Member(make_id("mem", now), first, email, name, role, MemberStatus.ACTIVE, now, user.id)
 
         async def write(tx: Transaction) -> None:
             if known is None:
@@ -174,9 +174,9 @@ class Office:
     ) -> Visitor:
         """The same, with a session and the mac of its forms at hand."""
         user = await self.user(name, role, organisation)
-        own = await accounts.organisations_of(self.runtime.db, user.id)
+        own = await accounts.find_organisations_of_user(self.runtime.db, user.id)
         visitor = self.visitor()
-        visitor.token, _ = await sessions.begin(
+        visitor.token, _ = await sessions.begin_session(
             self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")
         )
         assert (await visitor.get("/account")).status == 200
@@ -191,7 +191,7 @@ class Office:
         """The text of the newest mail there, once it has left."""
         await self.site.work("mail")
         newest = [mail.id for mail in await self.mails() if email in mail.recipient][-1]
-        message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, newest)
+        message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, newest)
         assert message is not None
         return part(message, "plain")
 

@@ -16,7 +16,7 @@ from tests.web.world import START, World
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 THING = "/api/v1/things/thg_1"
-UNKNOWN = api_key.compose(Mode.LIVE, "0" * 30)
+UNKNOWN = api_key.compose_key(Mode.LIVE, "0" * 30)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,9 @@ async def test_a_key_in_the_address_is_not_read(world: World) -> None:
 
 
 async def test_guesses_are_throttled_by_address_and_a_valid_key_is_not(world: World) -> None:
-    guesses = [await world.ask("GET", THING, key=api_key.compose(Mode.LIVE, f"{n:030}")) for n in range(22)]
+    guesses = [
+        await world.ask("GET", THING, key=api_key.compose_key(Mode.LIVE, f"{n:030}")) for n in range(22)
+    ]
     assert [(seen.status, seen.code) for seen in guesses[:20]] == [(401, "invalid_api_key")] * 20
     assert [(seen.status, seen.code) for seen in guesses[20:]] == [(429, "too_many_auth_failures")] * 2
     assert guesses[20].headers["retry-after"] == "60"
@@ -80,7 +82,7 @@ async def test_revoked_and_expired_keys_say_so(world: World) -> None:
 async def test_a_revocation_counts_at_the_next_request(world: World) -> None:
     text = await world.add_key()
     assert (await world.ask("GET", THING, key=text)).status == 200
-    found = await accounts.key_by_hash(world.tools.db, api_key.digest(text))
+    found = await accounts.find_key_by_hash(world.tools.db, api_key.hash_key(text))
     assert found is not None
     await world.tools.db.write(lambda tx: accounts.revoke_key(tx, found.id, START))
     assert (await world.ask("GET", THING, key=text)).code == "api_key_revoked"
@@ -117,7 +119,7 @@ async def test_the_last_use_is_written_once_a_minute(world: World) -> None:
     async def used() -> tuple[int | None, str | None]:
         await world.ask("GET", THING, key=text)
         await world.api.settle()
-        found = await accounts.key_by_hash(world.tools.db, api_key.digest(text))
+        found = await accounts.find_key_by_hash(world.tools.db, api_key.hash_key(text))
         assert found is not None
         return found.last_used_at, found.last_used_ip
 

@@ -7,7 +7,7 @@ import pytest
 from esign.config import Config
 from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
-from esign.web.http.ratelimit import Slow, Uploads
+from esign.web.http.ratelimit import SlowUpload, Uploads
 from tests.web.wire import Wire, request
 from tests.web.world import START, World
 
@@ -333,7 +333,7 @@ async def test_who_announces_much_and_sends_little_keeps_nobody_from_sending(wor
 
 async def test_who_holds_places_and_sends_slowly_makes_room_for_others(world: World) -> None:
     """Not for the further uploads of the same key."""
-    quick = Slow(after=0.1, look=0.05)
+    quick = SlowUpload(after=0.1, look=0.05)
     world.api._uploads = Uploads(in_all=2, slow=quick, patience=30)
     slow = [await begin(world, world.key, SENT[:HELD]) for _ in range(2)]
     await until(lambda: world.api._uploads.held == 2)

@@ -6,17 +6,17 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from esign.core.errors import Problem
-from esign.web.api.rules import FILE_NAME, Once, file_name
+from esign.web.api.rules import FILE_NAME, UniqueItems, check_file_name
 from esign.web.http.validation import check
 from esign.web.rest.schema import (
     LINE,
     LINES,
+    BoundedText,
     Email,
-    Line,
     Moment,
     Multiline,
     Patch,
-    Query,
+    QueryParameters,
     Reply,
     Schema,
     Timestamp,
@@ -35,7 +35,7 @@ class Circle(Schema):
 
 
 class Drawing(Schema):
-    title: Annotated[str, Line(1, 5)] = "none"
+    title: Annotated[str, BoundedText(1, 5)] = "none"
     note: Annotated[str, Multiline(20)] | None = None
     owner: Email = "ana@example.com"
     due_at: Timestamp | None = None
@@ -43,14 +43,14 @@ class Drawing(Schema):
     ratio: float = 1.0
     shown: bool = True
     shapes: tuple[Annotated[Square | Circle, Field(discriminator="type")], ...] = ()
-    tags: dict[Annotated[str, Field(pattern="^[a-z]+$")], Annotated[str, Line(0, 3)]] = Field(
+    tags: dict[Annotated[str, Field(pattern="^[a-z]+$")], Annotated[str, BoundedText(0, 3)]] = Field(
         default_factory=dict
     )
     answers: dict[str, str | bool] = Field(default_factory=dict)
 
 
 class Change(Patch):
-    title: Annotated[str, Line(1, 5)] | None = None
+    title: Annotated[str, BoundedText(1, 5)] | None = None
 
 
 def problems(value: Any, model: type[Schema] = Drawing) -> set[tuple[str, str]]:
@@ -213,8 +213,8 @@ def test_an_answer_is_built_by_names_and_written_in_camel_case() -> None:
 
 
 def test_the_schema_says_what_the_checks_do() -> None:
-    class Both(Query):
-        line: Annotated[str, Line(1, 5)]
+    class Both(QueryParameters):
+        line: Annotated[str, BoundedText(1, 5)]
         mail: Email
 
     members = Both.model_json_schema()["properties"]
@@ -222,8 +222,12 @@ def test_the_schema_says_what_the_checks_do() -> None:
     assert members["mail"]["format"] == "email"
 
 
-@pytest.mark.parametrize(("kind", "pattern"), [(Line(), LINE), (Multiline(20), LINES)], ids=["line", "lines"])
-def test_the_pattern_in_the_description_says_which_characters_are_taken(kind: Line, pattern: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "pattern"), [(BoundedText(), LINE), (Multiline(20), LINES)], ids=["line", "lines"]
+)
+def test_the_pattern_in_the_description_says_which_characters_are_taken(
+    kind: BoundedText, pattern: str
+) -> None:
     described = TypeAdapter(Annotated[str, kind]).json_schema()
     assert described["pattern"] == pattern
     for number in (*range(0x100), 0x2027, 0x2028, 0x2029, 0x202A, 0x1F600):
@@ -236,7 +240,7 @@ def test_the_pattern_in_the_description_says_which_characters_are_taken(kind: Li
 
 
 def test_a_list_without_doubles_says_so() -> None:
-    names = TypeAdapter(Annotated[list[str], Once()])
+    names = TypeAdapter(Annotated[list[str], UniqueItems()])
     assert names.json_schema()["uniqueItems"] is True
     assert names.validate_python(["a", "b"]) == ["a", "b"]
     with pytest.raises(ValidationError):
@@ -247,7 +251,7 @@ def test_a_list_without_doubles_says_so() -> None:
 def test_the_pattern_of_a_file_name_is_its_rule(name: str) -> None:
     pattern = str(FILE_NAME["pattern"])
     try:
-        taken = file_name(name) == name
+        taken = check_file_name(name) == name
     except PydanticCustomError:
         taken = False
     assert taken == bool(re.search(pattern, name))

@@ -7,15 +7,15 @@ import orjson
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from esign.config import Signing
+from esign.config import SigningSettings
 from esign.core.actor import Origin
 from esign.system.clock import Clock
-from esign.web.error_pages import Faults
-from esign.web.http.errors import handlers
+from esign.web.error_pages import ErrorPages
+from esign.web.http.errors import make_exception_handlers
 from esign.web.pages import Pages
 from esign.web.signing import reading, renewal, routes, sheet
-from esign.web.signing.throttle import Throttle
-from esign.web.signing.words import Library
+from esign.web.signing.throttle import LinkThrottle
+from esign.web.signing.words import WordLibrary
 from tests.web.signing.port import TOKEN, MemoryPort, Runtime
 from tests.web.wire import Seen
 
@@ -26,17 +26,19 @@ ORIGIN = Origin("192.0.2.7", "a browser")
 def application(port: MemoryPort, clock: Clock | None = None) -> ASGIApp:
     """The pages as the program serves them, behind what stands for the guard; with a clock they have their limits."""
     pages = Pages.load()
-    refuse = Faults(pages, Library.load())
+    refuse = ErrorPages(pages, WordLibrary.load())
     shown = [
         *routes(port, port, port, pages),
         *renewal.routes(port),
         *sheet.routes(port),
         *reading.routes(port),
     ]
-    made = Starlette(routes=[*shown, pages.assets.route()], exception_handlers=handlers(refuse))
+    made = Starlette(
+        routes=[*shown, pages.assets.route()], exception_handlers=make_exception_handlers(refuse)
+    )
     made.router.redirect_slashes = False
     made.state.runtime = Runtime()
-    door: ASGIApp = Throttle(made, clock, Signing(), refuse) if clock else made
+    door: ASGIApp = LinkThrottle(made, clock, SigningSettings(), refuse) if clock else made
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         await door({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, receive, send)

@@ -10,29 +10,29 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from esign.actions.signing.recipient_auth import refusal
-from esign.actions.signing.signature_images import typed
+from esign.actions.signing.recipient_auth import make_refusal
+from esign.actions.signing.signature_images import read_typed
 from esign.actions.signing.signing import Visit, Visitor
-from esign.actions.signing.signing_drafts import Kept
+from esign.actions.signing.signing_drafts import KeptEntries
 from esign.actions.signing.typed_signature import Lettering
 from esign.config import Config
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import consent
-from esign.core.document.challenge import Standing, Step
+from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import (
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Page,
+    PageGeometry,
     Recipient,
     RecipientStatus,
     Seal,
     Status,
 )
-from esign.core.document.field_values import fill
-from esign.core.document.signing_draft import Draft, Given, check, merged
+from esign.core.document.field_values import fill_fields
+from esign.core.document.signing_draft import EnteredValue, SigningDraft, check_values, merge_values
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse
 from esign.core.language import LANGUAGES
@@ -43,7 +43,7 @@ BASE = "https://sign.example.org"
 TOKEN = "kq3v8m2rt7xd-A_1"
 CODE, SESSION = "417302", "a-session"
 NOW = parse("2026-11-21T13:05:00Z")
-A4 = Page(595.28, 841.89, 0)
+A4 = PageGeometry(595.28, 841.89, 0)
 PDF = b"%PDF-1.7\n%%EOF\n"
 
 
@@ -215,8 +215,8 @@ class MemoryPort:
         self.calls: list[tuple[Any, ...]] = []
         self.refuse: Problem | None = None
         self.broken: Problem | None = None
-        self.draft = Draft()
-        self.standing = Standing(Step.ENTER, 5, NOW, NOW + 10 * MINUTE)
+        self.draft = SigningDraft()
+        self.standing = ChallengeStanding(ChallengeStep.ENTER, 5, NOW, NOW + 10 * MINUTE)
         self.pictures: list[bytes] = []
         self.texts: dict[int, list[dict[str, Any]]] = {
             number: [{"top": 7.0, "text": f"Words of page {number}."}]
@@ -261,36 +261,38 @@ class MemoryPort:
     ) -> Visit:
         self.calls.append(("complete", answers, consent_hash, origin))
         self.known(visitor)
-        if consent_hash not in {consent.sha256(tag, self.recipient.role) for tag in LANGUAGES}:
+        if consent_hash not in {consent.hash_wording(tag, self.recipient.role) for tag in LANGUAGES}:
             raise Problem(
                 "invalid_request", details=[Detail("/consent", "The words have changed.", "reference")]
             )
         given = {key: stored(value) for key, value in answers.items()}
-        fields, ink = fill(self.recipient, given, date(2026, 11, 21), NOW)
+        fields, ink = fill_fields(self.recipient, given, date(2026, 11, 21), NOW)
         done = replace(
             self.recipient, status=RecipientStatus.COMPLETED, completed_at=NOW, fields=fields, ink=ink
         )
         document = self.document.with_recipient(done)
-        if document.all_acted():
+        if document.have_all_acted():
             return self.now_is("sealing", replace(document, status=Status.SEALING))
         return self.now_is("waiting", document)
 
-    async def entered(self, runtime: Any, seen: Visit) -> Draft:
+    async def read_entries(self, runtime: Any, seen: Visit) -> SigningDraft:
         return self.draft
 
-    async def keep(self, runtime: Any, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept:
+    async def keep(
+        self, runtime: Any, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
+    ) -> KeptEntries:
         """Not among `calls`: when something is saved is left to the page."""
         self.known(visitor)
         if self.state != "open":
-            return Kept(self.state, NOW)
-        check(self.recipient, given)
-        self.draft = merged(self.draft, given, NOW)
-        return Kept(self.state, NOW, self.draft.revision)
+            return KeptEntries(self.state, NOW)
+        check_values(self.recipient, given)
+        self.draft = merge_values(self.draft, given, NOW)
+        return KeptEntries(self.state, NOW, self.draft.revision)
 
     async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit:
         self.known(visitor)
         self.calls.append(("send_code", origin))
-        self.standing = Standing(Step.ENTER, 5, NOW + MINUTE, NOW + 10 * MINUTE)
+        self.standing = ChallengeStanding(ChallengeStep.ENTER, 5, NOW + MINUTE, NOW + 10 * MINUTE)
         return self.seen()
 
     async def authenticate(
@@ -300,8 +302,10 @@ class MemoryPort:
         self.calls.append(("authenticate", given, origin))
         if given.replace(" ", "") != CODE:
             left = self.standing.left - 1
-            self.standing = replace(self.standing, left=left, step=Step.ENTER if left else Step.SPENT)
-            raise refusal(self.standing, NOW)
+            self.standing = replace(
+                self.standing, left=left, step=ChallengeStep.ENTER if left else ChallengeStep.SPENT
+            )
+            raise make_refusal(self.standing, NOW)
         self.state = "open"
         return self.seen(), SESSION
 
@@ -328,24 +332,24 @@ class MemoryPort:
     async def filled_image(
         self, runtime: Any, visitor: Visitor, number: int, done: int, size: int
     ) -> bytes | None:
-        return filled(size) if 1 <= done <= len(self.document.finished()) else None
+        return filled(size) if 1 <= done <= len(self.document.list_finished()) else None
 
     async def page_text(self, runtime: Any, visitor: Visitor, number: int) -> bytes | None:
         found = self.texts.get(number)
         return None if found is None else json.dumps({"paragraphs": found}).encode()
 
-    async def letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering:
+    async def draw_letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering:
         self.known(visitor)
         self.calls.append(("letters", text, hand))
-        ink = typed({"text": text, "hand": hand}, "/text")
-        drawn = lettering.letters(str(ink.text), ink.hand, self.recipient.locale)
+        ink = read_typed({"text": text, "hand": hand}, "/text")
+        drawn = lettering.draw_letters(str(ink.text), ink.hand, self.recipient.locale)
         return Lettering(drawn.svg, drawn.width, " ".join(drawn.missing))
 
-    async def original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]:
+    async def read_original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]:
         self.known(visitor)
         return self.document.file.name, PDF
 
-    async def sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
+    async def read_sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
         self.known(visitor)
         if self.state != "completed":
             raise Problem("document_not_completed", current_status=self.document.status)

@@ -10,7 +10,7 @@ from esign.core.errors import Detail, Problem
 from tests.web.signing.client import LINK, ORIGIN, Client
 from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
 
-AGREED = consent.sha256("en")
+AGREED = consent.hash_wording("en")
 DOT = "data:image/png;base64,iVBORw0KGgo="
 
 

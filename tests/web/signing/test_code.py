@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from esign.actions.signing.signing import Visit, Visitor
-from esign.core.document.challenge import Standing, Step
+from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND
 from esign.core.people.masking import mask_email
@@ -16,7 +16,7 @@ from tests.web.signing.port import CODE, NOW, SESSION, MemoryPort, a_document, a
 def guarded(method: str = "email_code", role: Role = Role.SIGNER, **standing: Any) -> MemoryPort:
     recipient = a_recipient((), authentication=method, role=role)
     port = MemoryPort(a_document(recipient, other()), "code")
-    port.standing = Standing(**{"step": Step.ENTER, "left": 5, **standing})
+    port.standing = ChallengeStanding(**{"step": ChallengeStep.ENTER, "left": 5, **standing})
     return port
 
 
@@ -47,23 +47,23 @@ async def test_it_says_who_asks_and_nothing_of_the_document(role: Role, words: s
 
 
 STEPS = [
-    ("email_code", {"step": Step.ASK, "at": NOW}, "ask", "Send me the code"),
+    ("email_code", {"step": ChallengeStep.ASK, "at": NOW}, "ask", "Send me the code"),
     ("email_code", {"at": NOW + 30 * SECOND}, "enter", 'data-wait="30" disabled'),
     ("email_code", {"at": NOW}, "enter", "Send a new code"),
     ("email_code", {"at": NOW + 61 * SECOND}, "enter", "Continue"),
-    ("email_code", {"step": Step.EXPIRED, "at": NOW}, "expired", "This code is too old"),
-    ("email_code", {"step": Step.SPENT, "at": NOW}, "spent", "wrong too often"),
-    ("email_code", {"step": Step.SPENT, "at": NOW + 9 * MINUTE}, "blocked", "No more codes today"),
+    ("email_code", {"step": ChallengeStep.EXPIRED, "at": NOW}, "expired", "This code is too old"),
+    ("email_code", {"step": ChallengeStep.SPENT, "at": NOW}, "spent", "wrong too often"),
+    ("email_code", {"step": ChallengeStep.SPENT, "at": NOW + 9 * MINUTE}, "blocked", "No more codes today"),
     (
         "email_code",
-        {"step": Step.ASK, "at": NOW + 9 * MINUTE},
+        {"step": ChallengeStep.ASK, "at": NOW + 9 * MINUTE},
         "blocked",
         "from <b>21 November 2026, 14:14</b>",
     ),
     ("access_code", {}, "enter", "You have no code?"),
-    ("access_code", {"step": Step.WAIT, "at": NOW + 14 * MINUTE}, "wait", "try again in 14 minutes"),
-    ("access_code", {"step": Step.WAIT, "at": NOW + 1}, "wait", "try again in 1 minute."),
-    ("access_code", {"step": Step.BLOCKED}, "blocked", "This link is locked"),
+    ("access_code", {"step": ChallengeStep.WAIT, "at": NOW + 14 * MINUTE}, "wait", "try again in 14 minutes"),
+    ("access_code", {"step": ChallengeStep.WAIT, "at": NOW + 1}, "wait", "try again in 1 minute."),
+    ("access_code", {"step": ChallengeStep.BLOCKED}, "blocked", "This link is locked"),
 ]
 
 
@@ -95,7 +95,7 @@ def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None
 
 
 async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
-    port = guarded(step=Step.ASK, at=NOW)
+    port = guarded(step=ChallengeStep.ASK, at=NOW)
     for method in ("GET", "HEAD"):
         assert (await Client(port).ask(method, f"{LINK}/code")).status == 404
     assert (await Client(port).post("code", {}, sec_fetch_site="cross-site")).status == 400

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import esign
-from esign.web.pages import Assets, disposition
+from esign.web.pages import Assets, format_disposition
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import PDF, STATES, MemoryPort, picture
 
@@ -79,7 +79,7 @@ async def test_there_is_no_sealed_file_before_the_document_is_completed() -> Non
     ],
 )
 def test_the_name_of_a_file_cannot_end_its_header(name: str, header: str) -> None:
-    assert disposition(name) == header
+    assert format_disposition(name) == header
 
 
 async def test_static_files_are_kept_for_ever_under_a_name_that_changes_with_them() -> None:

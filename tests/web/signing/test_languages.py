@@ -7,11 +7,11 @@ from html import unescape
 import pytest
 
 from esign.core.document import consent
-from esign.core.document.challenge import Standing, Step
+from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, parse
 from esign.core.language import LANGUAGES
-from esign.web.signing.words import Library
+from esign.web.signing.words import WordLibrary
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import NOW, STATES, MemoryPort, a_document, a_recipient, all_fields, other
 
@@ -22,14 +22,14 @@ PAGES = {
     **STATES,
 }
 STANDINGS = [
-    ("email_code", Standing(Step.ASK, 5)),
-    ("email_code", Standing(Step.ENTER, 5)),
-    ("email_code", Standing(Step.SPENT, 0, NOW + 30 * MINUTE)),
-    ("access_code", Standing(Step.ENTER, 5)),
-    ("access_code", Standing(Step.WAIT, 0, NOW + 14 * MINUTE)),
-    ("access_code", Standing(Step.BLOCKED, 0)),
+    ("email_code", ChallengeStanding(ChallengeStep.ASK, 5)),
+    ("email_code", ChallengeStanding(ChallengeStep.ENTER, 5)),
+    ("email_code", ChallengeStanding(ChallengeStep.SPENT, 0, NOW + 30 * MINUTE)),
+    ("access_code", ChallengeStanding(ChallengeStep.ENTER, 5)),
+    ("access_code", ChallengeStanding(ChallengeStep.WAIT, 0, NOW + 14 * MINUTE)),
+    ("access_code", ChallengeStanding(ChallengeStep.BLOCKED, 0)),
 ]
-LIBRARY = Library.load()
+LIBRARY = WordLibrary.load()
 
 
 async def page(port: MemoryPort, query: str = "", accept: str | None = None) -> str:
@@ -97,8 +97,8 @@ async def test_a_link_that_leads_nowhere_answers_in_the_browser_s_language(query
 @pytest.mark.parametrize("tag", LANGUAGES)
 async def test_the_sentence_agreed_to_and_its_hash_are_of_the_language_shown(tag: str) -> None:
     html = unescape(await page(MemoryPort(a_document()), f"?lang={tag}"))
-    assert f'data-consent="{consent.sha256(tag)}"' in html
-    assert consent.text(tag, a_document().title) in html
+    assert f'data-consent="{consent.hash_wording(tag)}"' in html
+    assert consent.write_agreement(tag, a_document().title) in html
 
 
 @pytest.mark.parametrize(

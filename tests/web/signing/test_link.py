@@ -206,7 +206,7 @@ async def test_an_approver_is_asked_to_approve_and_for_no_signature() -> None:
     for words in ("asks you to approve", "approve now", "Approve this document?", "and approve it."):
         assert words in page
     assert 'data-action="approve"' in page and 'data-field="signature"' not in page
-    assert consent.sha256("en", Role.APPROVER) in page and consent.sha256("en") not in page
+    assert consent.hash_wording("en", Role.APPROVER) in page and consent.hash_wording("en") not in page
 
 
 async def test_no_field_of_an_approver_is_marked_as_needed() -> None:

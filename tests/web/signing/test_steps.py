@@ -4,21 +4,21 @@ from datetime import date
 
 import pytest
 
-from esign.core.document.document import Field, FieldType, Page
-from esign.web.signing.page import brand, initials
-from esign.web.signing.steps import Step, steps, written
-from esign.web.signing.words import Library
+from esign.core.document.document import Field, FieldType, PageGeometry
+from esign.web.signing.page import choose_colours, make_initials
+from esign.web.signing.steps import SigningStep, build_steps, format_date
+from esign.web.signing.words import WordLibrary
 from tests.web.signing.port import a_field, a_recipient
 
-WORDS = Library.load().choose("en")
+WORDS = WordLibrary.load().choose("en")
 TODAY = date(2026, 11, 21)
-PAGE = Page(600, 800, 0)
+PAGE = PageGeometry(600, 800, 0)
 T = FieldType
 BOX = (10.0, 10.0, 20.0, 3.0)
 
 
-def path(*fields: Field) -> tuple[Step, ...]:
-    return steps(a_recipient(fields), WORDS, "Northlight", TODAY)
+def path(*fields: Field) -> tuple[SigningStep, ...]:
+    return build_steps(a_recipient(fields), WORDS, "Northlight", TODAY)
 
 
 def test_the_path_follows_the_pages_from_the_top_and_from_the_left() -> None:
@@ -104,7 +104,7 @@ def test_a_field_says_what_it_expects(kind: FieldType, options: dict[str, object
     ],
 )
 def test_a_date_is_shown_as_it_will_be_sealed(pattern: str, text: str) -> None:
-    assert written("2026-12-05", pattern) == text
+    assert format_date("2026-12-05", pattern) == text
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_date_is_shown_as_it_will_be_sealed(pattern: str, text: str) -> None:
     [("Northlight Joinery", "NJ"), ("esign", "E"), ("  ", "e"), ("Müller & Söhne GmbH", "MS")],
 )
 def test_a_name_has_its_mark(name: str, mark: str) -> None:
-    assert initials(name) == mark
+    assert make_initials(name) == mark
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_a_name_has_its_mark(name: str, mark: str) -> None:
     ],
 )
 def test_letters_on_the_organisations_colour_can_be_read(colour: str, pair: tuple[str, str]) -> None:
-    assert brand(colour) == pair
+    assert choose_colours(colour) == pair

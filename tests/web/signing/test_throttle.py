@@ -7,12 +7,12 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from esign.config import Signing
+from esign.config import SigningSettings
 from esign.core.actor import Origin
 from esign.core.errors import UnknownLink
 from esign.core.language import LANGUAGES
-from esign.web.http.errors import as_json
-from esign.web.signing.throttle import Throttle
+from esign.web.http.errors import respond_as_json
+from esign.web.signing.throttle import LinkThrottle
 from tests.fakes import FakeClock
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import STATES, MemoryPort
@@ -88,7 +88,7 @@ async def test_what_an_address_is_refused_does_not_count_for_the_link(clock: Fak
     async def found(scope: Scope, receive: Receive, send: Send) -> None:
         await Response()(scope, receive, send)
 
-    throttle = Throttle(found, clock, Signing(reads_per_minute=1), as_json)
+    throttle = LinkThrottle(found, clock, SigningSettings(reads_per_minute=1), respond_as_json)
 
     async def ask(ip: str, path: str) -> int:
         sent: list[Message] = []
@@ -138,7 +138,7 @@ async def test_wrong_links_are_counted_by_network(clock: FakeClock) -> None:
         scope["esign.problem"] = UnknownLink()
         await Response(status_code=404)(scope, receive, send)
 
-    throttle = Throttle(unknown, clock, Signing(wrong_links_per_minute=2), as_json)
+    throttle = LinkThrottle(unknown, clock, SigningSettings(wrong_links_per_minute=2), respond_as_json)
 
     async def ask(ip: str) -> int:
         sent: list[Message] = []

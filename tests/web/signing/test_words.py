@@ -7,10 +7,10 @@ import pytest
 
 import esign.web
 from esign.core.instant import parse
-from esign.web.signing.words import Library
+from esign.web.signing.words import WordLibrary
 
 WEB = Path(next(iter(esign.web.__path__)))
-WORDS = Library.load().choose("en")
+WORDS = WordLibrary.load().choose("en")
 PYTHON = "\n".join(path.read_text() for path in (WEB / "signing").glob("*.py"))
 TEMPLATES = "\n".join(path.read_text() for path in (WEB / "templates" / "signing").glob("*.html"))
 SCRIPT = "\n".join(path.read_text() for path in (WEB / "static").glob("*.js") if path.stem != "reference")
@@ -63,4 +63,4 @@ def test_days_and_minutes_are_those_of_the_zone() -> None:
 
 @pytest.mark.parametrize("wanted", [("en",), ("en-GB",), ("xx", "EN"), (None,), ()])
 def test_a_language_that_is_not_installed_falls_back(wanted: tuple[str | None, ...]) -> None:
-    assert Library.load().choose(*wanted).locale == "en"
+    assert WordLibrary.load().choose(*wanted).locale == "en"

@@ -7,7 +7,7 @@ The ends that recipients and the clock decide are in `lifecycle`.
 from esign.core.actor import Actor, Origin
 from esign.core.document.document import Document, Status
 from esign.core.document.state import lifecycle
-from esign.core.document.state.outcome import Event, Mail, Outcome, SealJob
+from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 
@@ -35,7 +35,7 @@ def cancel(
                 detail={"reason": reason} if reason else None,
             ),
         ),
-        tuple(Mail("cancelled", f"cancelled:{document.id}:{r.id}", r.id) for r in told),
+        tuple(MailJob("cancelled", f"cancelled:{document.id}:{r.id}", r.id) for r in told),
     )
 
 

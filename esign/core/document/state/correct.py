@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from esign.core.actor import Actor, Origin
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus
 from esign.core.document.state import lifecycle
 from esign.core.document.state.invite import invite
-from esign.core.document.state.outcome import Event, Job, Mail, Outcome, RevokeLinks
+from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 
@@ -50,11 +50,11 @@ def correct(
         )
         events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
         key = f"invite:{recipient.id}:{document.revision + 1}"
-        jobs += [RevokeLinks(recipient.id), Mail("invitation", key, recipient.id)]
+        jobs += [RevokeLinks(recipient.id), MailJob("invitation", key, recipient.id)]
         if is_redirected(recipient, email) and was_reached(recipient):
             old = (recipient.email, recipient.name)
             key = f"corrected:{recipient.id}:{document.revision + 1}"
-            jobs.append(Mail("corrected", key, about=recipient.id, to=old))
+            jobs.append(MailJob("corrected", key, about=recipient.id, to=old))
     return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))
 
 
@@ -70,7 +70,7 @@ def was_reached(recipient: Recipient) -> bool:
     delivery anew, so the delivery state alone does not say that no invitation arrived before.
     """
     return (
-        recipient.delivery in (Delivery.ACCEPTED, Delivery.KEPT)
+        recipient.delivery in (MailDelivery.ACCEPTED, MailDelivery.KEPT)
         or recipient.viewed_at is not None
         or recipient.last_reminded_at is not None
     )

@@ -24,7 +24,7 @@ def duplicate(document: Document, title: str | None, actor: Actor, new_id: NewId
         created_by=actor,
         created_at=now,
         updated_at=now,
-        recipients=tuple(anew(recipient, new_id, now) for recipient in document.recipients),
+        recipients=tuple(copy_recipient(recipient, new_id, now) for recipient in document.recipients),
         subject=document.subject,
         message=document.message,
         locale=document.locale,
@@ -36,7 +36,7 @@ def duplicate(document: Document, title: str | None, actor: Actor, new_id: NewId
     )
 
 
-def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
+def copy_recipient(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
     """Return a recipient with the same person and settings, and nothing done yet."""
     return Recipient(
         id=new_id("rcp", now),
@@ -46,12 +46,12 @@ def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
         order=recipient.order,
         authentication=recipient.authentication,
         locale=recipient.locale,
-        fields=tuple(blank(field, new_id("fld", now)) for field in recipient.fields),
+        fields=tuple(copy_field(field, new_id("fld", now)) for field in recipient.fields),
         access_code=recipient.access_code,
     )
 
 
-def blank(field: Field, field_id: str) -> Field:
+def copy_field(field: Field, field_id: str) -> Field:
     """Return the field with what its sender put in, without anything that a recipient entered."""
     theirs = field.type in INK or (field.filled_at is not None and not field.read_only)
     return replace(field, id=field_id, value=None if theirs else field.value, filled_at=None)

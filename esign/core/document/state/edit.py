@@ -42,9 +42,11 @@ def edit(
     """
     check_may_change(document, changes)
     if "expires_at" in changes:
-        changes = {**changes, "expires_at": expiry(document, changes["expires_at"], now)}
+        changes = {**changes, "expires_at": check_expiry(document, changes["expires_at"], now)}
     edited = replace(document, **changes)
-    names = [camel(name) for name in sorted(changes) if getattr(edited, name) != getattr(document, name)]
+    names = [
+        to_camel_case(name) for name in sorted(changes) if getattr(edited, name) != getattr(document, name)
+    ]
     if not names:
         return Outcome(document)
     data: dict[str, Any] = {"members": names}
@@ -52,13 +54,13 @@ def edit(
         data |= {"fileSha256": edited.file.uploaded, "preparedSha256": edited.file.prepared}
         data |= {"pageCount": edited.page_count, "removed": list(edited.file.removed)}
     if (edited.reminders, edited.expires_at) != (document.reminders, document.expires_at):
-        edited = rescheduled(edited, now)
+        edited = reschedule_reminders(edited, now)
     return Outcome(
         replace(edited, updated_at=now), (Event("document.updated", now, actor, origin=origin, data=data),)
     )
 
 
-def expiry(document: Document, asked: Instant | None, now: Instant) -> Instant:
+def check_expiry(document: Document, asked: Instant | None, now: Instant) -> Instant:
     """Return the new expiry; raise `invalid_request` unless it is later than now and at most a year after sending."""
     assert document.sent_at is not None
     at = document.sent_at + document.expires_in_days * DAY if asked is None else asked
@@ -68,14 +70,14 @@ def expiry(document: Document, asked: Instant | None, now: Instant) -> Instant:
     return at
 
 
-def rescheduled(document: Document, now: Instant) -> Document:
+def reschedule_reminders(document: Document, now: Instant) -> Document:
     """Return the document with its next reminders planned by the new plan or expiry."""
 
     def next_due(recipient: Recipient) -> Instant | None:
         """Return the next reminder of one recipient, at least an hour after now and after the last reminder."""
         assert recipient.sent_at is not None and document.expires_at is not None
         last = max(recipient.last_reminded_at or 0, now - reminder.APART)
-        return reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, last)
+        return reminder.find_next_due(document.reminders, recipient.sent_at, document.expires_at, last)
 
     return replace(
         document,
@@ -85,12 +87,12 @@ def rescheduled(document: Document, now: Instant) -> Document:
     )
 
 
-def title_from(file_name: str) -> str:
+def make_title(file_name: str) -> str:
     """Return the file name without `.pdf`, or all of it if nothing else is left, in at most 200 characters."""
     return (re.sub(r"\.pdf$", "", file_name, flags=re.IGNORECASE).strip() or file_name)[:200]
 
 
-def camel(name: str) -> str:
+def to_camel_case(name: str) -> str:
     """Return the name of a member as the API writes it: `expires_at` becomes `expiresAt`."""
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))

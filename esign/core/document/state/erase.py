@@ -28,7 +28,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Erasing:
+class ErasureRequest:
     """One request to erase a person's data. With `shared`, documents with other recipients are deleted too.
 
     `email` is None once the request is finished. `mode`, `at` and `document_id` say how far it has come. The
@@ -57,7 +57,7 @@ class Erasing:
         return self.open + self.locked + self.others
 
 
-def is_in(document: Document, email: str) -> bool:
+def is_recipient(document: Document, email: str) -> bool:
     """Return whether the person is a recipient of the document."""
     return any(fold(one.email) == fold(email) for one in document.recipients)
 
@@ -67,10 +67,12 @@ def has_others(document: Document, email: str) -> bool:
     return any(fold(one.email) != fold(email) for one in document.recipients)
 
 
-def fate(document: Document, organisation: Organisation, email: str, shared: bool, now: Instant) -> Fate:
+def decide_fate(
+    document: Document, organisation: Organisation, email: str, shared: bool, now: Instant
+) -> Fate:
     """Return whether the document is erased, or why it stays."""
     if document.status in IN_PROGRESS:
         return Fate.OPEN
-    if now < (retention.locked_until(document, organisation) or 0):
+    if now < (retention.find_lock_end(document, organisation) or 0):
         return Fate.LOCKED
     return Fate.OTHERS if has_others(document, email) and not shared else Fate.ERASED

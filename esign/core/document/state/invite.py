@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from esign.core.actor import SYSTEM
 from esign.core.document import reminder
-from esign.core.document.document import INVITED, Delivery, Document, Recipient, RecipientStatus
-from esign.core.document.state.outcome import Event, Mail, Outcome
+from esign.core.document.document import INVITED, Document, MailDelivery, Recipient, RecipientStatus
+from esign.core.document.state.outcome import Event, MailJob, Outcome
 from esign.core.instant import Instant
 
 
@@ -29,25 +29,25 @@ def invite_next(outcome: Outcome, now: Instant) -> Outcome:
             events.append(
                 Event("recipient.sent", now, SYSTEM, recipient.id, detail={"email": recipient.email})
             )
-            jobs.append(Mail("invitation", f"invite:{recipient.id}:1", recipient.id))
+            jobs.append(MailJob("invitation", f"invite:{recipient.id}:1", recipient.id))
     return Outcome(document, tuple(events), tuple(jobs))
 
 
 def invite(document: Document, recipient: Recipient, now: Instant) -> Recipient:
     """Return the recipient as invited at `now`; viewers get no reminders."""
     assert document.expires_at is not None
-    due = reminder.next_due(document.reminders, now, document.expires_at, now)
+    due = reminder.find_next_due(document.reminders, now, document.expires_at, now)
     return replace(
         recipient,
         status=RecipientStatus.SENT,
         sent_at=now,
         next_reminder_at=due if recipient.acting else None,
-        delivery=Delivery.QUEUED,
+        delivery=MailDelivery.QUEUED,
         delivery_at=now,
     )
 
 
-def copied(recipient: Recipient, now: Instant) -> Recipient:
+def send_copy(recipient: Recipient, now: Instant) -> Recipient:
     """Return the recipient as sent the final copy; only those who were sent nothing before change (contract
     2.2, cc).
     """
@@ -57,6 +57,6 @@ def copied(recipient: Recipient, now: Instant) -> Recipient:
         recipient,
         status=RecipientStatus.SENT,
         sent_at=now,
-        delivery=Delivery.QUEUED,
+        delivery=MailDelivery.QUEUED,
         delivery_at=now,
     )

@@ -6,18 +6,18 @@ from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.document import reminder
 from esign.core.document.challenge import Method
 from esign.core.document.document import (
-    Delivery,
     Document,
     Field,
+    MailDelivery,
     Recipient,
     RecipientStatus,
     Role,
     Seal,
     Status,
 )
-from esign.core.document.placement import out_of_bounds
-from esign.core.document.state.invite import copied, invite_next
-from esign.core.document.state.outcome import Event, Mail, Outcome, SealJob
+from esign.core.document.placement import find_out_of_bounds
+from esign.core.document.state.invite import invite_next, send_copy
+from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 
@@ -45,7 +45,7 @@ def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outc
     Raises `document_not_draft`, and `document_not_ready` with what is missing.
     """
     require(document, Status.DRAFT)
-    if missing := not_ready(document):
+    if missing := find_missing(document):
         raise Problem("document_not_ready", details=missing, current_status=document.status)
     document = replace(
         document,
@@ -57,7 +57,7 @@ def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outc
     return invite_next(Outcome(document, (Event("document.sent", now, actor, origin=origin),)), now)
 
 
-def not_ready(document: Document) -> list[Detail]:
+def find_missing(document: Document) -> list[Detail]:
     """List what is missing before the draft can be sent."""
     missing = [
         Detail(f"/recipients/{n}/{member}", f"Recipient {n + 1} needs {words}.", "required")
@@ -76,7 +76,7 @@ def not_ready(document: Document) -> list[Detail]:
             if not recipient.acting:
                 missing.append(Detail(path, "Only signers and approvers may hold fields.", "reference"))
             else:
-                missing += out_of_bounds(field, document.file.pages, path)
+                missing += find_out_of_bounds(field, document.file.pages, path)
     return missing
 
 
@@ -86,7 +86,7 @@ def view(document: Document, recipient: Recipient, origin: Origin, now: Instant)
     require_active(document, recipient)
     if recipient.status is not RecipientStatus.SENT:
         return Outcome(document)
-    actor = actor_of(recipient)
+    actor = make_actor(recipient)
     seen = replace(recipient, status=RecipientStatus.VIEWED, viewed_at=now)
     events = [Event("recipient.viewed", now, actor, recipient.id, origin, data=name_link(recipient))]
     if recipient.authentication == Method.LINK:  # a code was recorded when it was entered
@@ -119,7 +119,7 @@ def complete(
         link=recipient.link,
     )
     document = replace(seen.document, updated_at=now).with_recipient(recipient)
-    actor = actor_of(recipient)
+    actor = make_actor(recipient)
     events = (
         *seen.events,
         Event("recipient.consented", now, actor, recipient.id, origin, data={"consent": consent}),
@@ -132,7 +132,7 @@ def complete(
             data={"act": DONE[recipient.role], **name_link(recipient)},
         ),
     )
-    if document.all_acted():
+    if document.have_all_acted():
         return Outcome(replace(document, status=Status.SEALING), events, (SealJob(),))
     return invite_next(Outcome(document, events), now)
 
@@ -153,7 +153,7 @@ def decline(
     )
     told = [r for r in document.recipients if r.sent_at is not None]
     closed = close(document.with_recipient(refused), Status.DECLINED, reason, now)
-    actor = actor_of(recipient)
+    actor = make_actor(recipient)
     detail = {"reason": reason} if reason else None
     return Outcome(
         closed,
@@ -162,8 +162,8 @@ def decline(
             Event("document.declined", now, actor, recipient.id, origin),
         ),
         (
-            Mail("declined", f"declined:{document.id}"),
-            *(Mail("declined", f"declined:{document.id}:{r.id}", r.id) for r in told),
+            MailJob("declined", f"declined:{document.id}"),
+            *(MailJob("declined", f"declined:{document.id}:{r.id}", r.id) for r in told),
         ),
     )
 
@@ -176,7 +176,7 @@ def expire(document: Document, now: Instant) -> Outcome:
     return Outcome(
         close(document, Status.EXPIRED, None, now),
         (Event("document.expired", now),),
-        (Mail("expired", f"expired:{document.id}"),),
+        (MailJob("expired", f"expired:{document.id}"),),
     )
 
 
@@ -190,15 +190,17 @@ def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
         recipient,
         reminders_sent=count,
         last_reminded_at=now,
-        next_reminder_at=reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, now),
-        delivery=Delivery.QUEUED,
+        next_reminder_at=reminder.find_next_due(
+            document.reminders, recipient.sent_at, document.expires_at, now
+        ),
+        delivery=MailDelivery.QUEUED,
         delivery_at=now,
         delivery_error=None,
     )
     return Outcome(
         replace(document, updated_at=now).with_recipient(reminded),
         (Event("recipient.reminded", now, SYSTEM, recipient.id),),
-        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
+        (MailJob("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
     )
 
 
@@ -210,7 +212,7 @@ def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
     require(document, Status.SEALING, "document_not_completed")
     document = replace(
         document,
-        recipients=tuple(copied(recipient, now) for recipient in document.recipients),
+        recipients=tuple(send_copy(recipient, now) for recipient in document.recipients),
         status=Status.COMPLETED,
         completed_at=now,
         updated_at=now,
@@ -226,8 +228,8 @@ def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
         document,
         (Event("document.completed", now, data=data),),
         (
-            Mail("completed", f"completed:{document.id}"),
-            *(Mail("completed", f"completed:{r.id}", r.id) for r in document.recipients),
+            MailJob("completed", f"completed:{document.id}"),
+            *(MailJob("completed", f"completed:{r.id}", r.id) for r in document.recipients),
         ),
     )
 
@@ -284,7 +286,7 @@ def require_active(document: Document, recipient: Recipient) -> None:
     """Raise a Problem when the recipient's link opens nothing: finished, not invited yet, or without a link."""
     if recipient.status is RecipientStatus.COMPLETED:
         raise Problem("recipient_already_completed", current_status=document.status)
-    if not recipient.active:
+    if not recipient.is_active:
         raise Problem("recipient_not_active", current_status=document.status)
 
 
@@ -293,6 +295,6 @@ def name_link(recipient: Recipient) -> dict[str, str]:
     return {"link": str(recipient.link)} if recipient.link is not None else {}
 
 
-def actor_of(recipient: Recipient) -> Actor:
+def make_actor(recipient: Recipient) -> Actor:
     """Return the recipient as an actor."""
     return Actor("recipient", recipient.id, recipient.name, recipient.email)

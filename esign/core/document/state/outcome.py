@@ -30,7 +30,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
+class MailJob:
     """A letter to one recipient, or to the sender if `recipient_id` is None; `key` keeps it from being queued
     twice.
 
@@ -64,7 +64,7 @@ class RevokeLinks:
     recipient_id: str
 
 
-Job = Mail | SealJob | RevokeLinks
+Job = MailJob | SealJob | RevokeLinks
 
 
 @dataclass(frozen=True, slots=True)

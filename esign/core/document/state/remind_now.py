@@ -8,13 +8,13 @@ from esign.core.actor import Actor, Origin
 from esign.core.document.document import Document, Recipient, RecipientStatus
 from esign.core.document.reminder import APART
 from esign.core.document.state import lifecycle
-from esign.core.document.state.outcome import Event, Job, Mail, Outcome
+from esign.core.document.state.outcome import Event, Job, MailJob, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
 
 
 @dataclass(frozen=True, slots=True)
-class Nudge:
+class RemindersSent:
     """The outcome of reminding, the ids of those reminded, and (id, reason) of those who were not."""
 
     outcome: Outcome
@@ -22,37 +22,37 @@ class Nudge:
     skipped: tuple[tuple[str, str], ...]
 
 
-def nudge(
+def remind_recipients(
     document: Document,
     wanted: Collection[str] | None,
     message: str | None,
     actor: Actor,
     origin: Origin,
     now: Instant,
-) -> Nudge:
+) -> RemindersSent:
     """Remind every recipient who may be reminded, or those of `wanted`.
 
     Raises `reminder_too_soon` or `no_recipient_to_remind` when no recipient is reminded.
     """
     lifecycle.require_open(document, now)
     asked = [r for r in document.recipients if wanted is None or r.id in wanted]
-    reasons = {r.id: reason_against(r, now) for r in asked}
+    reasons = {r.id: find_reason_against(r, now) for r in asked}
     due = [r for r in asked if reasons[r.id] is None]
     if not due:
-        raise nobody(document, asked, now)
+        raise explain_refusal(document, asked, now)
     events: list[Event] = []
     jobs: list[Job] = []
     for recipient in due:
         one = lifecycle.remind(document, recipient, now)
         document = one.document
         events += [replace(event, actor=actor, origin=origin) for event in one.events]
-        jobs += [replace(job, message=message) if isinstance(job, Mail) else job for job in one.jobs]
+        jobs += [replace(job, message=message) if isinstance(job, MailJob) else job for job in one.jobs]
     outcome = Outcome(document, tuple(events), tuple(jobs))
     skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)
-    return Nudge(outcome, tuple(r.id for r in due), skipped)
+    return RemindersSent(outcome, tuple(r.id for r in due), skipped)
 
 
-def reason_against(recipient: Recipient, now: Instant) -> str | None:
+def find_reason_against(recipient: Recipient, now: Instant) -> str | None:
     """Return why the recipient is not reminded now, or None if they are."""
     if not recipient.acting:
         return "not_acting"
@@ -68,7 +68,7 @@ def is_too_soon(recipient: Recipient, now: Instant) -> bool:
     return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + APART
 
 
-def nobody(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
+def explain_refusal(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
     """Return the error for a request that reminds no recipient: 429 when waiting helps one of them."""
     waits = [r.last_reminded_at + APART - now for r in asked if r.invited and r.last_reminded_at is not None]
     if waits:

@@ -2,8 +2,8 @@
 
 from esign.core.actor import Origin
 from esign.core.document.document import Document, Recipient, Status
-from esign.core.document.state.lifecycle import actor_of
-from esign.core.document.state.outcome import Event, Mail, Outcome
+from esign.core.document.state.lifecycle import make_actor
+from esign.core.document.state.outcome import Event, MailJob, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, Instant, Millis
 from esign.core.people.account import Organisation
@@ -26,7 +26,7 @@ def is_recent(asked_at: Instant | None, now: Instant) -> bool:
     return asked_at is not None and now < asked_at + APART
 
 
-def ask(
+def ask_for_link(
     document: Document, recipient: Recipient, organisation: Organisation, origin: Origin, now: Instant
 ) -> Outcome:
     """Tell the sender that the recipient asks for a new link; the document stays as it is.
@@ -35,6 +35,6 @@ def ask(
     """
     if not may_ask(document, recipient, organisation):
         raise Problem("recipient_not_active", current_status=document.status)
-    event = Event(ASKED, now, actor_of(recipient), recipient.id, origin)
-    mail = Mail("renewal", f"renewal:{recipient.id}:{now}", about=recipient.id)
+    event = Event(ASKED, now, make_actor(recipient), recipient.id, origin)
+    mail = MailJob("renewal", f"renewal:{recipient.id}:{now}", about=recipient.id)
     return Outcome(document, (event,), (mail,))

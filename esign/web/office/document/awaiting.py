@@ -7,10 +7,10 @@ from markupsafe import Markup
 
 from esign.actions.mail.mail_breaker import Outage
 from esign.core.document import attention
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible_actions
-from esign.web.office.document.forms import home
+from esign.web.office.document.forms import get_document_path
 from esign.web.office.frame.flash_messages import Times
 
 MOST_NAMES = 3
@@ -19,7 +19,7 @@ SOON = 3 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class StepButton:
     """A link, or a form with the fields of `form` if that is given.
 
     `work`: only members who may work with documents get it. `ask`: it leads to a question page.
@@ -35,7 +35,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class NextStep:
     """What the document is waiting for.
 
     `tone` is ok, fail or empty; the first of `buttons` is the action that moves the document on.
@@ -45,11 +45,11 @@ class Next:
     words: Markup
     icon: str
     tone: str = ""
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[StepButton, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DocumentSituation:
     """What the sentence is made of.
 
     `seal_due` is when the seal is tried next, `missing` what a draft lacks, `asked_anew` the recipients who
@@ -67,57 +67,61 @@ class Scene:
     @property
     def home(self) -> str:
         """Return the path of the document's page."""
-        return home(self.document.id)
+        return get_document_path(self.document.id)
 
 
-def next_step(scene: Scene) -> Next:
+def find_next_step(scene: DocumentSituation) -> NextStep:
     """Return what the document waits for in its present status."""
     return STEPS[scene.document.status](scene)
 
 
-def draft(scene: Scene) -> Next:
+def describe_draft(scene: DocumentSituation) -> NextStep:
     if not scene.missing:
         words = Markup("Nothing is missing. Look it through once more, and send it.")
-        review = Button("Review and send", f"{scene.home}/review", "send")
-        return Next(Markup("Ready to be sent"), words, "send", "ok", (review,))
-    button = Button("Finish the draft", f"{scene.home}/edit", "edit")
+        review = StepButton("Review and send", f"{scene.home}/review", "send")
+        return NextStep(Markup("Ready to be sent"), words, "send", "ok", (review,))
+    button = StepButton("Finish the draft", f"{scene.home}/edit", "edit")
     items = Markup().join(Markup("<li>{}</li>").format(one) for one in scene.missing)
-    return Next(
+    return NextStep(
         Markup("Not ready to be sent yet"), Markup("<ul>{}</ul>").format(items), "edit", "", (button,)
     )
 
 
-def sent(scene: Scene) -> Next:
+def describe_sent(scene: DocumentSituation) -> NextStep:
     waiting = [r for r in scene.document.recipients if r.invited]
-    if refused := attention.refused(scene.document):
-        return undelivered(scene, refused[0])
-    if unmailed := [r for r in waiting if is_unmailed(scene, r)]:
-        return not_mailed(scene, waiting, unmailed)
-    buttons = [] if len(waiting) != 1 else [link(scene, waiting[0])]
-    too_soon = all(possible_actions.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    if refused := attention.find_refused_recipients(scene.document):
+        return describe_undelivered(scene, refused[0])
+    if unmailed := [r for r in waiting if is_without_mail(scene, r)]:
+        return describe_unmailed(scene, waiting, unmailed)
+    buttons = [] if len(waiting) != 1 else [make_link_button(scene, waiting[0])]
+    too_soon = all(
+        possible_actions.find_recipient_refusal("remind", scene.document, r, scene.now) for r in waiting
+    )
     if not too_soon:
-        buttons.insert(0 if scene.outage is None else len(buttons), reminder(scene, waiting))
-    title = Markup("Waiting for {}").format(names(waiting))
-    return Next(title, Markup(" ").join(progress(scene, waiting)), "clock", "", tuple(buttons))
+        buttons.insert(0 if scene.outage is None else len(buttons), make_remind_button(scene, waiting))
+    title = Markup("Waiting for {}").format(join_recipients(waiting))
+    return NextStep(title, Markup(" ").join(describe_progress(scene, waiting)), "clock", "", tuple(buttons))
 
 
-def undelivered(scene: Scene, recipient: Recipient) -> Next:
+def describe_undelivered(scene: DocumentSituation, recipient: Recipient) -> NextStep:
     words = Markup("Nothing reached <bdi>{}</bdi>. Correct the address, and a new invitation leaves at once.")
     to = f"{scene.home}/recipients/{recipient.id}"
-    title = Markup("The address of {} was refused").format(name(recipient))
-    button = Button("Correct the address", to, "edit", ask=True)
-    return Next(title, words.format(recipient.email), "warn", "fail", (button,))
+    title = Markup("The address of {} was refused").format(format_name(recipient))
+    button = StepButton("Correct the address", to, "edit", ask=True)
+    return NextStep(title, words.format(recipient.email), "warn", "fail", (button,))
 
 
-def is_unmailed(scene: Scene, recipient: Recipient) -> bool:
+def is_without_mail(scene: DocumentSituation, recipient: Recipient) -> bool:
     """Return whether no mail has brought the recipient a link and none is about to."""
     if recipient.viewed_at is not None:
         return False
-    waits = scene.outage is not None and recipient.delivery is Delivery.QUEUED
-    return waits or recipient.delivery is Delivery.KEPT
+    waits = scene.outage is not None and recipient.delivery is MailDelivery.QUEUED
+    return waits or recipient.delivery is MailDelivery.KEPT
 
 
-def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]) -> Next:
+def describe_unmailed(
+    scene: DocumentSituation, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]
+) -> NextStep:
     """Offer the signing links first, because they work without any mail."""
     words = [
         "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link."
@@ -125,34 +129,36 @@ def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Re
     if scene.outage is None:  # during an outage the head of the page says why
         words.insert(0, "The mail was kept here when no mail server was set up.")
     buttons = [
-        Button(
+        StepButton(
             f"Link for {one.name}" if len(waiting) > 1 else "Signing link",
-            link(scene, one).to,
+            make_link_button(scene, one).to,
             "link",
             ask=True,
         )
         for one in unmailed[:MOST_NAMES]
     ]
-    too_soon = all(possible_actions.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    too_soon = all(
+        possible_actions.find_recipient_refusal("remind", scene.document, r, scene.now) for r in waiting
+    )
     if not too_soon:
-        buttons.append(reminder(scene, waiting))
-    title = Markup("Not mailed to {}").format(names(unmailed))
+        buttons.append(make_remind_button(scene, waiting))
+    title = Markup("Not mailed to {}").format(join_recipients(unmailed))
     said = Markup(" ").join(map(Markup.escape, words))
-    return Next(title, said, "warn", "fail", tuple(buttons))
+    return NextStep(title, said, "warn", "fail", tuple(buttons))
 
 
-def link(scene: Scene, recipient: Recipient) -> Button:
-    return Button("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
+def make_link_button(scene: DocumentSituation, recipient: Recipient) -> StepButton:
+    return StepButton("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
 
 
-def reminder(scene: Scene, waiting: Sequence[Recipient]) -> Button:
+def make_remind_button(scene: DocumentSituation, waiting: Sequence[Recipient]) -> StepButton:
     one = waiting[0] if len(waiting) == 1 else None
     short = one is not None and len(one.name) <= LONGEST_NAME
     words = f"Remind {one.name}" if one and short else "Remind" if one else f"Remind all {len(waiting)}"
-    return Button(words, f"{scene.home}/remind", "bell", {}, "Sending…")
+    return StepButton(words, f"{scene.home}/remind", "bell", {}, "Sending…")
 
 
-def progress(scene: Scene, waiting: Sequence[Recipient]) -> list[Markup]:
+def describe_progress(scene: DocumentSituation, waiting: Sequence[Recipient]) -> list[Markup]:
     """Return sentences on how far the awaited recipient has come, and on the next reminder and the expiry."""
     document, times, said = scene.document, scene.times, []
     if len(waiting) == 1:
@@ -171,12 +177,12 @@ def progress(scene: Scene, waiting: Sequence[Recipient]) -> list[Markup]:
     return [Markup.escape(sentence) for sentence in said]
 
 
-def sealing(scene: Scene) -> Next:
+def describe_sealing(scene: DocumentSituation) -> NextStep:
     document = scene.document
     if document.seal_error is None:
         words = Markup("The seal takes a few seconds. Then everybody gets a copy.")
-        look = Button("Look again", scene.home, "refresh", work=False)
-        return Next(
+        look = StepButton("Look again", scene.home, "refresh", work=False)
+        return NextStep(
             Markup("Everybody has finished; the document is being sealed"), words, "seal", "", (look,)
         )
     tries = "1 attempt" if document.seal_attempts == 1 else f"{document.seal_attempts} attempts"
@@ -185,16 +191,16 @@ def sealing(scene: Scene) -> Next:
     words = Markup(
         "{} ({}.) The signatures are safe. The next attempt is {}; as soon as it is sealed, everybody gets a copy."
     )
-    return Next(
+    return NextStep(
         Markup("Everybody has finished, but the seal is not on yet"),
-        words.format(cause(document.seal_error), tries, when),
+        words.format(describe_cause(document.seal_error), tries, when),
         "warn",
         "fail",
-        (Button("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
+        (StepButton("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
     )
 
 
-def cause(reason: str) -> str:
+def describe_cause(reason: str) -> str:
     """Return the reason of a failed seal as a sentence.
 
     The worker describes its own failures with a clause that begins with "it" and has no full stop.
@@ -205,54 +211,60 @@ def cause(reason: str) -> str:
     return bare if bare.endswith((".", "!", "?")) else f"{bare}."
 
 
-def completed(scene: Scene) -> Next:
+def describe_completed(scene: DocumentSituation) -> NextStep:
     at = scene.document.completed_at
     assert at is not None
     words = Markup.escape(
         f"Sealed {scene.times.near(at)}. Any change to the file can be proved from then on."
     )
-    button = Button("Sealed PDF", f"{scene.home}/files/sealed", "download", work=False)
-    return Next(Markup("Finished by everybody and sealed"), words, "verify", "ok", (button,))
+    button = StepButton("Sealed PDF", f"{scene.home}/files/sealed", "download", work=False)
+    return NextStep(Markup("Finished by everybody and sealed"), words, "verify", "ok", (button,))
 
 
-def declined(scene: Scene) -> Next:
+def describe_declined(scene: DocumentSituation) -> NextStep:
     by = [r for r in scene.document.recipients if r.status is RecipientStatus.DECLINED]
-    title = Markup("{} declined").format(name(by[0])) if by else Markup("A recipient declined")
-    return Next(title, ended(scene, "Nobody can sign it any more."), "stop", "fail", (again(scene),))
+    title = Markup("{} declined").format(format_name(by[0])) if by else Markup("A recipient declined")
+    return NextStep(
+        title,
+        quote_close_reason(scene, "Nobody can sign it any more."),
+        "stop",
+        "fail",
+        (make_copy_button(scene),),
+    )
 
 
-def expired(scene: Scene) -> Next:
-    words = ended(scene, "Not everybody finished in time. To go on, send a copy.")
+def describe_expired(scene: DocumentSituation) -> NextStep:
+    words = quote_close_reason(scene, "Not everybody finished in time. To go on, send a copy.")
     if scene.asked_anew:
-        words = Markup("{} asked for a new link. {}").format(listed(scene.asked_anew), words)
-    return Next(Markup("The time to sign is over"), words, "clock", "fail", (again(scene),))
+        words = Markup("{} asked for a new link. {}").format(join_names(scene.asked_anew), words)
+    return NextStep(Markup("The time to sign is over"), words, "clock", "fail", (make_copy_button(scene),))
 
 
-def cancelled(scene: Scene) -> Next:
-    words = ended(scene, "Nobody can sign it any more.")
-    return Next(Markup("This document was cancelled"), words, "stop", "", (again(scene),))
+def describe_cancelled(scene: DocumentSituation) -> NextStep:
+    words = quote_close_reason(scene, "Nobody can sign it any more.")
+    return NextStep(Markup("This document was cancelled"), words, "stop", "", (make_copy_button(scene),))
 
 
-def ended(scene: Scene, words: str) -> Markup:
+def quote_close_reason(scene: DocumentSituation, words: str) -> Markup:
     reason = scene.document.close_reason
     given = Markup("<q><bdi>{}</bdi></q> ").format(reason) if reason else Markup()
     return given + words
 
 
-def again(scene: Scene) -> Button:
-    return Button("Start again with a copy", f"{scene.home}/duplicate", "copy", {}, "Copying…")
+def make_copy_button(scene: DocumentSituation) -> StepButton:
+    return StepButton("Start again with a copy", f"{scene.home}/duplicate", "copy", {}, "Copying…")
 
 
-def name(recipient: Recipient) -> Markup:
+def format_name(recipient: Recipient) -> Markup:
     return Markup("<bdi>{}</bdi>").format(recipient.name)
 
 
-def names(people: Sequence[Recipient]) -> Markup:
+def join_recipients(people: Sequence[Recipient]) -> Markup:
     """Return the names as `Ada, Bo and 3 others`."""
-    return listed([recipient.name for recipient in people])
+    return join_names([recipient.name for recipient in people])
 
 
-def listed(people: Sequence[str]) -> Markup:
+def join_names(people: Sequence[str]) -> Markup:
     shown = people if len(people) <= MOST_NAMES else people[: MOST_NAMES - 1]
     parts = [Markup("<bdi>{}</bdi>").format(one) for one in shown]
     if others := len(people) - len(shown):
@@ -260,19 +272,19 @@ def listed(people: Sequence[str]) -> Markup:
     return Markup(" and ").join(filter(None, [Markup(", ").join(parts[:-1]), *parts[-1:]]))
 
 
-def said_missing(document: Document, details: Sequence[str]) -> list[str]:
+def list_missing(document: Document, details: Sequence[str]) -> list[str]:
     """Return what a draft lacks, each item once. Without recipients that is the only item."""
     if not document.recipients:
         return ["Nobody is to sign it yet: add a recipient."]
     return list(dict.fromkeys(details))
 
 
-STEPS: Mapping[Status, Callable[[Scene], Next]] = {
-    Status.DRAFT: draft,
-    Status.SENT: sent,
-    Status.SEALING: sealing,
-    Status.COMPLETED: completed,
-    Status.DECLINED: declined,
-    Status.EXPIRED: expired,
-    Status.CANCELLED: cancelled,
+STEPS: Mapping[Status, Callable[[DocumentSituation], NextStep]] = {
+    Status.DRAFT: describe_draft,
+    Status.SENT: describe_sent,
+    Status.SEALING: describe_sealing,
+    Status.COMPLETED: describe_completed,
+    Status.DECLINED: describe_declined,
+    Status.EXPIRED: describe_expired,
+    Status.CANCELLED: describe_cancelled,
 }

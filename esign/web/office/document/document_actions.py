@@ -6,42 +6,57 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import cancel_delete, duplicate_document, reminders, templates
-from esign.actions.document.edit_document import Asking
+from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document, Recipient
 from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.api.template_requests import TemplateFromDocument
 from esign.web.office.document import possible_actions
-from esign.web.office.document.forms import filled, find, home, taken, telling, times_of
-from esign.web.office.document.page import about
+from esign.web.office.document.forms import (
+    check_form,
+    find_document,
+    get_document_path,
+    get_times,
+    read_filled,
+    show_refusals,
+)
+from esign.web.office.document.page import describe_document
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 
 CONFLICT = 409
 
 
-def asking(call: Call, document: Document, revision: int | None = None) -> Asking:
+def make_asking(call: OfficeCall, document: Document, revision: int | None = None) -> ChangeRequest:
     """Return what an edit needs to know about its caller, for this document."""
-    return Asking(call.owner, document.id, call.actor, call.origin, revision)
+    return ChangeRequest(call.owner, document.id, call.actor, call.origin, revision)
 
 
-async def ask(call: Call, template: str, document: Document, act: str | None, **more: Any) -> Response:
+async def ask_about_document(
+    call: OfficeCall, template: str, document: Document, act: str | None, **more: Any
+) -> Response:
     """Show the question page of an action. If the rules refuse the action now, the page says why."""
-    now, organisation = call.runtime.clock.now(), call.signed.organisation
-    problem = possible_actions.refused(act, document, organisation, now) if act else None
-    return question(call, template, document, problem, **more)
+    now, organisation = call.runtime.clock.now(), call.signed_in.organisation
+    problem = possible_actions.find_refusal(act, document, organisation, now) if act else None
+    return show_question(call, template, document, problem, **more)
 
 
-def question(call: Call, template: str, document: Document, problem: Problem | None, **more: Any) -> Response:
+def show_question(
+    call: OfficeCall, template: str, document: Document, problem: Problem | None, **more: Any
+) -> Response:
     """Return the question page of an action.
 
     With a `problem` the page shows why the action is refused, and its status is 409.
     """
-    organisation = call.signed.organisation
-    sentence = possible_actions.said(problem, times_of(call), document, organisation) if problem else None
-    page = call.page(f"document_{template}", **about(document), refused=sentence, **more)
+    organisation = call.signed_in.organisation
+    sentence = (
+        possible_actions.explain_refusal(problem, get_times(call), document, organisation)
+        if problem
+        else None
+    )
+    page = call.page(f"document_{template}", **describe_document(document), refused=sentence, **more)
     page.status_code = CONFLICT if problem else 200
     return page
 
@@ -49,108 +64,112 @@ def question(call: Call, template: str, document: Document, problem: Problem | N
 # ---------- reminders ----------
 
 
-async def ask_remind(call: Call) -> Response:
+async def ask_remind(call: OfficeCall) -> Response:
     """Ask which recipients to remind, and with which words."""
-    document = await find(call)
+    document = await find_document(call)
     now = call.runtime.clock.now()
     waiting = [r for r in document.recipients if r.invited]
-    rested = {r.id for r in waiting if possible_actions.refused_for("remind", document, r, now) is None}
-    return await ask(call, "remind", document, "remind", waiting=waiting, rested=rested)
+    rested = {
+        r.id for r in waiting if possible_actions.find_recipient_refusal("remind", document, r, now) is None
+    }
+    return await ask_about_document(call, "remind", document, "remind", waiting=waiting, rested=rested)
 
 
-async def remind(call: Call) -> Response:
+async def remind(call: OfficeCall) -> Response:
     """Remind the ticked recipients, or all who may be reminded if the form has no boxes to tick."""
-    document = await find(call)
-    body: dict[str, Any] = filled(call.form, "message")
-    wanted = chosen(call.form, document)
+    document = await find_document(call)
+    body: dict[str, Any] = read_filled(call.form, "message")
+    wanted = find_ticked(call.form, document)
     if "choice" in call.form and not wanted:
-        raise Wrong({"": "Choose at least one recipient."})
+        raise FormError({"": "Choose at least one recipient."})
     if wanted:
         body["recipientIds"] = [recipient.id for recipient in wanted]
-    given = taken(RemindRecipients, body)
-    with telling(call, document, body):
+    given = check_form(RemindRecipients, body)
+    with show_refusals(call, document, body):
         await reminders.remind_by_hand(
-            call.runtime, asking(call, document), given.recipient_ids, given.message or None
+            call.runtime, make_asking(call, document), given.recipient_ids, given.message or None
         )
-    return call.go(home(document.id), "reminded")
+    return call.redirect_to(get_document_path(document.id), "reminded")
 
 
-def chosen(form: Mapping[str, str], document: Document) -> list[Recipient]:
+def find_ticked(form: Mapping[str, str], document: Document) -> list[Recipient]:
     return [recipient for recipient in document.recipients if recipient.id in form]
 
 
 # ---------- ends ----------
 
 
-async def ask_cancel(call: Call) -> Response:
-    document = await find(call)
+async def ask_cancel(call: OfficeCall) -> Response:
+    document = await find_document(call)
     told = [r for r in document.recipients if r.sent_at is not None]
     finished = sum(r.completed_at is not None for r in document.recipients if r.acting)
-    return await ask(call, "cancel", document, "cancel", told=told, finished=finished)
+    return await ask_about_document(call, "cancel", document, "cancel", told=told, finished=finished)
 
 
-async def cancel(call: Call) -> Response:
-    document = await find(call)
-    body = {**filled(call.form, "reason"), "notify": "notify" in call.form}
-    given = taken(CancelDocument, body)
-    with telling(call, document, body):
+async def cancel(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    body = {**read_filled(call.form, "reason"), "notify": "notify" in call.form}
+    given = check_form(CancelDocument, body)
+    with show_refusals(call, document, body):
         await cancel_delete.cancel(
             call.runtime, call.owner, document.id, given.reason or None, given.notify, call.actor, call.origin
         )
-    return call.go(home(document.id), "cancelled")
+    return call.redirect_to(get_document_path(document.id), "cancelled")
 
 
-async def ask_delete(call: Call) -> Response:
-    return await ask(call, "delete", await find(call), "delete")
+async def ask_delete(call: OfficeCall) -> Response:
+    return await ask_about_document(call, "delete", await find_document(call), "delete")
 
 
-async def delete(call: Call) -> Response:
-    document = await find(call)
-    with telling(call, document):
+async def delete(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    with show_refusals(call, document):
         await cancel_delete.delete(call.runtime, call.owner, document.id, call.actor, call.origin)
-    return call.go("/documents", "document-deleted")
+    return call.redirect_to("/documents", "document-deleted")
 
 
-async def retry_seal(call: Call) -> Response:
-    document = await find(call)
-    with telling(call, document):
+async def retry_seal(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    with show_refusals(call, document):
         await cancel_delete.retry_seal(call.runtime, call.owner, document.id, call.actor, call.origin)
-    return call.go(home(document.id), "seal-retried")
+    return call.redirect_to(get_document_path(document.id), "seal-retried")
 
 
 # ---------- beginnings ----------
 
 
-async def duplicate(call: Call) -> Response:
+async def duplicate(call: OfficeCall) -> Response:
     """Copy the document and lead to the copy."""
-    document = await find(call)
+    document = await find_document(call)
 
     async def create(keep: resubmit.Keep) -> Document:
         return await duplicate_document.duplicate(
             call.runtime, call.owner, document.id, None, call.actor, call.origin, keep
         )
 
-    with telling(call, document):
-        name = resubmit.name_for(call, document.id)
-        copy = await resubmit.make(call, name, f"{home(document.id)}/duplicate", {}, create)
-    return call.go(home(copy), "duplicated")
+    with show_refusals(call, document):
+        name = resubmit.choose_form_name(call, document.id)
+        copy = await resubmit.create_once(
+            call, name, f"{get_document_path(document.id)}/duplicate", {}, create
+        )
+    return call.redirect_to(get_document_path(copy), "duplicated")
 
 
-async def ask_template(call: Call) -> Response:
-    return await ask(call, "template", await find(call), None)
+async def ask_template(call: OfficeCall) -> Response:
+    return await ask_about_document(call, "template", await find_document(call), None)
 
 
-async def make_template(call: Call) -> Response:
+async def make_template(call: OfficeCall) -> Response:
     """Make a template from the document and lead to it."""
-    document = await find(call)
+    document = await find_document(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
-    given = taken(TemplateFromDocument, body)
+    given = check_form(TemplateFromDocument, body)
 
     async def create(keep: resubmit.Keep) -> Template:
         return await templates.create_from_document(call.runtime, call.owner, document.id, given.title, keep)
 
-    with telling(call, document, body):
-        made = await resubmit.make(
-            call, resubmit.name_for(call), f"{home(document.id)}/template", body, create
+    with show_refusals(call, document, body):
+        made = await resubmit.create_once(
+            call, resubmit.choose_form_name(call), f"{get_document_path(document.id)}/template", body, create
         )
-    return call.go(f"/templates/{made}", "template-made")
+    return call.redirect_to(f"/templates/{made}", "template-made")

@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from esign.actions.document.bulk_actions import Deed
+from esign.actions.document.bulk_actions import BulkAction
 from esign.core.actor import Actor
-from esign.core.document.attention import Trouble, refused, trouble
+from esign.core.document.attention import Trouble, find_refused_recipients, find_trouble
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.people.account import Organisation
-from esign.core.people.user import Act
+from esign.core.people.user import Permission
 from esign.web.office.document import possible_actions
 from esign.web.office.frame.flash_messages import Times
 
@@ -34,7 +34,7 @@ FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its 
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class RowAction:
     """The next step: an action that is done at once, a download, or a page of the document."""
 
     label: str
@@ -43,7 +43,7 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DocumentRow:
     """One row.
 
     `badge` is (kind, word); `pips` holds one kind for each acting recipient; `can` holds the bulk actions that
@@ -55,8 +55,8 @@ class Row:
     source: str
     pips: tuple[str, ...]
     progress: str
-    next: Next
-    can: tuple[Deed, ...]
+    next: RowAction
+    can: tuple[BulkAction, ...]
 
     @property
     def ill(self) -> str:
@@ -64,34 +64,40 @@ class Row:
         return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
 
 
-def badge(document: Document) -> tuple[str, str]:
+def choose_badge(document: Document) -> tuple[str, str]:
     """Return the kind and the word of the document's badge."""
-    ill = trouble(document)
+    ill = find_trouble(document)
     return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
 
 
-def row_of(document: Document, organisation: Organisation, may: Collection[Act], times: Times) -> Row:
+def make_row(
+    document: Document, organisation: Organisation, may: Collection[Permission], times: Times
+) -> DocumentRow:
     """Return the row as a member with these rights sees it. Without `Act.WORK` it offers reading alone."""
-    ill = trouble(document)
-    can = [deed for deed in Deed if possible_actions.refused(deed, document, organisation, times.now) is None]
+    ill = find_trouble(document)
+    can = [
+        deed
+        for deed in BulkAction
+        if possible_actions.find_refusal(deed, document, organisation, times.now) is None
+    ]
     acting = [recipient for recipient in document.recipients if recipient.acting]
-    return Row(
+    return DocumentRow(
         document,
-        badge(document),
-        source(document.created_by),
+        choose_badge(document),
+        name_source(document.created_by),
         tuple(PIPS[recipient.status] for recipient in acting),
-        progress(document, acting, times),
-        next_of(document, ill) if Act.WORK in may else only_reading(document),
-        tuple(can) if Act.WORK in may else (),
+        describe_progress(document, acting, times),
+        choose_action(document, ill) if Permission.WORK in may else choose_reader_action(document),
+        tuple(can) if Permission.WORK in may else (),
     )
 
 
-def source(actor: Actor) -> str:
+def name_source(actor: Actor) -> str:
     """Return who made the document: the name of a person, or `API: ` and the name of the key."""
     return f"API: {actor.name}" if actor.kind == "api_key" else actor.name or "esign"
 
 
-def progress(document: Document, acting: list[Recipient], times: Times) -> str:
+def describe_progress(document: Document, acting: list[Recipient], times: Times) -> str:
     """Return how far the document has come, in words."""
     if not acting:
         return "No recipients yet"
@@ -101,7 +107,7 @@ def progress(document: Document, acting: list[Recipient], times: Times) -> str:
         case Status.DRAFT:
             return "1 recipient" if len(acting) == 1 else f"{len(acting)} recipients"
         case Status.SENT:
-            return waiting(document, acting, far)
+            return describe_waiting(document, acting, far)
         case Status.SEALING:
             return "All signed, the seal is tried again" if document.seal_error else f"{far}, being sealed"
         case Status.COMPLETED:
@@ -113,8 +119,8 @@ def progress(document: Document, acting: list[Recipient], times: Times) -> str:
             return f"{far}, {document.status} on {times.day(document.closed_at or document.updated_at)}"
 
 
-def waiting(document: Document, acting: list[Recipient], far: str) -> str:
-    if ill := refused(document):
+def describe_waiting(document: Document, acting: list[Recipient], far: str) -> str:
+    if ill := find_refused_recipients(document):
         return f"Mail to {FIRST}{ill[0].name}{LAST} refused"
     asked = [recipient for recipient in acting if recipient.invited]
     if len(asked) == 1:
@@ -122,19 +128,19 @@ def waiting(document: Document, acting: list[Recipient], far: str) -> str:
     return f"{far}, waiting for {len(asked)}"
 
 
-def next_of(document: Document, ill: Trouble | None) -> Next:
+def choose_action(document: Document, ill: Trouble | None) -> RowAction:
     """Return the one step that moves the document on."""
     if ill is Trouble.SEAL:
-        return Next("Seal now", Deed.SEAL)
+        return RowAction("Seal now", BulkAction.SEAL)
     if ill is Trouble.ADDRESS:
-        return Next("Correct", page=f"/recipients/{refused(document)[0].id}")
+        return RowAction("Correct", page=f"/recipients/{find_refused_recipients(document)[0].id}")
     return {
-        Status.DRAFT: Next("Finish", page="/edit"),
-        Status.SENT: Next("Remind", Deed.REMIND),
-        Status.COMPLETED: Next("Download", "download"),
-        Status.DECLINED: Next("See reason"),
-    }.get(document.status, Next("Open"))
+        Status.DRAFT: RowAction("Finish", page="/edit"),
+        Status.SENT: RowAction("Remind", BulkAction.REMIND),
+        Status.COMPLETED: RowAction("Download", "download"),
+        Status.DECLINED: RowAction("See reason"),
+    }.get(document.status, RowAction("Open"))
 
 
-def only_reading(document: Document) -> Next:
-    return Next("Download", "download") if document.status is Status.COMPLETED else Next("Open")
+def choose_reader_action(document: Document) -> RowAction:
+    return RowAction("Download", "download") if document.status is Status.COMPLETED else RowAction("Open")

@@ -10,99 +10,119 @@ from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state.correct import CORRECTED
 from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
-from esign.web.api.edit_requests import RecipientChange, checking
+from esign.web.api.edit_requests import RecipientChange, make_recipient_check
 from esign.web.office.document import possible_actions
-from esign.web.office.document.document_actions import ask, asking, question
-from esign.web.office.document.forms import filled, find, find_one, home, taken, telling
+from esign.web.office.document.document_actions import ask_about_document, make_asking, show_question
+from esign.web.office.document.forms import (
+    check_form,
+    find_document,
+    find_recipient,
+    get_document_path,
+    read_filled,
+    show_refusals,
+)
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import number, revision
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import parse_number, parse_revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 
 
-def typed(call: Call) -> dict[str, Any]:
+def read_recipient_form(call: OfficeCall) -> dict[str, Any]:
     """Return the members of a recipient from the form. An empty optional field is left out and takes its default."""
     form = call.form
     body: dict[str, Any] = {"email": form.get("email", ""), "name": form.get("name", "")}
-    body |= filled(form, "role", "authentication", "accessCode", "locale")
+    body |= read_filled(form, "role", "authentication", "accessCode", "locale")
     if form.get("order", "").strip():
-        body["order"] = number(form["order"])
+        body["order"] = parse_number(form["order"])
     return body
 
 
 # ---------- of a draft ----------
 
 
-async def ask_add(call: Call) -> Response:
-    document = await find(call)
+async def ask_add(call: OfficeCall) -> Response:
+    document = await find_document(call)
     turn = max((recipient.order for recipient in document.recipients), default=1)
-    return await ask(call, "recipient", document, "recipients", one=None, turn=turn, languages=LANGUAGES)
+    return await ask_about_document(
+        call, "recipient", document, "recipients", one=None, turn=turn, languages=LANGUAGES
+    )
 
 
-async def add(call: Call) -> Response:
-    document, body = await find(call), typed(call)
-    given = taken(RecipientInput, body)
+async def add(call: OfficeCall) -> Response:
+    document, body = await find_document(call), read_recipient_form(call)
+    given = check_form(RecipientInput, body)
     recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
-    check = checking(call.runtime.config.limits.fields)
+    check = make_recipient_check(call.runtime.config.limits.fields)
 
     async def create(keep: resubmit.Keep) -> Recipient:
-        return await edit_document.add_recipient(call.runtime, asking(call, document), recipient, check, keep)
+        return await edit_document.add_recipient(
+            call.runtime, make_asking(call, document), recipient, check, keep
+        )
 
-    with telling(call, document, {"accessCode": "", **body}):
-        await resubmit.make(call, resubmit.name_for(call), f"{home(document.id)}/recipients", body, create)
-    return call.go(home(document.id), "recipient-added")
+    with show_refusals(call, document, {"accessCode": "", **body}):
+        await resubmit.create_once(
+            call,
+            resubmit.choose_form_name(call),
+            f"{get_document_path(document.id)}/recipients",
+            body,
+            create,
+        )
+    return call.redirect_to(get_document_path(document.id), "recipient-added")
 
 
-async def ask_remove(call: Call) -> Response:
-    document, one = await find_one(call)
-    return await ask(call, "recipient_remove", document, "recipients", one=one)
+async def ask_remove(call: OfficeCall) -> Response:
+    document, one = await find_recipient(call)
+    return await ask_about_document(call, "recipient_remove", document, "recipients", one=one)
 
 
-async def remove(call: Call) -> Response:
-    document, one = await find_one(call)
-    with telling(call, document):
-        await edit_document.remove_recipient(call.runtime, asking(call, document), one.id)
-    return call.go(home(document.id), "recipient-removed")
+async def remove(call: OfficeCall) -> Response:
+    document, one = await find_recipient(call)
+    with show_refusals(call, document):
+        await edit_document.remove_recipient(call.runtime, make_asking(call, document), one.id)
+    return call.redirect_to(get_document_path(document.id), "recipient-removed")
 
 
 # ---------- of a draft, and of a document that is out ----------
 
 
-async def ask_change(call: Call) -> Response:
+async def ask_change(call: OfficeCall) -> Response:
     """Ask what to change.
 
     On a draft everything about the recipient can be changed, later only the name and the email address.
     """
-    document, one = await find_one(call)
+    document, one = await find_recipient(call)
     if document.status is Status.DRAFT:
         more = {"one": one, "turn": one.order, "languages": LANGUAGES}
-        return await ask(call, "recipient", document, "recipients", **more)
-    return await ask_of_one(call, "correct", document, one, "correct")
+        return await ask_about_document(call, "recipient", document, "recipients", **more)
+    return await ask_about_recipient(call, "correct", document, one, "correct")
 
 
-async def ask_of_one(
-    call: Call, template: str, document: Document, one: Recipient, act: str, **more: Any
+async def ask_about_recipient(
+    call: OfficeCall, template: str, document: Document, one: Recipient, act: str, **more: Any
 ) -> Response:
     """Show a question page about one recipient. If the rules refuse the action now, the page says why."""
-    problem = possible_actions.refused_for(act, document, one, call.runtime.clock.now())
-    return question(call, template, document, problem, one=one, **more)
+    problem = possible_actions.find_recipient_refusal(act, document, one, call.runtime.clock.now())
+    return show_question(call, template, document, problem, one=one, **more)
 
 
-async def change(call: Call) -> Response:
-    document, one = await find_one(call)
+async def change(call: OfficeCall) -> Response:
+    document, one = await find_recipient(call)
     draft = document.status is Status.DRAFT
-    body = {name: text for name, text in typed(call).items() if draft or name in CORRECTED}
+    body = {name: text for name, text in read_recipient_form(call).items() if draft or name in CORRECTED}
     if draft and not call.form.get("locale"):
         body["locale"] = None
     now, vault = call.runtime.clock.now(), call.runtime.vault
-    members = taken(RecipientChange, body).members(now, vault)
-    check, seen = checking(call.runtime.config.limits.fields), revision(call.form) if draft else None
-    with telling(call, document, {"accessCode": "", **body}):
+    members = check_form(RecipientChange, body).members(now, vault)
+    check, seen = (
+        make_recipient_check(call.runtime.config.limits.fields),
+        parse_revision(call.form) if draft else None,
+    )
+    with show_refusals(call, document, {"accessCode": "", **body}):
         await edit_document.change_recipient(
-            call.runtime, asking(call, document, seen), one.id, members, check, require_send=may_send
+            call.runtime, make_asking(call, document, seen), one.id, members, check, require_send=may_send
         )
-    return call.go(home(document.id), "recipient-changed" if draft else "corrected")
+    return call.redirect_to(get_document_path(document.id), "recipient-changed" if draft else "corrected")
 
 
 def may_send() -> None:
@@ -112,27 +132,27 @@ def may_send() -> None:
 # ---------- codes ----------
 
 
-async def unblock(call: Call) -> Response:
+async def unblock(call: OfficeCall) -> Response:
     """Unblock a recipient whose code was entered wrongly, or sent, too often."""
-    document, one = await find_one(call)
-    with telling(call, document):
-        done = await unblock_recipient.unblock(call.runtime, asking(call, document), one.id)
-    return call.go(home(document.id), "unblocked" if done.unblocked else "not-blocked")
+    document, one = await find_recipient(call)
+    with show_refusals(call, document):
+        done = await unblock_recipient.unblock(call.runtime, make_asking(call, document), one.id)
+    return call.redirect_to(get_document_path(document.id), "unblocked" if done.unblocked else "not-blocked")
 
 
 # ---------- signing links ----------
 
 
-async def ask_link(call: Call) -> Response:
-    document, one = await find_one(call)
-    return await ask_of_one(call, "link", document, one, "link", hours=HOURS, issued=None)
+async def ask_link(call: OfficeCall) -> Response:
+    document, one = await find_recipient(call)
+    return await ask_about_recipient(call, "link", document, one, "link", hours=HOURS, issued=None)
 
 
-async def link(call: Call) -> Response:
+async def issue_link(call: OfficeCall) -> Response:
     """Issue a signing link and show it once. The audit trail records that it was issued."""
-    document, one = await find_one(call)
-    body = {"ttlHours": number(call.form.get("ttlHours", "24")) or ""}
-    given = taken(IssueLink, body)
-    with telling(call, document, body):
-        issued = await links.issue(call.runtime, asking(call, document), one.id, given.ttl_hours)
-    return question(call, "link", document, None, one=one, hours=HOURS, issued=issued)
+    document, one = await find_recipient(call)
+    body = {"ttlHours": parse_number(call.form.get("ttlHours", "24")) or ""}
+    given = check_form(IssueLink, body)
+    with show_refusals(call, document, body):
+        issued = await links.issue_link(call.runtime, make_asking(call, document), one.id, given.ttl_hours)
+    return show_question(call, "link", document, None, one=one, hours=HOURS, issued=issued)

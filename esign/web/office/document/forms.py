@@ -11,35 +11,35 @@ from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.web.http.validation import check
 from esign.web.office.document import possible_actions
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.flash_messages import Times
-from esign.web.office.frame.forms import EMPTY, Wrong
+from esign.web.office.frame.forms import EMPTY, FormError
 
 M = TypeVar("M", bound=BaseModel)
 
 
-async def find(call: Call) -> Document:
+async def find_document(call: OfficeCall) -> Document:
     """Return the document of the address. Raise `not_found` for one of another organisation or mode."""
     return await documents.get(call.runtime, call.owner, call.path["id"])
 
 
-async def find_one(call: Call) -> tuple[Document, Recipient]:
+async def find_recipient(call: OfficeCall) -> tuple[Document, Recipient]:
     """Return the document and the recipient of the address. Raise `not_found` if either is not there."""
-    document = await find(call)
+    document = await find_document(call)
     return document, document.recipient(call.path["rid"])
 
 
-def home(document_id: str) -> str:
+def get_document_path(document_id: str) -> str:
     """Return the path of a document's page."""
     return f"/documents/{document_id}"
 
 
-def times_of(call: Call) -> Times:
+def get_times(call: OfficeCall) -> Times:
     """Return what formats times in the organisation's time zone."""
-    return Times(call.signed.organisation.time_zone, call.runtime.clock.now())
+    return Times(call.signed_in.organisation.time_zone, call.runtime.clock.now())
 
 
-def taken(model: type[M], body: Mapping[str, Any]) -> M:
+def check_form(model: type[M], body: Mapping[str, Any]) -> M:
     """Validate the values of a form by a schema of the API.
 
     Raise `Wrong` with a sentence for each field that does not fit.
@@ -47,10 +47,10 @@ def taken(model: type[M], body: Mapping[str, Any]) -> M:
     try:
         return check(model, dict(body))
     except Problem as problem:
-        raise at_fields(problem, body) from None
+        raise place_details(problem, body) from None
 
 
-def at_fields(problem: Problem, body: Mapping[str, Any]) -> Wrong:
+def place_details(problem: Problem, body: Mapping[str, Any]) -> FormError:
     """Return the details of a refusal as sentences by field name.
 
     A detail about none of the fields stands under "".
@@ -62,11 +62,13 @@ def at_fields(problem: Problem, body: Mapping[str, Any]) -> Wrong:
         of_one = inside and isinstance(body.get(name), dict)
         said = f"“{inside}”: {detail.message}" if of_one else detail.message
         sentences.setdefault(name if name in body else "", EMPTY if empty and name in body else said)
-    return Wrong(sentences or {"": problem.message})
+    return FormError(sentences or {"": problem.message})
 
 
 @contextmanager
-def telling(call: Call, document: Document, body: Mapping[str, Any] | None = None) -> Iterator[None]:
+def show_refusals(
+    call: OfficeCall, document: Document, body: Mapping[str, Any] | None = None
+) -> Iterator[None]:
     """Turn a refusal by the action inside the block into `Wrong`, so that the form shows it.
 
     A problem with status 404 passes through as it is.
@@ -77,11 +79,13 @@ def telling(call: Call, document: Document, body: Mapping[str, Any] | None = Non
         if problem.status == 404:
             raise
         if problem.details:
-            raise at_fields(problem, body or {}) from None
-        sentence = possible_actions.said(problem, times_of(call), document, call.signed.organisation)
-        raise Wrong({"": sentence}) from None
+            raise place_details(problem, body or {}) from None
+        sentence = possible_actions.explain_refusal(
+            problem, get_times(call), document, call.signed_in.organisation
+        )
+        raise FormError({"": sentence}) from None
 
 
-def filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:
+def read_filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:
     """Return those of the fields that are not blank, with line breaks as the database stores them."""
     return {name: form[name].replace("\r\n", "\n") for name in names if form.get(name, "").strip()}

@@ -10,25 +10,25 @@ from esign.actions.mail import test_mail
 from esign.actions.signing import unblock_recipient
 from esign.core.actor import Actor, Mode
 from esign.core.document import retention
-from esign.core.document.audit import Entry
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Status
 from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
-from esign.core.people.user import Act, may
+from esign.core.people.user import Permission, has_permission
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.queue import events, outbox
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import awaiting, possible_actions
-from esign.web.office.document.document_row import badge
-from esign.web.office.document.forms import find, times_of
-from esign.web.office.document.recipient_list import groups
-from esign.web.office.document.timeline import days
-from esign.web.office.draft.preflight import changes
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.flash_messages import counted, size
-from esign.web.signing.page import pixels
+from esign.web.office.document.document_row import choose_badge
+from esign.web.office.document.forms import find_document, get_times
+from esign.web.office.document.recipient_list import group_recipients
+from esign.web.office.document.timeline import group_by_day
+from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.flash_messages import format_count, format_size
+from esign.web.signing.page import measure_picture
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
 THUMBS = 12
@@ -44,7 +44,7 @@ STEPS = (  # what a recipient of test mode can be made to do
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PagePicture:
     """The picture of a page with its width and height.
 
     `filled` is the number of recipients whose values the picture shows, or 0 if none has values on that page.
@@ -56,100 +56,106 @@ class Sheet:
     filled: int
 
 
-async def show(call: Call) -> Response:
-    document = await find(call)
-    trail = await newest(call, document.id)
-    return call.page("document", **await shown(call, document, trail))
+async def show_document(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    trail = await find_newest_entries(call, document.id)
+    return call.page("document", **await build_context(call, document, trail))
 
 
-async def newest(call: Call, document_id: str) -> list[Entry]:
+async def find_newest_entries(call: OfficeCall, document_id: str) -> list[AuditEntry]:
     """Return the last 60 entries of the audit trail, oldest first."""
-    length, _ = await events.head(call.runtime.db, document_id)
-    return await events.trail(call.runtime.db, document_id, max(0, length - ENTRIES))
+    length, _ = await events.get_head(call.runtime.db, document_id)
+    return await events.find_entries(call.runtime.db, document_id, max(0, length - ENTRIES))
 
 
-async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str, Any]:
+async def build_context(call: OfficeCall, document: Document, trail: list[AuditEntry]) -> dict[str, Any]:
     """Return the context of the page."""
-    now, times, organisation = call.runtime.clock.now(), times_of(call), call.signed.organisation
+    now, times, organisation = call.runtime.clock.now(), get_times(call), call.signed_in.organisation
     refused = {
-        act: possible_actions.refused(act, document, organisation, now) for act in possible_actions.ACTS
+        act: possible_actions.find_refusal(act, document, organisation, now) for act in possible_actions.ACTS
     }
-    works = may(call.signed.member.role, Act.WORK)
+    works = has_permission(call.signed_in.member.role, Permission.WORK)
     return {
-        **about(document),
-        "next": awaiting.next_step(await scene(call, document, trail)),
-        "groups": groups(document, times, now, await blocked(call, document), mails=call.outage is None),
-        "acted": acted(document),
-        "days": days(trail, document, times),
+        **describe_document(document),
+        "next": awaiting.find_next_step(await load_situation(call, document, trail)),
+        "groups": group_recipients(
+            document, times, now, await find_blocked(call, document), mails=call.outage is None
+        ),
+        "acted": describe_finished(document),
+        "days": group_by_day(trail, document, times),
         "earlier": bool(trail) and trail[0].seq > 1,
         "can": {act for act, problem in refused.items() if problem is None and works},
         "works": works,
-        "why_kept": kept(refused["delete"], call, document),
-        "goes_at": retention.goes_at(document, organisation, call.runtime.config.test.purge_after_days),
-        "sheets": sheets(document, THUMBS),
-        "changes": changes(document.file),
-        "mark": mark_of(document.revision, trail[-1].seq if trail else 0),
+        "why_kept": explain_retention(refused["delete"], call, document),
+        "goes_at": retention.find_removal_time(
+            document, organisation, call.runtime.config.test.purge_after_days
+        ),
+        "sheets": list_pictures(document, THUMBS),
+        "changes": describe_changes(document.file),
+        "mark": make_change_mark(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],
-        "messages": await messages(call, document) if works else (),
+        "messages": await find_messages(call, document) if works else (),
     }
 
 
-async def blocked(call: Call, document: Document) -> frozenset[str]:
+async def find_blocked(call: OfficeCall, document: Document) -> frozenset[str]:
     """Return the ids of the recipients whose code was tried, or sent, too often."""
     now = call.runtime.clock.now()
     return await unblock_recipient.find_blocked(call.runtime.db, document.recipients, now)
 
 
-def about(document: Document) -> dict[str, Any]:
+def describe_document(document: Document) -> dict[str, Any]:
     """Return the context that all pages about a document share."""
-    tone, status = badge(document)
+    tone, status = choose_badge(document)
     return {
         "document": document,
         "status": status,
         "tone": tone,
-        "sender": sender(document.created_by),
-        "counted": counted,
-        "size": size,
+        "sender": name_sender(document.created_by),
+        "counted": format_count,
+        "size": format_size,
         "language": LANGUAGES[document.locale].name if document.locale else None,
     }
 
 
-def sender(by: Actor) -> str:
+def name_sender(by: Actor) -> str:
     """Return who made the document: the name of a person or of an API key."""
     return f"API key {by.name}" if by.kind == "api_key" else by.name or "Somebody"
 
 
-async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.Scene:
+async def load_situation(
+    call: OfficeCall, document: Document, trail: list[AuditEntry]
+) -> awaiting.DocumentSituation:
     """Load what the sentence about the next step is made of."""
     runtime = call.runtime
     names = {recipient.id: recipient.name for recipient in document.recipients}
     asked = {line.recipient_id for line in trail if line.type == renew_link.ASKED}
-    return awaiting.Scene(
+    return awaiting.DocumentSituation(
         document,
-        times_of(call),
+        get_times(call),
         runtime.clock.now(),
-        await outbox.seal_due(runtime.db, document.id) if document.status is Status.SEALING else None,
-        await missing(runtime, document) if document.status is Status.DRAFT else (),
+        await outbox.find_seal_time(runtime.db, document.id) if document.status is Status.SEALING else None,
+        await find_missing(runtime, document) if document.status is Status.DRAFT else (),
         [name for id, name in names.items() if id in asked],
         call.outage,
     )
 
 
-async def missing(runtime: Runtime, draft: Document) -> list[str]:
+async def find_missing(runtime: Runtime, draft: Document) -> list[str]:
     """Return what keeps the draft from being sent, as sentences."""
-    details = await acting.lacking(runtime, draft)
-    return awaiting.said_missing(draft, [detail.message for detail in details])
+    details = await acting.list_obstacles(runtime, draft)
+    return awaiting.list_missing(draft, [detail.message for detail in details])
 
 
-def kept(problem: Problem | None, call: Call, document: Document) -> str | None:
+def explain_retention(problem: Problem | None, call: OfficeCall, document: Document) -> str | None:
     """Return why the document cannot be deleted, if a retention period is the reason, else None."""
     if problem is None or problem.code != "retention_locked":
         return None
-    return possible_actions.said(problem, times_of(call), document, call.signed.organisation)
+    return possible_actions.explain_refusal(problem, get_times(call), document, call.signed_in.organisation)
 
 
-def acted(document: Document) -> str:
+def describe_finished(document: Document) -> str:
     """Return how many recipients have finished, in words; "" for a draft."""
     acting = [r for r in document.recipients if r.acting]
     done = sum(r.completed_at is not None for r in acting)
@@ -158,17 +164,17 @@ def acted(document: Document) -> str:
     return "All have finished" if done == len(acting) else f"{done} of {len(acting)} have finished"
 
 
-def sheets(document: Document, most: int | None = None) -> list[Sheet]:
+def list_pictures(document: Document, most: int | None = None) -> list[PagePicture]:
     """Return the pictures of the first `most` pages, or of all pages."""
-    people = document.finished()
+    people = document.list_finished()
     written = {field.page for who in people for field in who.fields if field.value is not None}
     return [
-        Sheet(number, *pixels(page), len(people) if number in written else 0)
+        PagePicture(number, *measure_picture(page), len(people) if number in written else 0)
         for number, page in enumerate(document.file.pages[:most], 1)
     ]
 
 
-async def messages(call: Call, document: Document) -> tuple[test_mail.Message, ...]:
+async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mail.CapturedMail, ...]:
     """Return the newest mails about a document of test mode; none for a live document."""
     if document.mode is not Mode.TEST:
         return ()
@@ -179,16 +185,16 @@ async def messages(call: Call, document: Document) -> tuple[test_mail.Message, .
 # ---------- what an open page asks ----------
 
 
-async def mark(call: Call) -> Response:
+async def send_change_mark(call: OfficeCall) -> Response:
     """Send a text that changes as soon as anything happens to the document."""
     owner = call.owner
-    revision, entries = await documents.mark(
+    revision, entries = await documents.get_change_mark(
         call.runtime.db, owner.organisation_id, owner.mode, call.path["id"]
     )
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
-    return JSONResponse({"mark": mark_of(revision, entries)}, headers=headers)
+    return JSONResponse({"mark": make_change_mark(revision, entries)}, headers=headers)
 
 
-def mark_of(revision: int, entries: int) -> str:
+def make_change_mark(revision: int, entries: int) -> str:
     """Return the text: the document's revision and the length of its audit trail."""
     return f"{revision}.{entries}"

@@ -28,7 +28,7 @@ def may_change(*members: str) -> Rule:
 
 
 def may_remind(document: Document, organisation: Organisation, now: Instant) -> object:
-    return remind_now.nudge(document, None, None, SYSTEM, NOWHERE, now)
+    return remind_now.remind_recipients(document, None, None, SYSTEM, NOWHERE, now)
 
 
 def may_cancel(document: Document, organisation: Organisation, now: Instant) -> object:
@@ -54,7 +54,7 @@ def may_correct(document: Document, recipient: Recipient, now: Instant) -> objec
 
 
 def may_nudge(document: Document, recipient: Recipient, now: Instant) -> object:
-    return remind_now.nudge(document, {recipient.id}, None, SYSTEM, NOWHERE, now)
+    return remind_now.remind_recipients(document, {recipient.id}, None, SYSTEM, NOWHERE, now)
 
 
 ACTS: Mapping[str, Rule] = {
@@ -70,7 +70,7 @@ ACTS: Mapping[str, Rule] = {
 ACTS_ON_ONE: Mapping[str, RuleOfOne] = {"link": may_link, "correct": may_correct, "remind": may_nudge}
 
 
-def refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
+def catch_refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
     """Return the problem that the rule raises, or None if it allows the action."""
     try:
         ask(*asked)
@@ -79,14 +79,16 @@ def refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
     return None
 
 
-def refused(act: str, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
+def find_refusal(act: str, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
     """Return why an action on the document is refused now, or None."""
-    return refusal(ACTS[act], document, organisation, now)
+    return catch_refusal(ACTS[act], document, organisation, now)
 
 
-def refused_for(act: str, document: Document, recipient: Recipient, now: Instant) -> Problem | None:
+def find_recipient_refusal(
+    act: str, document: Document, recipient: Recipient, now: Instant
+) -> Problem | None:
     """Return why an action on one recipient is refused now, or None."""
-    return refusal(ACTS_ON_ONE[act], document, recipient, now)
+    return catch_refusal(ACTS_ON_ONE[act], document, recipient, now)
 
 
 SENTENCES: Mapping[str, str] = {
@@ -102,13 +104,13 @@ SENTENCES: Mapping[str, str] = {
 }
 
 
-def said(problem: Problem, times: Times, document: Document, organisation: Organisation) -> str:
+def explain_refusal(problem: Problem, times: Times, document: Document, organisation: Organisation) -> str:
     """Return a refusal as a sentence for the user."""
     if problem.code == "reminder_too_soon":
         minutes = ceil((problem.retry_after or 60) / 60)
         wait = "a minute" if minutes == 1 else f"{minutes} minutes"
         return f"The last reminder left less than an hour ago. The next one can leave in {wait}."
-    until = retention.locked_until(document, organisation)
+    until = retention.find_lock_end(document, organisation)
     if problem.code == "retention_locked" and until is not None:
         return f"Your organisation keeps completed documents. This one can be deleted {times.near(until)}."
     return SENTENCES.get(problem.code, problem.message)

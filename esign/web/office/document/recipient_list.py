@@ -5,12 +5,20 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from esign.core.document.challenge import Method
-from esign.core.document.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.document.document import (
+    INVITED,
+    Document,
+    MailDelivery,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Status,
+)
 from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
 from esign.web.office.document import possible_actions
 from esign.web.office.editor import editor
-from esign.web.office.frame.flash_messages import Times, counted
+from esign.web.office.frame.flash_messages import Times, format_count
 
 ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
 LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
@@ -18,7 +26,7 @@ PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "ac
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgressStep:
     """A step of a recipient's progress. `state` is on, cur or no, or empty for a step that is still to come."""
 
     state: str
@@ -26,71 +34,73 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class RecipientCard:
     """One recipient. `acts` holds the actions that work for them now."""
 
     recipient: Recipient
     colour: int | None
-    steps: tuple[Step, ...]
+    steps: tuple[ProgressStep, ...]
     line: str
     failed: str | None
     acts: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RecipientGroup:
     """The recipients who act at the same time. `state` is done, now, later or copy."""
 
     title: str
     state: str
     number: int
-    people: tuple[Person, ...]
+    people: tuple[RecipientCard, ...]
 
 
-def groups(
+def group_recipients(
     document: Document,
     times: Times,
     now: Instant,
     blocked: frozenset[str] = frozenset(),
     *,
     mails: bool = True,
-) -> list[Group]:
+) -> list[RecipientGroup]:
     """Return the recipients grouped by step. Those who only get a copy come last.
 
     `blocked` holds the ids of recipients whose code was tried too often; `mails` says whether mails leave now.
     """
-    made = Making(document, times, now, editor.colours(document.recipients), blocked, mails).person
+    made = CardBuilder(
+        document, times, now, editor.assign_colours(document.recipients), blocked, mails
+    ).person
     acting = sorted((r for r in document.recipients if r.role in INVITED), key=lambda r: r.order)
     steps = [list(found) for _, found in groupby(acting, key=lambda r: r.order)]
     found = [
-        Group(
-            title(n, len(steps), len(step)),
-            state_of(document, step),
+        RecipientGroup(
+            write_title(n, len(steps), len(step)),
+            find_group_state(document, step),
             n,
             tuple(map(made, step)),
         )
         for n, step in enumerate(steps, 1)
     ]
     if copies := [r for r in document.recipients if r.role not in INVITED]:
-        found.append(Group("Receives the sealed copy", "copy", 0, tuple(map(made, copies))))
+        found.append(RecipientGroup("Receives the sealed copy", "copy", 0, tuple(map(made, copies))))
     return found
 
 
-def title(number: int, of: int, size: int) -> str:
+def write_title(number: int, of: int, size: int) -> str:
     if of == 1:
         return "Together" if size > 1 else ""
     return f"Step {number}{', together' if size > 1 else ''}"
 
 
-def state_of(document: Document, people: list[Recipient]) -> str:
+def find_group_state(document: Document, people: list[Recipient]) -> str:
     done = {RecipientStatus.COMPLETED}
     if all(r.status in done for r in people if r.acting) and any(r.sent_at for r in people):
         return "done"
-    return "now" if document.status is Status.SENT and any(r.active for r in people) else "later"
+    return "now" if document.status is Status.SENT and any(r.is_active for r in people) else "later"
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class CardBuilder:
     """Builds what the page shows of each recipient."""
 
     document: Document
@@ -100,32 +110,32 @@ class Making:
     blocked: frozenset[str]
     mails: bool
 
-    def person(self, recipient: Recipient) -> Person:
-        failed = recipient.delivery is Delivery.FAILED
-        return Person(
+    def person(self, recipient: Recipient) -> RecipientCard:
+        failed = recipient.delivery is MailDelivery.FAILED
+        return RecipientCard(
             recipient,
             self.colours.get(recipient.id),
-            steps_of(self.document, recipient, self.mails),
+            list_steps(self.document, recipient, self.mails),
             self.line(recipient),
             (recipient.delivery_error or "No reason was given.") if failed else None,
-            frozenset(act for act in possible_actions.ACTS_ON_ONE if self.works(act, recipient))
+            frozenset(act for act in possible_actions.ACTS_ON_ONE if self.is_possible(act, recipient))
             | ({"unblock"} if recipient.id in self.blocked else set()),
         )
 
-    def works(self, act: str, recipient: Recipient) -> bool:
-        return possible_actions.refused_for(act, self.document, recipient, self.now) is None
+    def is_possible(self, act: str, recipient: Recipient) -> bool:
+        return possible_actions.find_recipient_refusal(act, self.document, recipient, self.now) is None
 
     def line(self, recipient: Recipient) -> str:
         """Return the line below the name, such as `Signer · opened on 20 Nov 2026 · reminded twice`."""
         words = [ROLES[recipient.role]]
         if self.document.status is Status.DRAFT:
             count = len(recipient.fields)
-            words += [counted(count, "field") if count else "no fields"] if recipient.acting else []
+            words += [format_count(count, "field") if count else "no fields"] if recipient.acting else []
         if proof := PROOFS.get(recipient.authentication):
             words.append(proof)
         if recipient.locale:
             words.append(LANGUAGES[recipient.locale].name)
-        if when := self.newest(recipient):
+        if when := self.describe_newest(recipient):
             words.append(when)
         if recipient.reminders_sent and recipient.completed_at is None:
             times = {1: "once", 2: "twice"}.get(recipient.reminders_sent, f"{recipient.reminders_sent} times")
@@ -134,7 +144,7 @@ class Making:
             words.append("locked: the code was tried too often")
         return " · ".join(words)
 
-    def newest(self, recipient: Recipient) -> str | None:
+    def describe_newest(self, recipient: Recipient) -> str | None:
         """Return the last thing that happened to the recipient, with its time, or None."""
         at = recipient.completed_at or recipient.declined_at
         if at is not None:
@@ -146,45 +156,47 @@ class Making:
         return f"invited {self.times.near(recipient.sent_at)}" if recipient.sent_at is not None else None
 
 
-def mailing_of(recipient: Recipient, mails: bool) -> Step:
+def describe_mailing(recipient: Recipient, mails: bool) -> ProgressStep:
     """Return how far the newest mail to the recipient has come. Sent means that a mail server accepted it."""
     if recipient.sent_at is None:
-        return Step("", "Sent")
+        return ProgressStep("", "Sent")
     late = recipient.viewed_at is None and recipient.completed_at is None
     return {
-        Delivery.ACCEPTED: Step("on", "Sent"),
-        Delivery.FAILED: Step("no", "Refused"),
-        Delivery.KEPT: Step("no" if late else "on", "Not mailed"),
-        Delivery.QUEUED: Step("cur", "Being mailed") if mails else Step("no" if late else "on", "Not mailed"),
-        Delivery.NONE: Step("on", "Invited"),
+        MailDelivery.ACCEPTED: ProgressStep("on", "Sent"),
+        MailDelivery.FAILED: ProgressStep("no", "Refused"),
+        MailDelivery.KEPT: ProgressStep("no" if late else "on", "Not mailed"),
+        MailDelivery.QUEUED: ProgressStep("cur", "Being mailed")
+        if mails
+        else ProgressStep("no" if late else "on", "Not mailed"),
+        MailDelivery.NONE: ProgressStep("on", "Invited"),
     }[recipient.delivery]
 
 
-def steps_of(document: Document, recipient: Recipient, mails: bool) -> tuple[Step, ...]:
+def list_steps(document: Document, recipient: Recipient, mails: bool) -> tuple[ProgressStep, ...]:
     if document.status is Status.DRAFT:
         return ()
     if recipient.role is Role.CC:
         done = recipient.sent_at is not None
         ended = document.status in (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
         if not done:
-            return (Step("", "No copy" if ended else "After sealing"),)
-        step = mailing_of(recipient, mails)
+            return (ProgressStep("", "No copy" if ended else "After sealing"),)
+        step = describe_mailing(recipient, mails)
         return (
-            Step(
+            ProgressStep(
                 step.state, {"Sent": "Copy sent", "Not mailed": "Copy not mailed"}.get(step.word, step.word)
             ),
         )
-    sent = mailing_of(recipient, mails)
-    viewed = Step("on" if recipient.viewed_at else "", "Viewed")
-    return (sent, viewed, *last_step(document, recipient))
+    sent = describe_mailing(recipient, mails)
+    viewed = ProgressStep("on" if recipient.viewed_at else "", "Viewed")
+    return (sent, viewed, *find_last_step(document, recipient))
 
 
-def last_step(document: Document, recipient: Recipient) -> tuple[Step, ...]:
+def find_last_step(document: Document, recipient: Recipient) -> tuple[ProgressStep, ...]:
     if recipient.role not in LAST:
         return ()
     if recipient.status is RecipientStatus.DECLINED:
-        return (Step("no", "Declined"),)
+        return (ProgressStep("no", "Declined"),)
     done, awaited = LAST[recipient.role]
     if recipient.status is RecipientStatus.COMPLETED:
-        return (Step("on", done),)
-    return (Step("cur" if document.status is Status.SENT and recipient.invited else "", awaited),)
+        return (ProgressStep("on", done),)
+    return (ProgressStep("cur" if document.status is Status.SENT and recipient.invited else "", awaited),)

@@ -8,18 +8,24 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from esign.actions.document import edit_document
-from esign.actions.document.edit_document import Changes
+from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.people import settings
 from esign.core.document.document import Document
 from esign.core.document.state.edit import LONGEST_DAYS
 from esign.core.instant import DAY, Instant, rfc3339
-from esign.web.api.documents import edited
+from esign.web.api.documents import collect_changes
 from esign.web.api.edit_requests import EditDocument
-from esign.web.office.document.document_actions import ask, asking
-from esign.web.office.document.forms import find, home, taken, telling, times_of
+from esign.web.office.document.document_actions import ask_about_document, make_asking
+from esign.web.office.document.forms import (
+    check_form,
+    find_document,
+    get_document_path,
+    get_times,
+    show_refusals,
+)
 from esign.web.office.frame import edit_conflict
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import EMPTY, Wrong, number
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 NO_DATE = "A date such as 2026-12-31."
@@ -27,50 +33,52 @@ NO_PAIR = "Line {number} is not a name, an equals sign and a text."
 NUMBERS = ("firstAfterDays", "everyDays", "max")
 
 
-async def change(call: Call, document: Document, body: dict[str, Any], done: str) -> Response:
+async def change_terms(call: OfficeCall, document: Document, body: dict[str, Any], done: str) -> Response:
     """Change the document as PATCH does, then lead to its page with the message `done`.
 
     Raise `Wrong` with a sentence for each field that does not fit, or if the document was changed meanwhile.
     """
-    given = taken(EditDocument, body)
-    with telling(call, document, body):
+    given = check_form(EditDocument, body)
+    with show_refusals(call, document, body):
         defaults = await settings.read(call.runtime, call.owner)
         await edit_document.edit(
-            call.runtime, asking(call, document, document.revision), Changes(edited(defaults, given))
+            call.runtime,
+            make_asking(call, document, document.revision),
+            DocumentChanges(collect_changes(defaults, given)),
         )
-    return call.go(home(document.id), done)
+    return call.redirect_to(get_document_path(document.id), done)
 
 
 # ---------- until when ----------
 
 
-async def ask_expiry(call: Call) -> Response:
-    document, times, now = await find(call), times_of(call), call.runtime.clock.now()
+async def ask_expiry(call: OfficeCall) -> Response:
+    document, times, now = await find_document(call), get_times(call), call.runtime.clock.now()
     last = (document.sent_at or now) + LONGEST_DAYS * DAY
     first = (document.sent_at or now) + document.expires_in_days * DAY
     span = {"least": times.date(now), "most": times.date(last - DAY), "first": first}
-    return await ask(call, "expiry", document, "expiry", **span)
+    return await ask_about_document(call, "expiry", document, "expiry", **span)
 
 
-async def expiry(call: Call) -> Response:
+async def change_expiry(call: OfficeCall) -> Response:
     """Set the expiry to the end of a day in the organisation's time zone, or back to the one it was sent with."""
-    document = await find(call)
-    shown = times_of(call).date(document.expires_at) if document.expires_at else ""
+    document = await find_document(call)
+    shown = get_times(call).date(document.expires_at) if document.expires_at else ""
     if "reset" in call.form:
-        return await change(call, document, {"expiresAt": None}, "expiry")
-    text = edit_conflict.typed(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
+        return await change_terms(call, document, {"expiresAt": None}, "expiry")
+    text = edit_conflict.find_typed_texts(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
     if text == shown and "seen-expiresAt" in call.form:
-        return call.go(home(document.id), "expiry")
+        return call.redirect_to(get_document_path(document.id), "expiry")
     if not text:
-        raise Wrong({"expiresAt": EMPTY})
+        raise FormError({"expiresAt": EMPTY})
     try:
-        until = end_of(text, call.signed.organisation.time_zone)
+        until = find_day_end(text, call.signed_in.organisation.time_zone)
     except ValueError:
-        raise Wrong({"expiresAt": NO_DATE}) from None
-    return await change(call, document, {"expiresAt": rfc3339(until)}, "expiry")
+        raise FormError({"expiresAt": NO_DATE}) from None
+    return await change_terms(call, document, {"expiresAt": rfc3339(until)}, "expiry")
 
 
-def end_of(date: str, zone: str) -> Instant:
+def find_day_end(date: str, zone: str) -> Instant:
     """Return the last second of that day. Raise ValueError for text that is not a date of the years 1971 to 9000."""
     if not DATE.fullmatch(date):
         raise ValueError(date)
@@ -84,37 +92,37 @@ def end_of(date: str, zone: str) -> Instant:
 # ---------- reminders ----------
 
 
-async def ask_reminders(call: Call) -> Response:
-    return await ask(call, "reminders", await find(call), "reminders")
+async def ask_reminders(call: OfficeCall) -> Response:
+    return await ask_about_document(call, "reminders", await find_document(call), "reminders")
 
 
-async def reminders(call: Call) -> Response:
-    document = await find(call)
-    stored = {name: str(number) for name, number in zip(NUMBERS, numbers(document), strict=True)}
+async def change_reminders(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    stored = {name: str(number) for name, number in zip(NUMBERS, list_plan_numbers(document), strict=True)}
     stored["enabled"] = "yes" if document.reminders.enabled else ""
-    texts = stored | edit_conflict.typed(
+    texts = stored | edit_conflict.find_typed_texts(
         call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"}
     )
-    plan: dict[str, Any] = {name: number(texts[name]) for name in NUMBERS if texts[name].strip()}
+    plan: dict[str, Any] = {name: parse_number(texts[name]) for name in NUMBERS if texts[name].strip()}
     body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
     try:
-        return await change(call, document, body, "reminders")
-    except Wrong as wrong:
-        raise wrong if "reminders" not in wrong.sentences else plan_refused(body) from None
+        return await change_terms(call, document, body, "reminders")
+    except FormError as wrong:
+        raise wrong if "reminders" not in wrong.sentences else place_plan_refusal(body) from None
 
 
-def numbers(document: Document) -> tuple[int, int, int]:
+def list_plan_numbers(document: Document) -> tuple[int, int, int]:
     plan = document.reminders
     return plan.first_after_days, plan.every_days, plan.max
 
 
-def plan_refused(body: dict[str, Any]) -> Wrong:
+def place_plan_refusal(body: dict[str, Any]) -> FormError:
     """Return a sentence for each of the three numbers that is out of bounds.
 
     The API checks the plan as one member, while the form shows each number in a field of its own.
     """
     limits = {"firstAfterDays": (1, 90), "everyDays": (1, 90), "max": (0, 10)}
-    return Wrong(
+    return FormError(
         {
             name: f"A whole number from {least} to {most}."
             for name, (least, most) in limits.items()
@@ -127,34 +135,38 @@ def plan_refused(body: dict[str, Any]) -> Wrong:
 # ---------- reference and notes ----------
 
 
-async def ask_reference(call: Call) -> Response:
-    document = await find(call)
-    return await ask(call, "reference", document, "reference", notes=notes(document))
+async def ask_reference(call: OfficeCall) -> Response:
+    document = await find_document(call)
+    return await ask_about_document(call, "reference", document, "reference", notes=format_notes(document))
 
 
-def notes(document: Document) -> str:
+def format_notes(document: Document) -> str:
     """Return the metadata as lines of `name = text`."""
     return "\n".join(f"{name} = {text}" for name, text in document.metadata.items())
 
 
-async def reference(call: Call) -> Response:
+async def change_reference(call: OfficeCall) -> Response:
     """Change only the fields that the user edited.
 
     Programs may change the reference and the notes as well while the page is open.
     """
-    document, body = await find(call), dict[str, Any]()
-    stored = {"externalId": document.external_id or "", "metadata": notes(document)}
-    texts = edit_conflict.typed(call, stored, stored | {"metadata": "; ".join(notes(document).splitlines())})
+    document, body = await find_document(call), dict[str, Any]()
+    stored = {"externalId": document.external_id or "", "metadata": format_notes(document)}
+    texts = edit_conflict.find_typed_texts(
+        call, stored, stored | {"metadata": "; ".join(format_notes(document).splitlines())}
+    )
     if "externalId" in texts:
         body["externalId"] = texts["externalId"]
     if "metadata" in texts:
-        body["metadata"] = pairs(texts["metadata"])
+        body["metadata"] = parse_pairs(texts["metadata"])
     return (
-        await change(call, document, body, "reference") if body else call.go(home(document.id), "reference")
+        await change_terms(call, document, body, "reference")
+        if body
+        else call.redirect_to(get_document_path(document.id), "reference")
     )
 
 
-def pairs(text: str, field: str = "metadata") -> dict[str, str]:
+def parse_pairs(text: str, field: str = "metadata") -> dict[str, str]:
     """Parse one `name = text` per line.
 
     Raise `Wrong` for a line without an equals sign, and for a name that is repeated.
@@ -165,6 +177,6 @@ def pairs(text: str, field: str = "metadata") -> dict[str, str]:
             continue
         name, equals, value = line.partition("=")
         if not equals or name.strip() in found:
-            raise Wrong({field: NO_PAIR.format(number=n)})
+            raise FormError({field: NO_PAIR.format(number=n)})
         found[name.strip()] = value.strip()
     return found

@@ -7,49 +7,55 @@ from starlette.responses import Response
 from esign.actions.document import documents
 from esign.actions.mail import test_mail
 from esign.actions.signing import simulated_recipients
-from esign.actions.signing.simulated_recipients import Step
+from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.actor import Mode
 from esign.core.document.document import Document, FieldType
 from esign.core.errors import Problem
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.testing import Simulation
-from esign.web.office.document.forms import filled, find, home, taken, telling
-from esign.web.office.document.terms import pairs
-from esign.web.office.frame.call import Call
+from esign.web.office.document.forms import (
+    check_form,
+    find_document,
+    get_document_path,
+    read_filled,
+    show_refusals,
+)
+from esign.web.office.document.terms import parse_pairs
+from esign.web.office.frame.call import OfficeCall
 
 PER_PAGE = 25
 TICKED = {"yes": True, "no": False}
 
 
-async def simulate(call: Call) -> Response:
+async def simulate(call: OfficeCall) -> Response:
     """Simulate one step of a recipient, or the end of the time to sign. Raise `not_found` for a live document."""
-    document = await find(call)
+    document = await find_document(call)
     if document.mode is not Mode.TEST:
         raise Problem("not_found")
     body: dict[str, Any] = {
         "action": call.form.get("action", ""),
-        **filled(call.form, "recipientId", "reason"),
+        **read_filled(call.form, "recipientId", "reason"),
     }
-    if entered := values(document, call.form.get("values", "")):
+    if entered := parse_values(document, call.form.get("values", "")):
         body["values"] = entered
-    given = taken(Simulation, body)
-    step = Step(given.action, given.recipient_id, entered, given.reason or None)
-    with telling(call, document, body):
+    given = check_form(Simulation, body)
+    step = SimulationStep(given.action, given.recipient_id, entered, given.reason or None)
+    with show_refusals(call, document, body):
         await simulated_recipients.simulate(call.runtime, call.owner, document.id, step)
-    return call.go(home(document.id), "simulated")
+    return call.redirect_to(get_document_path(document.id), "simulated")
 
 
-def values(document: Document, text: str) -> dict[str, str | bool]:
+def parse_values(document: Document, text: str) -> dict[str, str | bool]:
     """Parse the values that the recipient enters, by the key or the id of a field. A checkbox is ticked by `yes`."""
     fields = [field for recipient in document.recipients for field in recipient.fields]
     boxes = {field.key or field.id for field in fields if field.type is FieldType.CHECKBOX}
     return {
         name: TICKED.get(given.lower(), given) if name in boxes else given
-        for name, given in pairs(text, "values").items()
+        for name, given in parse_pairs(text, "values").items()
     }
 
 
-async def messages(call: Call) -> Response:
+async def show_messages(call: OfficeCall) -> Response:
     """Show the mails of test mode, newest first: all of them, or those about one document."""
     if call.owner.mode is not Mode.TEST:
         return call.page("test_messages", messages=(), document=None, cursor=None, live=True)

@@ -7,13 +7,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from esign.actions.base.browser_name import in_words
-from esign.core.document.audit import Entry
+from esign.actions.base.browser_name import describe_browser
+from esign.core.document.audit import AuditEntry
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document
-from esign.core.document.signing_link import Route
+from esign.core.document.signing_link import LinkRoute
 from esign.core.instant import Instant, parse
-from esign.web.office.draft.preflight import sentences
+from esign.web.office.draft.preflight import describe_repairs
 from esign.web.office.frame.flash_messages import Times
 
 # type: picture, tone (good, bad, active or none), sentence
@@ -61,15 +61,15 @@ MEMBERS: Mapping[str, str] = {
 }
 VARIANTS = {"original": "the original", "sealed": "the sealed PDF", "certificate": "the audit certificate"}
 LINKS = {
-    Route.EMAIL.value: "By the link sent by e-mail",
-    Route.SENDER.value: "By a link that was given to the sender",
-    Route.TEST.value: "By a link of test mode",
+    LinkRoute.EMAIL.value: "By the link sent by e-mail",
+    LinkRoute.SENDER.value: "By a link that was given to the sender",
+    LinkRoute.TEST.value: "By a link of test mode",
 }
 NO_LINK = "By a link; how it reached them was not recorded"
 CODES = {
-    Route.EMAIL.value: "entered the code from the e-mail",
-    Route.SENDER.value: "entered a code that was not e-mailed but kept on this server",
-    Route.TEST.value: "entered a code of test mode",
+    LinkRoute.EMAIL.value: "entered the code from the e-mail",
+    LinkRoute.SENDER.value: "entered a code that was not e-mailed but kept on this server",
+    LinkRoute.TEST.value: "entered a code of test mode",
 }
 PROOFS = {
     Method.LINK.value: "came by a link",
@@ -92,7 +92,7 @@ SHOWS_ORIGIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TimelineEntry:
     """An entry of the audit trail for the page. `more` is the small print below the sentence."""
 
     seq: int
@@ -104,22 +104,23 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class TimelineDay:
     """The entries of one day."""
 
     title: str
-    entries: tuple[Told, ...]
+    entries: tuple[TimelineEntry, ...]
 
 
-def days(trail: list[Entry], document: Document, times: Times) -> list[Day]:
+def group_by_day(trail: list[AuditEntry], document: Document, times: Times) -> list[TimelineDay]:
     """Group the entries by day, newest first, without those that only the full trail shows."""
-    newest = [told(line, document, times) for line in reversed(trail) if not is_quiet(line)]
+    newest = [describe_entry(line, document, times) for line in reversed(trail) if not is_quiet(line)]
     return [
-        Day(title, tuple(entries)) for title, entries in groupby(newest, lambda one: times.heading(one.at))
+        TimelineDay(title, tuple(entries))
+        for title, entries in groupby(newest, lambda one: times.heading(one.at))
     ]
 
 
-def is_quiet(line: Entry) -> bool:
+def is_quiet(line: AuditEntry) -> bool:
     """Return whether an entry appears in the full trail alone.
 
     These are the authentication by a link that was enough, and the consent that comes with each signature.
@@ -128,25 +129,25 @@ def is_quiet(line: Entry) -> bool:
     return by_link or line.type == "recipient.consented"
 
 
-def told(line: Entry, document: Document, times: Times) -> Told:
+def describe_entry(line: AuditEntry, document: Document, times: Times) -> TimelineEntry:
     """Return an entry as a sentence with its small print."""
     icon, tone, sentence = SENTENCES.get(line.type, UNKNOWN)
     data = line.data
     words = Markup(sentence).format(  # noqa: S704  (the sentences stand above; what is put in is escaped)
-        actor=actor_of(line),
-        whom=person(whom(line, document)),
-        members=listed([MEMBERS.get(name, name) for name in data.get("members", ())]),
+        actor=name_actor(line),
+        whom=format_name(name_recipient(line, document)),
+        members=join_words([MEMBERS.get(name, name) for name in data.get("members", ())]),
         variant=VARIANTS.get(data.get("variant", ""), "a file"),
         attempts=data.get("attempts", "several"),
-        proof=proof(data),
+        proof=describe_proof(data),
         act=data.get("act", "finished"),
         type=line.type,
     )
-    more = Markup(" · ").join(small_print(line, times))
-    return Told(line.seq, line.at, icon, tone, words, more)
+    more = Markup(" · ").join(write_small_print(line, times))
+    return TimelineEntry(line.seq, line.at, icon, tone, words, more)
 
 
-def proof(data: Mapping[str, Any]) -> str:
+def describe_proof(data: Mapping[str, Any]) -> str:
     """Return how the recipient was authenticated, claiming no more than was recorded."""
     if data.get("result") == "simulated":
         return "was simulated"
@@ -154,17 +155,17 @@ def proof(data: Mapping[str, Any]) -> str:
     return code or PROOFS.get(data.get("method", ""), "showed who they are")
 
 
-def actor_of(line: Entry) -> Markup:
+def name_actor(line: AuditEntry) -> Markup:
     """Return who acted, with as much of the name as the entry holds."""
     name = ((line.personal or {}).get("actor") or {}).get("name")
     if line.actor_kind == "system":
         by_address = line.type == "document.downloaded"
         return Markup("Somebody with a download address") if by_address else Markup("esign")
     known = name or line.actor_id or "Somebody"
-    return person(f"API key {known}" if line.actor_kind == "api_key" else known)
+    return format_name(f"API key {known}" if line.actor_kind == "api_key" else known)
 
 
-def whom(line: Entry, document: Document) -> str:
+def name_recipient(line: AuditEntry, document: Document) -> str:
     """Return the name of the recipient that an entry is about.
 
     A name that the entry recorded itself wins over the present one.
@@ -174,16 +175,16 @@ def whom(line: Entry, document: Document) -> str:
     return next((r.name for r in document.recipients if r.id == line.recipient_id), "a former recipient")
 
 
-def person(name: str) -> Markup:
+def format_name(name: str) -> Markup:
     """Return a name for the inside of a sentence, isolated from the sentence's writing direction."""
     return Markup("<b><bdi>{}</bdi></b>").format(name)
 
 
-def listed(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "nothing"
 
 
-def small_print(line: Entry, times: Times) -> list[Markup]:
+def write_small_print(line: AuditEntry, times: Times) -> list[Markup]:
     personal, data = line.personal or {}, line.data
     detail: Mapping[str, Any] = personal.get("detail") or {}
     notes: list[str] = []
@@ -196,31 +197,31 @@ def small_print(line: Entry, times: Times) -> list[Markup]:
     elif line.type in BY_LINK and line.actor_kind == "recipient":
         notes.append(LINKS.get(data.get("link", ""), NO_LINK))
     if line.type == "recipient.reminded":
-        notes.append("Automatically" if line.actor_kind == "system" else f"By {by_name(personal)}")
+        notes.append("Automatically" if line.actor_kind == "system" else f"By {name_sender(personal)}")
     if detail.get("email"):
         notes.append(str(detail["email"]))
     if detail.get("reason"):
         notes.append(f"“{detail['reason']}”")
     if "new" in detail:
-        notes.append(corrected(detail))
-    notes += of_data(line.type, data, times)
+        notes.append(describe_correction(detail))
+    notes += describe_data(line.type, data, times)
     if line.type in SHOWS_ORIGIN:
-        notes += [text for text in (personal.get("ip"), in_words(personal.get("userAgent"))) if text]
+        notes += [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"))) if text]
     return [Markup("<bdi>{}</bdi>").format(note) for note in notes]
 
 
-def by_name(personal: Mapping[str, Any]) -> str:
+def name_sender(personal: Mapping[str, Any]) -> str:
     return str((personal.get("actor") or {}).get("name") or "the sender")
 
 
-def corrected(detail: Mapping[str, Any]) -> str:
+def describe_correction(detail: Mapping[str, Any]) -> str:
     """Return the name and email address before and after a correction, as far as they changed."""
     old, new = detail["old"], detail["new"]
     return ", ".join(f"{old[name]} → {new[name]}" for name in ("name", "email") if old[name] != new[name])
 
 
-def of_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
-    changed = sentences(bool(data.get("repaired")), data.get("removed") or ())
+def describe_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
+    changed = describe_repairs(bool(data.get("repaired")), data.get("removed") or ())
     notes = [" ".join(changed)] if changed else []
     if type == "document.completed" and data.get("level"):
         notes.append(f"Level {data['level']}")

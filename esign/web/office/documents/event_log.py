@@ -9,9 +9,9 @@ from starlette.responses import Response
 from esign.actions.webhook import deliveries
 from esign.core.instant import parse
 from esign.core.people.admin_audit import ACTS
-from esign.store.queue.events import Wanted
+from esign.store.queue.events import EventFilter
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 from esign.web.office.webhook import event_choices
 
 PER_PAGE = 50
@@ -22,25 +22,27 @@ NAMES: Mapping[str, str] = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show_events(call: OfficeCall) -> Response:
     """Show the events, newest first; with `type` in the address only events of that type."""
     given = call.request.query_params.get("type", "")
     kind = given if given in NAMES else None
-    wanted = Wanted(call.owner.organisation_id, call.owner.mode, kind, None, 0, 2**62)
+    wanted = EventFilter(call.owner.organisation_id, call.owner.mode, kind, None, 0, 2**62)
     filters = f"events:{wanted}"
-    found, more = await deliveries.find_events(call.runtime, wanted, PER_PAGE, paging.after(call, filters))
+    found, more = await deliveries.find_events(
+        call.runtime, wanted, PER_PAGE, paging.read_cursor(call, filters)
+    )
     return call.page(
         "events",
-        events=[row(orjson.loads(body)) for body in found],
+        events=[describe_event(orjson.loads(body)) for body in found],
         kinds=event_choices.GROUPS,
         kind=kind,
-        more=paging.link_to(call, more, filters, **({"type": kind} if kind else {})),
+        more=paging.link_next_page(call, more, filters, **({"type": kind} if kind else {})),
         first=paging.AFTER not in call.request.query_params,
         days=call.runtime.config.limits.event_days,
     )
 
 
-def row(body: Mapping[str, Any]) -> dict[str, Any]:
+def describe_event(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the list shows of an event.
 
     Of a deleted document only the id is known, which then stands in place of the title.
@@ -57,13 +59,13 @@ def row(body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def show_one(call: Call) -> Response:
+async def show_event(call: OfficeCall) -> Response:
     """Show one event, with the JSON body that webhooks receive."""
     body = orjson.loads(await deliveries.read_event(call.runtime, call.owner, call.path["id"]))
     document = body["data"].get("document", {}).get("id")
     return call.page(
         "event",
-        event=row(body),
+        event=describe_event(body),
         document=document if body["type"] != "document.deleted" else None,
         body=orjson.dumps(body, option=orjson.OPT_INDENT_2).decode(),
     )

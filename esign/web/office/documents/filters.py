@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from esign.core.document.document import Status
-from esign.core.document.document_filters import Listing, Sort
+from esign.core.document.document_filters import DocumentFilters, Sort
 from esign.core.errors import Problem
 from esign.web.api.list_requests import DocumentList
 from esign.web.http.validation import check
@@ -16,7 +16,7 @@ LIST = "/documents"
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ListTab:
     """A tab above the list: the documents of some statuses, or those that need attention."""
 
     name: str
@@ -24,13 +24,13 @@ class View:
     attention: bool = False
 
 
-VIEWS: Mapping[str, View] = {
-    "": View("All"),
-    "attention": View("Needs attention", attention=True),
-    "draft": View("Draft", (Status.DRAFT,)),
-    "waiting": View("Waiting", (Status.SENT, Status.SEALING)),
-    "completed": View("Completed", (Status.COMPLETED,)),
-    "closed": View("Closed", (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)),
+VIEWS: Mapping[str, ListTab] = {
+    "": ListTab("All"),
+    "attention": ListTab("Needs attention", attention=True),
+    "draft": ListTab("Draft", (Status.DRAFT,)),
+    "waiting": ListTab("Waiting", (Status.SENT, Status.SEALING)),
+    "completed": ListTab("Completed", (Status.COMPLETED,)),
+    "closed": ListTab("Closed", (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)),
 }
 SORTS: Mapping[str, str] = {
     Sort.NEWEST: "Newest first",
@@ -52,7 +52,7 @@ NO_DAY = "A day such as 2026-11-21."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DocumentListQuery:
     """The filters that an address asks for.
 
     `given` holds its parameters by name; `wrong` holds a sentence for each parameter that is not understood.
@@ -60,7 +60,7 @@ class Asked:
     """
 
     given: Mapping[str, str]
-    listing: Listing
+    listing: DocumentFilters
     bound: str
     wrong: Mapping[str, str]
 
@@ -85,32 +85,32 @@ class Asked:
         return f"{LIST}?{urlencode(kept)}" if kept else LIST
 
 
-def read(query: Mapping[str, str], zone: str) -> Asked:
+def read_query(query: Mapping[str, str], zone: str) -> DocumentListQuery:
     """Read the filters from an address. Days begin at midnight in the time zone `zone`.
 
     A value that is not understood does not filter; `wrong` has a sentence for it.
     """
     names = ("view", "q", *FILTERS, "sort")
     given = {name: query[name].strip() for name in names if query.get(name, "").strip()}
-    given = {name: text for name, text in given.items() if known(name, text)}
+    given = {name: text for name, text in given.items() if is_known_value(name, text)}
     wrong: dict[str, str] = {}
     asked = {name: given[name] for name in ("q", "sort", *TEXTS) if name in given}
     for name in DAYS:
         if name in given:
             try:
-                asked[BOUNDS[name]] = edge(given[name], zone, after=name.endswith("To"))
+                asked[BOUNDS[name]] = find_day_edge(given[name], zone, after=name.endswith("To"))
             except (ValueError, OverflowError):
                 wrong[name] = NO_DAY
     view = VIEWS[given.get("view", "")]
     if view.statuses:
         asked["status"] = ",".join(view.statuses)
-    found, refused = checked(asked)
+    found, refused = check_query(asked)
     wrong |= {name: NO_DAY if name in DAYS else sentence for name, sentence in refused.items()}
     listing = replace(found.to_listing(), attention=view.attention)
-    return Asked(given, listing, f"{found.filters}:{view.attention}", wrong)
+    return DocumentListQuery(given, listing, f"{found.filters}:{view.attention}", wrong)
 
 
-def known(name: str, text: str) -> bool:
+def is_known_value(name: str, text: str) -> bool:
     """Return whether a value is one that the pages themselves link to.
 
     This concerns the tab and the sort order; every other parameter takes any text. Nobody types these two, so a
@@ -119,7 +119,7 @@ def known(name: str, text: str) -> bool:
     return text in {"view": VIEWS, "sort": SORTS}.get(name, (text,))
 
 
-def checked(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
+def check_query(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
     """Validate the query.
 
     Return the part that is valid, and a sentence for each parameter of the address that is not.
@@ -132,7 +132,7 @@ def checked(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
     return check(DocumentList, rest), {FIELDS.get(name, name): said for name, said in refused.items()}
 
 
-def edge(text: str, zone: str, *, after: bool) -> str:
+def find_day_edge(text: str, zone: str, *, after: bool) -> str:
     """Return the start of a day in the time zone `zone` in the form of the API; with `after`, the start of the
     next day.
 

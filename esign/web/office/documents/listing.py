@@ -6,59 +6,59 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import document_list
-from esign.actions.document.document_list import Page, Turn
+from esign.actions.document.document_list import DocumentListPage, PageTurn
 from esign.core.document.document import Status
 from esign.core.errors import Problem
-from esign.core.people.user import Act, may
+from esign.core.people.user import Permission, has_permission
 from esign.store.document import templates
-from esign.store.document.status_counts import Counts
+from esign.store.document.status_counts import StatusCounts
 from esign.web.api.paging import cursor_of, place_of
-from esign.web.office.document.document_row import MOST_PIPS, row_of
+from esign.web.office.document.document_row import MOST_PIPS, make_row
 from esign.web.office.documents import filters
-from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, Asked
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.dispatch import address
+from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.dispatch import get_full_path
 from esign.web.office.frame.flash_messages import Times
 
 PER_PAGE = 25
 TEMPLATES = 100
 
 
-async def show(call: Call) -> Response:
+async def show_list(call: OfficeCall) -> Response:
     """Show the page of the list that the address asks for. An invalid cursor leads back to the first page."""
-    organisation = call.signed.organisation
-    asked = filters.read(call.request.query_params, organisation.time_zone)
+    organisation = call.signed_in.organisation
+    asked = filters.read_query(call.request.query_params, organisation.time_zone)
     try:
-        turn = turn_of(call, asked)
+        turn = read_turn(call, asked)
     except Problem:
-        return call.go(asked.link())
-    counts = await document_list.count(call.runtime, call.owner)
-    page = Page((), None, None)
+        return call.redirect_to(asked.link())
+    counts = await document_list.count_by_status(call.runtime, call.owner)
+    page = DocumentListPage((), None, None)
     if not asked.wrong:
         page = await document_list.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
     call.wrong = asked.wrong
-    made = await templates.titles(call.runtime.db, organisation.id, call.owner.mode, TEMPLATES)
-    allowed = [act for act in Act if may(call.signed.member.role, act)]
+    made = await templates.find_titles(call.runtime.db, organisation.id, call.owner.mode, TEMPLATES)
+    allowed = [act for act in Permission if has_permission(call.signed_in.member.role, act)]
     times = Times(organisation.time_zone, call.runtime.clock.now())
     return call.page(
         "documents",
         asked=asked,
         given=asked.given,
-        tabs=[tab(name, asked, counts) for name in VIEWS],
+        tabs=[describe_tab(name, asked, counts) for name in VIEWS],
         total=counts.all,
-        rows=[row_of(document, organisation, allowed, times) for document in page.documents],
+        rows=[make_row(document, organisation, allowed, times) for document in page.documents],
         turned=turn is not None,
-        previous=turned(call, asked, page.previous),
-        next=turned(call, asked, page.next),
+        previous=link_to_turn(call, asked, page.previous),
+        next=link_to_turn(call, asked, page.next),
         sorts=SORTS,
         templates=made,
-        chips=chips(asked, dict(made)),
+        chips=list_chips(asked, dict(made)),
         most_pips=MOST_PIPS,
-        back=address(call.request),
+        back=get_full_path(call.request),
     )
 
 
-def tab(name: str, asked: Asked, counts: Counts) -> dict[str, Any]:
+def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> dict[str, Any]:
     """Return one tab.
 
     Its link keeps the search; its number counts all documents of the tab, whatever is searched for.
@@ -74,7 +74,7 @@ def tab(name: str, asked: Asked, counts: Counts) -> dict[str, Any]:
     }
 
 
-def turn_of(call: Call, asked: Asked) -> Turn | None:
+def read_turn(call: OfficeCall, asked: DocumentListQuery) -> PageTurn | None:
     """Return the place and direction that the address asks for, or None for the first page.
 
     Raise `invalid_cursor` for a cursor of another list.
@@ -82,21 +82,21 @@ def turn_of(call: Call, asked: Asked) -> Turn | None:
     given = call.request.query_params
     for name in ("after", "before"):
         if name in given:
-            place = place_of(call.runtime.vault, given[name], bound(call, asked))
+            place = place_of(call.runtime.vault, given[name], build_cursor_binding(call, asked))
             assert place is not None
-            return Turn(place, back=name == "before")
+            return PageTurn(place, back=name == "before")
     return None
 
 
-def turned(call: Call, asked: Asked, turn: Turn | None) -> str | None:
+def link_to_turn(call: OfficeCall, asked: DocumentListQuery, turn: PageTurn | None) -> str | None:
     """Return the address of the page that `turn` leads to, or None without one."""
     if turn is None:
         return None
-    cursor = cursor_of(call.runtime.vault, turn.place, bound(call, asked))
+    cursor = cursor_of(call.runtime.vault, turn.place, build_cursor_binding(call, asked))
     return asked.link(**{"before" if turn.back else "after": cursor})
 
 
-def bound(call: Call, asked: Asked) -> str:
+def build_cursor_binding(call: OfficeCall, asked: DocumentListQuery) -> str:
     """Return the text that binds a cursor to this list, its owner and its filters."""
     return f"office:{call.owner}:{asked.bound}"
 
@@ -104,16 +104,16 @@ def bound(call: Call, asked: Asked) -> str:
 WORDS = {"recipientEmail": "Recipient {}", "externalId": "Reference {}", "templateId": "From {}"}
 
 
-def chips(asked: Asked, titles: dict[str, str]) -> list[tuple[str, str]]:
+def list_chips(asked: DocumentListQuery, titles: dict[str, str]) -> list[tuple[str, str]]:
     """Return the active filters as (words, address of the list without this filter)."""
     return [
-        (chip(name, text, titles), asked.link(**{name: None}))
+        (write_chip(name, text, titles), asked.link(**{name: None}))
         for name, text in asked.filters.items()
         if name not in asked.wrong
     ]
 
 
-def chip(name: str, text: str, titles: dict[str, str]) -> str:
+def write_chip(name: str, text: str, titles: dict[str, str]) -> str:
     """Return one active filter in words. A template is named by its title."""
     if name not in DAYS:
         return WORDS[name].format(titles.get(text, "another template") if name == "templateId" else text)

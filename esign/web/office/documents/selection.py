@@ -12,17 +12,17 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from esign.actions.document import bulk_actions, files, zip_files
-from esign.actions.document.bulk_actions import Deed, Doing, Result
+from esign.actions.document.bulk_actions import BulkAction, BulkRequest, BulkResult
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.web import downloads
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.office.document import possible_actions
-from esign.web.office.document.forms import taken, times_of
-from esign.web.office.frame.call import Call, local
-from esign.web.office.frame.flash_messages import size
+from esign.web.office.document.forms import check_form, get_times
+from esign.web.office.frame.call import OfficeCall, accept_local_path
+from esign.web.office.frame.flash_messages import format_size
 from esign.web.office.sign_in.sign_in import HOME
-from esign.web.pages import saved
+from esign.web.pages import make_download_headers
 
 MOST = 100
 NOTHING = "No document was ticked."
@@ -32,7 +32,7 @@ NOT_THEN = "It did not work then. Try it again."
 NAMELESS, GONE = "A document", "It is not there any more."
 
 
-def ids_of(call: Call) -> list[str]:
+def read_ids(call: OfficeCall) -> list[str]:
     """Return the ids of the ticked documents without repetition, the first 100 at most.
 
     They come from the form, which names them in one field, or else from the address.
@@ -42,17 +42,17 @@ def ids_of(call: Call) -> list[str]:
     return list(dict.fromkeys(given))[:MOST]
 
 
-def back_of(call: Call) -> str:
+def find_way_back(call: OfficeCall) -> str:
     """Return the page of the list that the user came from, or the start of the list."""
     given = call.form.get("back") or call.request.query_params.get("back", "")
-    return local(given) or HOME
+    return accept_local_path(given) or HOME
 
 
-def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
+def list_refusals(call: OfficeCall, results: Sequence[BulkResult]) -> list[tuple[str, str]]:
     """Return (title, reason) for each document on which the action was or would be refused."""
-    organisation, times = call.signed.organisation, times_of(call)
+    organisation, times = call.signed_in.organisation, get_times(call)
     return [
-        (one.document.title, possible_actions.said(one.problem, times, one.document, organisation))
+        (one.document.title, possible_actions.explain_refusal(one.problem, times, one.document, organisation))
         if one.document
         else (NAMELESS, GONE)
         for one in results
@@ -63,55 +63,55 @@ def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
 # ---------- asking ----------
 
 
-async def ask(call: Call, deed: Deed) -> Response:
+async def ask_bulk(call: OfficeCall, deed: BulkAction) -> Response:
     """Ask for confirmation: show the documents on which the action would work, and why it would not on the others."""
-    ids = ids_of(call)
+    ids = read_ids(call)
     if not ids:
-        return call.go(back_of(call))
-    weighed = [await weigh(call, deed, id) for id in ids]
+        return call.redirect_to(find_way_back(call))
+    weighed = [await weigh_action(call, deed, id) for id in ids]
     return call.page(
         f"selection_{deed}",
-        back=back_of(call),
+        back=find_way_back(call),
         fit=[one.document for one in weighed if one.document and one.problem is None],
-        unfit=refusals(call, weighed),
+        unfit=list_refusals(call, weighed),
     )
 
 
-async def weigh(call: Call, deed: Deed, id: str) -> Result:
+async def weigh_action(call: OfficeCall, deed: BulkAction, id: str) -> BulkResult:
     """Return whether the action would work on a document now, without doing it."""
     found = await bulk_actions.find(call.runtime, call.owner, id)
     if found.document is None:
         return found
-    organisation, now = call.signed.organisation, call.runtime.clock.now()
-    return replace(found, problem=possible_actions.refused(deed, found.document, organisation, now))
+    organisation, now = call.signed_in.organisation, call.runtime.clock.now()
+    return replace(found, problem=possible_actions.find_refusal(deed, found.document, organisation, now))
 
 
-async def ask_remind(call: Call) -> Response:
-    return await ask(call, Deed.REMIND)
+async def ask_remind(call: OfficeCall) -> Response:
+    return await ask_bulk(call, BulkAction.REMIND)
 
 
-async def ask_cancel(call: Call) -> Response:
-    return await ask(call, Deed.CANCEL)
+async def ask_cancel(call: OfficeCall) -> Response:
+    return await ask_bulk(call, BulkAction.CANCEL)
 
 
-async def ask_delete(call: Call) -> Response:
-    return await ask(call, Deed.DELETE)
+async def ask_delete(call: OfficeCall) -> Response:
+    return await ask_bulk(call, BulkAction.DELETE)
 
 
-async def ask_download(call: Call) -> Response:
+async def ask_download(call: OfficeCall) -> Response:
     """Ask for confirmation of a download, with the number, kind and total size of the files."""
-    ids = ids_of(call)
+    ids = read_ids(call)
     if not ids:
-        return call.go(back_of(call))
-    found = await zip_files.describe(call.runtime, call.owner, ids)
+        return call.redirect_to(find_way_back(call))
+    found = await zip_files.list_files(call.runtime, call.owner, ids)
     octets = sum(file.size for file in found)
     return call.page(
         "selection_download",
-        back=back_of(call),
+        back=find_way_back(call),
         fit=[file.document for file in found],
         unfit=[(NAMELESS, GONE)] * (len(ids) - len(found)),
         sealed=sum(file.variant == "sealed" for file in found),
-        weight=size(octets),
+        weight=format_size(octets),
         large=LARGE if octets > zip_files.MOST_BYTES else None,
     )
 
@@ -119,109 +119,113 @@ async def ask_download(call: Call) -> Response:
 # ---------- doing ----------
 
 
-async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool = True) -> Response:
+async def do_bulk(
+    call: OfficeCall, deed: BulkAction, words: str | None = None, *, notify: bool = True
+) -> Response:
     """Do the action on each ticked document.
 
     Lead back to the list if all of them succeeded, else to a page that says which did not and why. Raise
     `invalid_request` if no document was ticked.
     """
-    ids = ids_of(call)
+    ids = read_ids(call)
     if not ids:
         raise Problem("invalid_request", NOTHING)
-    doing = Doing(deed, call.owner, call.actor, call.origin, words, notify)
-    results = await bulk_actions.do(call.runtime, doing, ids)
+    doing = BulkRequest(deed, call.owner, call.actor, call.origin, words, notify)
+    results = await bulk_actions.perform_all(call.runtime, doing, ids)
     done = [one for one in results if one.document and one.problem is None]
     if len(done) == len(results):
-        return call.go(back_of(call), f"documents-{deed}", len(done))
-    told = [("deed", deed.value), ("of", str(len(results))), ("back", back_of(call))]
-    told += [("done", one.id) for one in done if deed is not Deed.DELETE]
+        return call.redirect_to(find_way_back(call), f"documents-{deed}", len(done))
+    told = [("deed", deed.value), ("of", str(len(results))), ("back", find_way_back(call))]
+    told += [("done", one.id) for one in done if deed is not BulkAction.DELETE]
     told += [("not", f"{one.id}.{one.problem.code}") for one in results if one.problem]
-    return call.go(f"/selection/done?{urlencode(told)}")
+    return call.redirect_to(f"/selection/done?{urlencode(told)}")
 
 
-async def show_done(call: Call) -> Response:
+async def show_done(call: OfficeCall) -> Response:
     """Show what was done and what was not.
 
     The reasons are worked out anew, because the page can be reloaded later.
     """
     query = call.request.query_params
-    deed = {deed.value: deed for deed in Deed}.get(query.get("deed", ""))
+    deed = {deed.value: deed for deed in BulkAction}.get(query.get("deed", ""))
     of, refused = query.get("of", ""), [one.partition(".") for one in query.getlist("not")[:MOST]]
     if (
         deed is None
         or not refused
         or not (of.isascii() and of.isdecimal() and len(refused) <= int(of) <= MOST)
     ):
-        return call.go(back_of(call))
-    results = [await recalled(call, deed, id, code) for id, _, code in refused]
+        return call.redirect_to(find_way_back(call))
+    results = [await recall_refusal(call, deed, id, code) for id, _, code in refused]
     done = [await bulk_actions.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
     return call.page(
         "selection_done",
         deed=deed.value,
-        back=back_of(call),
+        back=find_way_back(call),
         of=int(of),
         number=int(of) - len(refused),
         fit=[one.document for one in done if one.document],
-        unfit=refusals(call, results),
+        unfit=list_refusals(call, results),
     )
 
 
-async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
+async def recall_refusal(call: OfficeCall, deed: BulkAction, id: str, code: str) -> BulkResult:
     """Return why the action was not done: the reason that holds now, or else the reason given then by `code`."""
-    found = await weigh(call, deed, id)
+    found = await weigh_action(call, deed, id)
     known = Problem(code) if code in possible_actions.SENTENCES else Problem("unavailable", NOT_THEN)
     return replace(found, problem=found.problem or known)
 
 
-async def remind(call: Call) -> Response:
-    given = taken(RemindRecipients, {"message": call.form.get("message", "")})
-    return await do(call, Deed.REMIND, given.message or None)
+async def remind(call: OfficeCall) -> Response:
+    given = check_form(RemindRecipients, {"message": call.form.get("message", "")})
+    return await do_bulk(call, BulkAction.REMIND, given.message or None)
 
 
-async def cancel(call: Call) -> Response:
+async def cancel(call: OfficeCall) -> Response:
     notify = "notify" in call.form
-    given = taken(CancelDocument, {"reason": call.form.get("reason", ""), "notify": notify})
-    return await do(call, Deed.CANCEL, given.reason or None, notify=given.notify)
+    given = check_form(CancelDocument, {"reason": call.form.get("reason", ""), "notify": notify})
+    return await do_bulk(call, BulkAction.CANCEL, given.reason or None, notify=given.notify)
 
 
-async def delete(call: Call) -> Response:
-    return await do(call, Deed.DELETE)
+async def delete(call: OfficeCall) -> Response:
+    return await do_bulk(call, BulkAction.DELETE)
 
 
-async def seal(call: Call) -> Response:
-    return await do(call, Deed.SEAL)
+async def seal(call: OfficeCall) -> Response:
+    return await do_bulk(call, BulkAction.SEAL)
 
 
-async def download(call: Call) -> Response:
+async def download(call: OfficeCall) -> Response:
     """Send one file as it is, or several as a ZIP that is made while it is sent.
 
     Raise `invalid_request` if the files are larger together than an archive may be.
     """
-    found = await zip_files.describe(call.runtime, call.owner, ids_of(call))
+    found = await zip_files.list_files(call.runtime, call.owner, read_ids(call))
     if not found:
         raise Problem("not_found", GONE)
     if sum(file.size for file in found) > zip_files.MOST_BYTES:
         raise Problem("invalid_request", LARGE)
     if len(found) == 1:
         content = await files.read(call.runtime, found[0], call.actor, call.origin)
-        return downloads.answer(found[0], content)
-    zone = call.signed.organisation.time_zone
+        return downloads.make_file_response(found[0], content)
+    zone = call.signed_in.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
-    async with await placed(call) as held:  # gives the place back if the log entry fails
+    async with await take_archive_place(call) as held:  # gives the place back if the log entry fails
         await zip_files.log_export(call.runtime, call.owner, found, call.caller)
         place = held.pop_all()
     pieces = zip_files.pack(call.runtime, found, zone, call.actor, call.origin)
-    return Archive(place, pieces, headers=saved(name(today)), media_type="application/zip")
+    return ArchiveResponse(
+        place, pieces, headers=make_download_headers(name_archive(today)), media_type="application/zip"
+    )
 
 
-async def placed(call: Call) -> AsyncExitStack:
+async def take_archive_place(call: OfficeCall) -> AsyncExitStack:
     """Take a place among the archives being made.
 
     The caller closes the returned stack to give the place back. Raise `rate_limited` if no place becomes free
     in time.
     """
     async with AsyncExitStack() as stack:
-        place = await stack.enter_async_context(call.packing.place(call.signed.user.id))
+        place = await stack.enter_async_context(call.packing.place(call.signed_in.user.id))
         try:
             await place.take()
         except Problem as problem:
@@ -229,7 +233,7 @@ async def placed(call: Call) -> AsyncExitStack:
         return stack.pop_all()
 
 
-class Archive(StreamingResponse):
+class ArchiveResponse(StreamingResponse):
     """A ZIP response that gives its place back once it was sent or the client has disconnected."""
 
     def __init__(self, place: AsyncExitStack, pieces: AsyncIterator[bytes], **more: Any) -> None:
@@ -241,6 +245,6 @@ class Archive(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-def name(today: datetime) -> str:
+def name_archive(today: datetime) -> str:
     """Return the file name of an archive, such as `documents 2026-11-22.zip`."""
     return f"documents {today:%Y-%m-%d}.zip"

@@ -9,7 +9,7 @@ import orjson
 
 from esign.core.document.document import Document, Recipient
 from esign.core.document.template import Template
-from esign.web.office.frame.forms import number
+from esign.web.office.frame.forms import parse_number
 
 KEY = re.compile(r"name-(\w{1,40})")
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
@@ -18,7 +18,7 @@ Texts = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FormShape:
     """The fields of a form and the members of a PATCH that they stand for, at the top and in each row.
 
     `list` is the member that holds the rows, `prefix` the prefix of their ids. `named` lists the fields of a
@@ -38,7 +38,7 @@ class Shape:
         return (*self.members, "remind", *REMINDERS)
 
 
-DRAFT = Shape(
+DRAFT = FormShape(
     "recipients",
     "rcp",
     {
@@ -60,7 +60,7 @@ DRAFT = Shape(
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class FormSheet:
     """The texts of a form.
 
     `rows` are the recipients or the roles in their order, by id; a new row goes by a name that its page made
@@ -70,7 +70,7 @@ class Sheet:
     top: Texts
     rows: dict[str, Texts] = field(default_factory=dict)
 
-    def flat(self) -> Texts:
+    def flatten(self) -> Texts:
         """Return the texts by the names of the form's fields: `title`, `email-rcp_…`."""
         return self.top | {
             f"{name}-{key}": text for key, row in self.rows.items() for name, text in row.items()
@@ -81,19 +81,19 @@ class Sheet:
         return orjson.dumps({"top": self.top, "rows": self.rows}).decode()
 
 
-def of_document(document: Document) -> Sheet:
+def fill_from_document(document: Document) -> FormSheet:
     """Return a draft as the texts of its form."""
-    top = top_of(document) | {"locale": document.locale or "", "redirect": document.redirect_url or ""}
-    return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
+    top = fill_top(document) | {"locale": document.locale or "", "redirect": document.redirect_url or ""}
+    return FormSheet(top, {recipient.id: fill_row(recipient) for recipient in document.recipients})
 
 
-def top_of(made: Document | Template) -> Texts:
+def fill_top(made: Document | Template) -> Texts:
     """Return the texts that a draft and a template have in common."""
     reminders = made.reminders
     return {
         "title": made.title,
         "subject": made.subject or "",
-        "message": lines(made.message or ""),
+        "message": normalise_lines(made.message or ""),
         "days": str(made.expires_in_days),
         "remind": "yes" if reminders.enabled else "",
         "first": str(reminders.first_after_days),
@@ -102,7 +102,7 @@ def top_of(made: Document | Template) -> Texts:
     }
 
 
-def of_recipient(recipient: Recipient) -> Texts:
+def fill_row(recipient: Recipient) -> Texts:
     """Return a recipient as the texts of a row."""
     return {
         "order": str(recipient.order),
@@ -115,7 +115,7 @@ def of_recipient(recipient: Recipient) -> Texts:
     }
 
 
-def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
+def read_form(form: Mapping[str, str], shape: FormShape = DRAFT) -> FormSheet:
     """Read the texts that a form sent. The rows keep the order of the form, sorted by step.
 
     A new row with neither of its required texts is left out.
@@ -128,10 +128,12 @@ def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
             }
             if any(row[name] for name in shape.named) or not found[1].startswith("new"):
                 rows[found[1]] = row
-    return Sheet({name: lines(form.get(name, "")).strip() for name in shape.top}, in_order(rows))
+    return FormSheet(
+        {name: normalise_lines(form.get(name, "")).strip() for name in shape.top}, sort_rows(rows)
+    )
 
 
-def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
+def load_sheet(text: str, shape: FormShape = DRAFT) -> FormSheet | None:
     """Parse what `dump` wrote. Return None for anything else."""
     try:
         found = orjson.loads(text)
@@ -139,74 +141,76 @@ def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
         rows = {key: {name: str(row[name]) for name in shape.entry} for key, row in found["rows"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    return Sheet(top, rows)
+    return FormSheet(top, rows)
 
 
-def lines(text: str) -> str:
+def normalise_lines(text: str) -> str:
     """Return the text with line breaks as they are stored. Browsers send two characters for each."""
     return text.replace("\r\n", "\n")
 
 
-def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
+def rename_rows(sheet: FormSheet, ids: Mapping[str, str]) -> FormSheet:
     """Give rows other names. A row that already has one of the new names is dropped."""
     gone = set(ids.values())
-    return Sheet(sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone})
+    return FormSheet(
+        sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone}
+    )
 
 
 # ---------- the order of the rows ----------
 
 
-def step(row: Texts) -> int:
+def parse_step(row: Texts) -> int:
     """Return the step of a row, or 0 if it is not a number of at most eight digits."""
     return int(row["order"]) if row["order"].isdecimal() and len(row["order"]) < 9 else 0
 
 
-def in_order(rows: Mapping[str, Texts]) -> dict[str, Texts]:
+def sort_rows(rows: Mapping[str, Texts]) -> dict[str, Texts]:
     """Sort rows by their step. Rows of the same step keep their order."""
-    return dict(sorted(rows.items(), key=lambda one: step(one[1])))
+    return dict(sorted(rows.items(), key=lambda one: parse_step(one[1])))
 
 
-def moved(sheet: Sheet, key: str, by: int) -> Sheet:
+def move_row(sheet: FormSheet, key: str, by: int) -> FormSheet:
     """Move a row up or down. The steps stay where they are; the row takes the step of its new position."""
     keys = list(sheet.rows)
     steps = [row["order"] for row in sheet.rows.values()]
     if key not in keys or not 0 <= (there := keys.index(key) + by) < len(keys):
         return sheet
     keys.insert(there, keys.pop(keys.index(key)))
-    return stepped(sheet, dict(zip(keys, steps, strict=True)))
+    return assign_steps(sheet, dict(zip(keys, steps, strict=True)))
 
 
-def together(sheet: Sheet) -> Sheet:
+def set_one_step(sheet: FormSheet) -> FormSheet:
     """Put every row at step 1."""
-    return stepped(sheet, dict.fromkeys(sheet.rows, "1"))
+    return assign_steps(sheet, dict.fromkeys(sheet.rows, "1"))
 
 
-def one_by_one(sheet: Sheet) -> Sheet:
+def number_steps(sheet: FormSheet) -> FormSheet:
     """Put each row at a step of its own."""
-    return stepped(sheet, {key: str(n) for n, key in enumerate(sheet.rows, 1)})
+    return assign_steps(sheet, {key: str(n) for n, key in enumerate(sheet.rows, 1)})
 
 
-def stepped(sheet: Sheet, steps: Mapping[str, str]) -> Sheet:
+def assign_steps(sheet: FormSheet, steps: Mapping[str, str]) -> FormSheet:
     """Return the rows in the order of `steps`, each with its step from there."""
-    return Sheet(sheet.top, {key: sheet.rows[key] | {"order": order} for key, order in steps.items()})
+    return FormSheet(sheet.top, {key: sheet.rows[key] | {"order": order} for key, order in steps.items()})
 
 
-def without(sheet: Sheet, key: str) -> Sheet:
+def remove_row(sheet: FormSheet, key: str) -> FormSheet:
     """Return the sheet without one row."""
-    return Sheet(sheet.top, {other: row for other, row in sheet.rows.items() if other != key})
+    return FormSheet(sheet.top, {other: row for other, row in sheet.rows.items() if other != key})
 
 
 # ---------- the body of a PATCH ----------
 
 
 @dataclass(slots=True)
-class Body:
+class PatchBody:
     """What a sheet changes, as the members of a PATCH (contract 3.2, 3.3).
 
     `rows` is None if the rows stay as they are.
     """
 
-    shape: Shape
+    shape: FormShape
     members: dict[str, Any]
     rows: dict[str, dict[str, Any]] | None
 
@@ -217,9 +221,11 @@ class Body:
 
     def place(self, path: str) -> str:
         """Return the form field that a JSON Pointer into the body is about; "" is the form as a whole."""
-        return next((name for name, member in places(self) if path == member), self._above(path))
+        return next(
+            (name for name, member in list_places(self) if path == member), self._find_place_above(path)
+        )
 
-    def _above(self, path: str) -> str:
+    def _find_place_above(self, path: str) -> str:
         """Return the field `role` of a row if the pointer is about its fields, which this form does not show."""
         found = re.match(rf"/{self.shape.list}/(\d+)/fields\b", path)
         return f"role-{list(self.rows or ())[int(found[1])]}" if found else ""
@@ -244,7 +250,7 @@ class Body:
                 entry.pop(member, None)
 
 
-def places(body: Body) -> Iterator[tuple[str, str]]:
+def list_places(body: PatchBody) -> Iterator[tuple[str, str]]:
     """Yield (form field, JSON Pointer) for each field of the form."""
     shape = body.shape
     yield from ((name, f"/{member}") for name, member in shape.members.items())
@@ -253,10 +259,10 @@ def places(body: Body) -> Iterator[tuple[str, str]]:
         yield from ((f"{name}-{key}", f"/{shape.list}/{n}/{member}") for name, member in shape.entry.items())
 
 
-def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
+def make_body(sheet: FormSheet, old: FormSheet, shape: FormShape = DRAFT) -> PatchBody:
     """Return what the sheet changes compared with the old one, and nothing else."""
     members: dict[str, Any] = {
-        member: number(sheet.top[name]) if name == "days" else sheet.top[name] or None
+        member: parse_number(sheet.top[name]) if name == "days" else sheet.top[name] or None
         for name, member in shape.members.items()
         if sheet.top[name] != old.top[name]
     }
@@ -265,14 +271,14 @@ def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
             ""  # for null, PATCH would take the name of the file; here the user emptied the field
         )
     if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
-        days = {member: number(sheet.top[name]) for name, member in REMINDERS.items()}
+        days = {member: parse_number(sheet.top[name]) for name, member in REMINDERS.items()}
         members["reminders"] = {"enabled": sheet.top["remind"] == "yes"} | days
-    rows = {key: entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
+    rows = {key: make_entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
     same = list(sheet.rows) == list(old.rows) and all(one.keys() == {"id"} for one in rows.values())
-    return Body(shape, members, None if same else rows)
+    return PatchBody(shape, members, None if same else rows)
 
 
-def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, Any]:
+def make_entry(key: str, row: Texts, old: Texts | None, shape: FormShape) -> dict[str, Any]:
     """Return one entry of the list: the id and the changes of a known row, or everything of a new one."""
     before = old or {}
     changed = [name for name in shape.entry if row[name] != before.get(name, "")]
@@ -280,6 +286,6 @@ def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, An
         changed.append("authentication")
     made: dict[str, Any] = {} if old is None else {"id": key}
     for name in changed:
-        made[shape.entry[name]] = number(row[name]) if name == "order" else row[name] or None
+        made[shape.entry[name]] = parse_number(row[name]) if name == "order" else row[name] or None
     empty = {name: "" for name in shape.named if name in made and not made[name]}
     return made | empty  # `null` would keep the stored text; here the user emptied the field

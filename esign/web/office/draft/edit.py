@@ -12,17 +12,17 @@ from esign.actions.document import cancel_delete
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import draft_form as sheets
-from esign.web.office.draft.draft_form import Sheet
-from esign.web.office.draft.outline import outline
-from esign.web.office.draft.preflight import changes
-from esign.web.office.draft.saving import CHOOSE, DRAFTS, Kind, Saved, T, draft, save
-from esign.web.office.editor.editor import Holder
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong, revision
+from esign.web.office.draft.draft_form import FormSheet
+from esign.web.office.draft.outline import write_outline
+from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
+from esign.web.office.editor.editor import FieldHolder
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError, parse_revision
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
 PROOFS = {"link": "the link is enough", "email_code": "code by email", "access_code": "access code"}
@@ -52,38 +52,38 @@ UNSENT = ("csrf", "do", "sure")
 CHANGED = "Somebody changed the draft meanwhile. Look at it again, or discard it as it is now."
 
 
-async def show(call: Call) -> Response:
-    document = await call_for_draft(call)
+async def show_form(call: OfficeCall) -> Response:
+    document = await find_unsent_draft(call)
     if document is None:
-        return call.go(f"/documents/{call.path['id']}")
-    return page(
-        call, document, sheets.of_document(document), more=call.request.query_params.get("more") == "1"
+        return call.redirect_to(f"/documents/{call.path['id']}")
+    return render_form(
+        call, document, sheets.fill_from_document(document), more=call.request.query_params.get("more") == "1"
     )
 
 
-async def call_for_draft(call: Call) -> Document | None:
+async def find_unsent_draft(call: OfficeCall) -> Document | None:
     """Return the draft of the address, or None if it was sent already.
 
     The caller then leads to the document's page, which shows its status.
     """
     try:
-        return await draft(call)
+        return await find_draft(call)
     except Problem as problem:
         if problem.code != "document_not_draft":
             raise
         return None
 
 
-def page(call: Call, document: Document, sheet: Sheet, *, more: bool = False) -> Response:
+def render_form(call: OfficeCall, document: Document, sheet: FormSheet, *, more: bool = False) -> Response:
     return call.page(
         "draft_edit",
         document=document,
-        rows=rows(document, sheet, more=more),
-        given=sheet.flat(),
-        seen=sheets.of_document(document).dump(),
-        outline=outline(document),
+        rows=list_rows(document, sheet, more=more),
+        given=sheet.flatten(),
+        seen=sheets.fill_from_document(document).dump(),
+        outline=write_outline(document),
         placed=any(one.fields for one in document.recipients),
-        changes=changes(document.file),
+        changes=describe_changes(document.file),
         roles=ROLES,
         proofs=PROOFS,
         languages=LANGUAGES.values(),
@@ -92,20 +92,20 @@ def page(call: Call, document: Document, sheet: Sheet, *, more: bool = False) ->
     )
 
 
-def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]]:
+def list_rows(document: Document, sheet: FormSheet, *, more: bool) -> list[dict[str, Any]]:
     """Return the recipients as the form shows them.
 
     An empty row is added if there is no recipient, or if one more was asked for.
     """
     known = {recipient.id: recipient for recipient in document.recipients}
-    shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
+    shown = [make_row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
     if more or not shown:
         texts = dict.fromkeys(sheets.DRAFT.entry, "") | dict(sheets.DRAFT.new)
-        shown.append(row(new_id("new", document.updated_at), texts, None))
+        shown.append(make_row(make_id("new", document.updated_at), texts, None))
     return shown
 
 
-def row(key: str, texts: dict[str, str], known: Recipient | None) -> dict[str, Any]:
+def make_row(key: str, texts: dict[str, str], known: Recipient | None) -> dict[str, Any]:
     return {
         "key": key,
         "texts": texts,
@@ -114,53 +114,53 @@ def row(key: str, texts: dict[str, str], known: Recipient | None) -> dict[str, A
     }
 
 
-async def store(call: Call) -> Response:
+async def store_form(call: OfficeCall) -> Response:
     """Save the form.
 
     The script gets the result as JSON; without the script the button decides which page follows.
     """
-    document = await draft(call)
-    mine, act = sheets.of_form(call.form), call.form.get("do", "")
+    document = await find_draft(call)
+    mine, act = sheets.read_form(call.form), call.form.get("do", "")
     if len(mine.rows) > MOST:
         raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
     name, _, key = act.partition("-")
     at = f"/documents/{document.id}/edit"
-    if name == "remove" and (question := asked(call, document.recipients, key, at)) is not None:
+    if name == "remove" and (question := ask_removal(call, document.recipients, key, at)) is not None:
         return question
-    mine = acted(mine, name, key)
-    seen = sheets.load(call.form.get("seen", "")) or sheets.of_document(document)
-    saved = await save(call, DRAFTS, mine, seen)
+    mine = apply_button(mine, name, key)
+    seen = sheets.load_sheet(call.form.get("seen", "")) or sheets.fill_from_document(document)
+    saved = await save_form(call, DRAFTS, mine, seen)
     if call.wants_json:
-        return told(saved, mine)
+        return answer_script(saved, mine)
     if saved.merge.conflicts:
-        return conflict(call, DRAFTS, saved, at, FIELDS)
+        return show_conflict(call, DRAFTS, saved, at, FIELDS)
     if saved.wrong:
         call.wrong = saved.wrong
-        answer = page(call, saved.stored, saved.sheet, more=act == "add")
+        answer = render_form(call, saved.stored, saved.sheet, more=act == "add")
         answer.status_code = UNPROCESSABLE
         return answer
     if act in ON:
-        return call.go(ON[act].format(id=document.id))
+        return call.redirect_to(ON[act].format(id=document.id))
     chosen = any(name.startswith(CHOOSE) for name in call.form)
     back = "?chosen=1" if chosen else "?more=1" if act == "add" else ""
-    return call.go(f"{at}{back}", "draft-saved")
+    return call.redirect_to(f"{at}{back}", "draft-saved")
 
 
-def acted(mine: Sheet, name: str, key: str) -> Sheet:
+def apply_button(mine: FormSheet, name: str, key: str) -> FormSheet:
     """Do what the button asks for besides saving: move or remove a row, or number the steps."""
     match name:
         case "up" | "down":
-            return sheets.moved(mine, key, -1 if name == "up" else 1)
+            return sheets.move_row(mine, key, -1 if name == "up" else 1)
         case "remove":
-            return sheets.without(mine, key)
+            return sheets.remove_row(mine, key)
         case "together":
-            return sheets.together(mine)
+            return sheets.set_one_step(mine)
         case "sequence":
-            return sheets.one_by_one(mine)
+            return sheets.number_steps(mine)
     return mine
 
 
-def asked(call: Call, holders: Sequence[Holder], key: str, at: str) -> Response | None:
+def ask_removal(call: OfficeCall, holders: Sequence[FieldHolder], key: str, at: str) -> Response | None:
     """Return the question before a recipient or role with fields is removed, or None if there is nothing to ask.
 
     The question carries the values of the form, and sends them back to the page `at`.
@@ -168,15 +168,17 @@ def asked(call: Call, holders: Sequence[Holder], key: str, at: str) -> Response 
     who = next((one for one in holders if one.id == key), None)
     if who is None or not who.fields or call.form.get("sure") == key:
         return None
-    return call.page("draft_remove", at=at, who=who, kept=kept(call.form))
+    return call.page("draft_remove", at=at, who=who, kept=keep_values(call.form))
 
 
-def kept(form: dict[str, str]) -> dict[str, str]:
+def keep_values(form: dict[str, str]) -> dict[str, str]:
     """Return the values of a form that are sent again with the answer to a question."""
     return {name: text for name, text in form.items() if name not in UNSENT and not name.startswith(CHOOSE)}
 
 
-def conflict(call: Call, kind: Kind[T], saved: Saved[T], at: str, labels: Mapping[str, str]) -> Response:
+def show_conflict(
+    call: OfficeCall, kind: FormKind[T], saved: SaveResult[T], at: str, labels: Mapping[str, str]
+) -> Response:
     """Show both texts of everything that two users changed. The other values of the form come along."""
     answer = call.page(
         "draft_conflict",
@@ -184,14 +186,14 @@ def conflict(call: Call, kind: Kind[T], saved: Saved[T], at: str, labels: Mappin
         conflicts=saved.merge.conflicts,
         labels=labels,
         names={key: one["name"] or one.get("email", "") for key, one in saved.sheet.rows.items()},
-        kept=saved.sheet.flat() | {"seen": kind.sheet(saved.stored).dump()},
-        written=written,
+        kept=saved.sheet.flatten() | {"seen": kind.sheet(saved.stored).dump()},
+        written=write_value,
     )
     answer.status_code = CONFLICT
     return answer
 
 
-def written(field: str, text: str) -> str:
+def write_value(field: str, text: str) -> str:
     """Return a value as the form's page writes it."""
     name = field.partition("-")[0]
     if name == "locale":
@@ -201,7 +203,7 @@ def written(field: str, text: str) -> str:
     return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
 
 
-def told(saved: Saved[Document], mine: Sheet) -> Response:
+def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
     """Answer the script, which sent `mine`, with what to show and what it has now seen.
 
     `seen` is None if recipients were added or removed that its page does not show. The script then loads the
@@ -209,16 +211,16 @@ def told(saved: Saved[Document], mine: Sheet) -> Response:
     """
     if saved.merge.conflicts:
         return JSONResponse({"conflict": True}, CONFLICT, dict(EVERYWHERE))
-    now = sheets.of_document(saved.stored)
+    now = sheets.fill_from_document(saved.stored)
     shown = {saved.ids.get(key, key) for key in mine.rows}
     return JSONResponse(
         {
             "seen": now.dump() if shown >= now.rows.keys() else None,
-            "values": saved.sheet.flat(),
+            "values": saved.sheet.flatten(),
             "rows": list(saved.sheet.rows),
             "wrong": saved.wrong,
             "ids": saved.ids,
-            "outline": outline(saved.stored),
+            "outline": write_outline(saved.stored),
             "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
         },
         200,
@@ -229,24 +231,24 @@ def told(saved: Saved[Document], mine: Sheet) -> Response:
 # ---------- thrown away ----------
 
 
-async def ask_discard(call: Call) -> Response:
-    document = await call_for_draft(call)
+async def ask_discard(call: OfficeCall) -> Response:
+    document = await find_unsent_draft(call)
     if document is None:
-        return call.go(f"/documents/{call.path['id']}")
+        return call.redirect_to(f"/documents/{call.path['id']}")
     return call.page("draft_discard", document=document)
 
 
-async def discard(call: Call) -> Response:
+async def discard(call: OfficeCall) -> Response:
     """Delete a draft if it is still as the question showed it.
 
     A document that was sent meanwhile is refused.
     """
-    found = await draft(call)
-    seen = revision(call.form) or found.revision
+    found = await find_draft(call)
+    seen = parse_revision(call.form) or found.revision
     try:
         await cancel_delete.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=seen)
     except Problem as problem:
         if problem.code != "revision_mismatch":
             raise
-        raise Wrong({"": CHANGED}) from None
-    return call.go("/documents", "discarded")
+        raise FormError({"": CHANGED}) from None
+    return call.redirect_to("/documents", "discarded")

@@ -9,24 +9,24 @@ from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from esign.actions.document import detect_fields, documents, edit_document, page_views
-from esign.actions.document.detect_fields import Offer
-from esign.actions.document.edit_document import Asking, Changes
+from esign.actions.document.detect_fields import FieldOffer
+from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
 from esign.core.document import document as core
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
-from esign.pdf.inspection import Blank
-from esign.system.entropy import new_id
-from esign.web.api.document_requests import MOST_RECIPIENTS, Fields, few_fields, problems_across
+from esign.pdf.inspection import DetectedField
+from esign.system.entropy import make_id
+from esign.web.api.document_requests import MOST_RECIPIENTS, Fields, check_field_count, find_list_problems
 from esign.web.http import strict_json
 from esign.web.http.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
 from esign.web.http.validation import MOST, check
-from esign.web.office.draft.saving import draft
+from esign.web.office.draft.saving import find_draft
 from esign.web.office.editor import editor
-from esign.web.office.editor.editor import Holder
-from esign.web.office.frame.call import Call, mac
-from esign.web.office.frame.forms import revision
+from esign.web.office.editor.editor import FieldHolder
+from esign.web.office.frame.call import OfficeCall, make_csrf_token
+from esign.web.office.frame.forms import parse_revision
 from esign.web.rest.schema import Schema
 
 H = TypeVar("H", Recipient, TemplateRole)
@@ -41,52 +41,60 @@ class FieldsOf(Schema):
     fields: Fields = ()
 
 
-class SaveFields(Schema):
+class DraftFieldsRequest(Schema):
     """The body that saves fields. Recipients that it does not name keep theirs."""
 
-    recipients: Annotated[tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)]
+    recipients: Annotated[
+        tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(check_field_count)
+    ]
 
 
-async def show(call: Call) -> Response:
+async def show_editor(call: OfficeCall) -> Response:
     document = await documents.get(call.runtime, call.owner, call.path["id"])
     here = f"/documents/{document.id}"
     if document.status is not Status.DRAFT:
-        return call.go(here, "not-a-draft")
-    return call.page("fields", document=document, **shown(call, document, document.recipients, here))
+        return call.redirect_to(here, "not-a-draft")
+    return call.page("fields", document=document, **build_context(call, document, document.recipients, here))
 
 
-def shown(call: Call, made: Document | Template, holders: Sequence[Holder], at: str) -> dict[str, Any]:
+def build_context(
+    call: OfficeCall, made: Document | Template, holders: Sequence[FieldHolder], at: str
+) -> dict[str, Any]:
     """Return the context of the editor's page, which lies below the address `at` of a draft or template."""
     return {
         "at": at,
-        "state": stored(call, made, holders),
-        "people": editor.people(holders),
+        "state": describe_stored(call, made, holders),
+        "people": editor.list_holders(holders),
         "palette": editor.PALETTE,
-        "sheets": editor.sheets(made.file, at),
-        "listed": editor.listed(holders),
+        "sheets": editor.list_pages(made.file, at),
+        "listed": editor.sort_fields(holders),
     }
 
 
-def stored(call: Call, made: Document | Template, holders: Sequence[Holder]) -> dict[str, Any]:
+def describe_stored(
+    call: OfficeCall, made: Document | Template, holders: Sequence[FieldHolder]
+) -> dict[str, Any]:
     """Return the stored fields as the editor's script reads them."""
-    return editor.state(holders, made.revision, call.runtime.config.limits.fields)
+    return editor.describe_state(holders, made.revision, call.runtime.config.limits.fields)
 
 
-async def state(call: Call) -> Response:
-    document = await draft(call)
-    return afresh(call, document, document.recipients)
+async def send_state(call: OfficeCall) -> Response:
+    document = await find_draft(call)
+    return send_fresh_state(call, document, document.recipients)
 
 
-def afresh(call: Call, made: Document | Template, holders: Sequence[Holder]) -> Response:
+def send_fresh_state(call: OfficeCall, made: Document | Template, holders: Sequence[FieldHolder]) -> Response:
     """Send what is stored now, with a new CSRF token.
 
     The script needs the token if it belongs to another session than its page did.
     """
     assert call.session is not None
-    return told(stored(call, made, holders) | {"csrf": mac(call.runtime, call.session)})
+    return answer_script(
+        describe_stored(call, made, holders) | {"csrf": make_csrf_token(call.runtime, call.session)}
+    )
 
 
-async def save(call: Call) -> Response:
+async def save_fields(call: OfficeCall) -> Response:
     """Replace the fields of the named recipients. The form names the revision that the page showed.
 
     Raise `not_found` before anything that is wrong with the fields.
@@ -94,28 +102,30 @@ async def save(call: Call) -> Response:
     await documents.get(
         call.runtime, call.owner, call.path["id"]
     )  # `not_found` comes before any error in the form
-    given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
+    given = check(DraftFieldsRequest, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
-    asking = Asking(call.owner, call.path["id"], call.actor, call.origin, revision_of(call), steady=True)
+    asking = ChangeRequest(
+        call.owner, call.path["id"], call.actor, call.origin, require_revision(call), steady=True
+    )
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
-        return filled(
+        return replace_fields(
             document.recipients, given.recipients, runtime.config.limits.fields, runtime.clock.now()
         )
 
-    saved = await edit_document.edit(runtime, asking, Changes({}, recipients=recipients))
-    return told({"revision": saved.revision})
+    saved = await edit_document.edit(runtime, asking, DocumentChanges({}, recipients=recipients))
+    return answer_script({"revision": saved.revision})
 
 
-def revision_of(call: Call) -> int:
+def require_revision(call: OfficeCall) -> int:
     """Return the revision that the page showed. Raise `invalid_request` if the form does not say it."""
-    found = revision(call.form)
+    found = parse_revision(call.form)
     if found is None:
         raise Problem("invalid_request", "The form does not say which revision it changes.")
     return found
 
 
-def filled(
+def replace_fields(
     holders: Sequence[H], entries: Sequence[FieldsOf], most: int, now: Instant, place: str = "/recipients"
 ) -> tuple[H, ...]:
     """Return the recipients or roles with the given fields. A field that did not change keeps its id.
@@ -127,19 +137,19 @@ def filled(
     made: list[H] = []
     for holder in holders:
         own = [one.to_field("") for one in given[holder.id]] if holder.id in given else holder.fields
-        made.append(replace(holder, fields=identified(holder.fields, own, now)))
+        made.append(replace(holder, fields=keep_field_ids(holder.fields, own, now)))
     details = [
         Detail(f"{place}/{n}/id", "There is nobody of this id.", "reference")
         for n, entry in enumerate(entries)
         if entry.id not in known
     ]
-    details += problems_across(made, len(made), most, place)
+    details += find_list_problems(made, len(made), most, place)
     if details:
         raise Problem("invalid_request", details=details[:MOST])
     return tuple(made)
 
 
-def identified(
+def keep_field_ids(
     before: Sequence[core.Field], after: Sequence[core.Field], now: Instant
 ) -> tuple[core.Field, ...]:
     """Return the new fields, each with the id of an equal field among the old ones, or else a new id."""
@@ -147,21 +157,21 @@ def identified(
     for one in before:
         ids.setdefault(repr(replace(one, id="")), []).insert(0, one.id)
     return tuple(
-        replace(one, id=same.pop() if (same := ids.get(repr(one))) else new_id("fld", now)) for one in after
+        replace(one, id=same.pop() if (same := ids.get(repr(one))) else make_id("fld", now)) for one in after
     )
 
 
-async def found(call: Call) -> Response:
+async def suggest_fields(call: OfficeCall) -> Response:
     """Send the fields that the file itself suggests. Nothing is placed."""
-    return offered(await detect_fields.find_fields(call.runtime, call.owner, call.path["id"]))
+    return answer_offer(await detect_fields.find_fields(call.runtime, call.owner, call.path["id"]))
 
 
-def offered(offer: Offer) -> Response:
+def answer_offer(offer: FieldOffer) -> Response:
     """Return suggested fields, and those that cannot be placed with the reason, as JSON."""
-    return told(
+    return answer_script(
         {
             "fields": [
-                {"holder": one.holder_id, "marked": one.blank.marked, **suggested(one.blank)}
+                {"holder": one.holder_id, "marked": one.blank.marked, **describe_blank(one.blank)}
                 for one in offer.fields
             ],
             "unused": [asdict(one) for one in offer.unused],
@@ -169,7 +179,7 @@ def offered(offer: Offer) -> Response:
     )
 
 
-def suggested(blank: Blank) -> dict[str, Any]:
+def describe_blank(blank: DetectedField) -> dict[str, Any]:
     """Return the members that a request for this field would have. What the file does not say is left out."""
     members = {
         **{name: getattr(blank, name) for name in ("type", "page", "x", "y", "width", "height")},
@@ -180,17 +190,17 @@ def suggested(blank: Blank) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-async def sheet(call: Call) -> Response:
+async def send_page_picture(call: OfficeCall) -> Response:
     """Send the picture of a page.
 
     The query of the address holds a hash, so that browsers can keep the picture, and the size.
     """
     document = await documents.get(call.runtime, call.owner, call.path["id"])
-    number, size = asked(call, document.page_count)
-    return picture(await page_views.picture_of(call.runtime, document, number, size))
+    number, size = parse_picture_address(call, document.page_count)
+    return make_picture_response(await page_views.read_picture(call.runtime, document, number, size))
 
 
-def asked(call: Call, pages: int) -> tuple[int, int]:
+def parse_picture_address(call: OfficeCall, pages: int) -> tuple[int, int]:
     """Return the (page number, size) of the picture that the address names.
 
     Raise `not_found` for any other address.
@@ -202,13 +212,13 @@ def asked(call: Call, pages: int) -> tuple[int, int]:
     return int(number), size
 
 
-def picture(made: bytes) -> Response:
+def make_picture_response(made: bytes) -> Response:
     """Return the response for a picture. Browsers may keep it for a day."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type="image/webp", headers=headers)
 
 
-def told(what: Any) -> Response:
+def answer_script(what: Any) -> Response:
     """Return a JSON response for the script of the page."""
     return Response(
         orjson.dumps(what),

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.web.office.draft.draft_form import Sheet, Texts, in_order
+from esign.web.office.draft.draft_form import FormSheet, Texts, sort_rows
 
 MINE, THEIRS = "mine", "theirs"
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class EditConflict:
     """A text that both users changed.
 
     `field` names the field of the form, or is `row-…` if one of the two removed the row. A text is None where
@@ -22,49 +22,49 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class MergedEdits:
     """The result of a merge. Where there is a conflict it holds the text of this form's user."""
 
-    sheet: Sheet
-    conflicts: tuple[Conflict, ...]
+    sheet: FormSheet
+    conflicts: tuple[EditConflict, ...]
 
 
-def merge(seen: Sheet, mine: Sheet, theirs: Sheet) -> Merge:
+def merge_edits(seen: FormSheet, mine: FormSheet, theirs: FormSheet) -> MergedEdits:
     """Merge two changes.
 
     `seen` is what both began with, `mine` what this form sends, `theirs` what is stored now.
     """
-    conflicts: list[Conflict] = []
-    top = texts("", seen.top, mine.top, theirs.top, conflicts)
+    conflicts: list[EditConflict] = []
+    top = merge_texts("", seen.top, mine.top, theirs.top, conflicts)
     rows: dict[str, Texts] = {}
     for key in [*mine.rows, *(key for key in theirs.rows if key not in mine.rows)]:
         was, own, other = (sheet.rows.get(key) for sheet in (seen, mine, theirs))
         if own is not None and other is not None:
-            rows[key] = texts(f"-{key}", was or other, own, other, conflicts)
+            rows[key] = merge_texts(f"-{key}", was or other, own, other, conflicts)
         elif own is not None and (was is None or own != was):
             rows[key] = own
             if was is not None:
-                conflicts.append(Conflict(f"row-{key}", person(own), None))
+                conflicts.append(EditConflict(f"row-{key}", describe_row(own), None))
         elif other is not None and (was is None or other != was):
             if was is None:
                 rows[key] = other
             else:
-                conflicts.append(Conflict(f"row-{key}", None, person(other)))
-    return Merge(Sheet(top, in_order(rows)), tuple(conflicts))
+                conflicts.append(EditConflict(f"row-{key}", None, describe_row(other)))
+    return MergedEdits(FormSheet(top, sort_rows(rows)), tuple(conflicts))
 
 
-def texts(after: str, was: Texts, own: Texts, other: Texts, conflicts: list[Conflict]) -> Texts:
+def merge_texts(after: str, was: Texts, own: Texts, other: Texts, conflicts: list[EditConflict]) -> Texts:
     """Merge texts by name and add what both changed to `conflicts`. `after` ends the names of the fields."""
     merged = {}
     for name in own:
         both = own[name] != was[name] and other[name] not in (was[name], own[name])
         if both:
-            conflicts.append(Conflict(f"{name}{after}", own[name], other[name]))
+            conflicts.append(EditConflict(f"{name}{after}", own[name], other[name]))
         merged[name] = other[name] if own[name] == was[name] else own[name]
     return merged
 
 
-def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
+def apply_choices(mine: FormSheet, theirs: FormSheet, choices: Mapping[str, str]) -> FormSheet:
     """Return `mine` with the texts of `theirs` wherever the user chose those.
 
     `choices` maps the field of a conflict to `mine` or `theirs`.
@@ -81,9 +81,9 @@ def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
             rows[key] = theirs.rows[key]
         elif name == "row":
             rows.pop(key, None)
-    return Sheet(top, in_order(rows))
+    return FormSheet(top, sort_rows(rows))
 
 
-def person(row: Texts) -> str:
+def describe_row(row: Texts) -> str:
     """Return the name and email address of a row in one line."""
     return ", ".join(text for name in ("name", "email") if (text := row.get(name)))

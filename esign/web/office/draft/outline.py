@@ -16,17 +16,17 @@ NOBODY = "Nobody signs yet. Give at least one recipient the role “Signs”."
 NAMED = 3
 
 
-def outline(document: Document) -> str:
+def write_outline(document: Document) -> str:
     """Return the summary: `Two sign, one gets a copy. Ada and Bo are invited first, then Cy.`"""
     people = document.recipients
     if not any(one.role is Role.SIGNER for one in people):
         return NOBODY
-    parts = [counted([one for one in people if one.role is role], role) for role in VERBS]
+    parts = [count_role([one for one in people if one.role is role], role) for role in VERBS]
     does = ", ".join(part for part in parts if part)
-    return f"{does[0].upper()}{does[1:]}. {turns(people)}"
+    return f"{does[0].upper()}{does[1:]}. {describe_turns(people)}"
 
 
-def counted(people: Sequence[Recipient], role: Role) -> str:
+def count_role(people: Sequence[Recipient], role: Role) -> str:
     """Return how many recipients have the role, with its verb; "" for none."""
     if not people:
         return ""
@@ -34,19 +34,19 @@ def counted(people: Sequence[Recipient], role: Role) -> str:
     return f"{number} {VERBS[role][len(people) > 1]}"
 
 
-def turns(people: Sequence[Recipient]) -> str:
+def describe_turns(people: Sequence[Recipient]) -> str:
     """Return who is invited when, in a sentence (`core.document.state.invite`)."""
-    first, *later = list(rounds(people))
+    first, *later = list(split_rounds(people))
     if len(first) == 1 and not later:
-        return f"{names(first)} is invited at once."
+        return f"{join_names(first)} is invited at once."
     if not later:
         return "All are invited at once."
-    then = "".join(f", then {names(group)}" for group in later[:NAMED])
+    then = "".join(f", then {join_names(group)}" for group in later[:NAMED])
     rest = ", and so on" if len(later) > NAMED else ""
-    return f"{names(first)} {'is' if len(first) == 1 else 'are'} invited first{then}{rest}."
+    return f"{join_names(first)} {'is' if len(first) == 1 else 'are'} invited first{then}{rest}."
 
 
-def rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
+def split_rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
     """Yield the recipients who are invited together: one step that acts, with the viewers of the steps before it.
 
     Viewers after the last step that acts are not part of any round.
@@ -60,7 +60,7 @@ def rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
             waiting = []
 
 
-def names(people: Sequence[Recipient]) -> str:
+def join_names(people: Sequence[Recipient]) -> str:
     """Return the names as `Ada, Bo and Cy`, or `Ada, Bo, Cy and 4 more`.
 
     Each name is isolated from the writing direction of the others.

@@ -38,23 +38,23 @@ REPAIRED = "The file was damaged and was repaired. Please look through its pages
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class FileRefusal:
     """Why a file was refused. `title` says what is wrong, `advice` what it means and what to do."""
 
     title: str
     advice: str
 
 
-def refusal(problem: Problem) -> Refusal:
-    return Refusal(REFUSED.get(problem.code, OTHERWISE), problem.message)
+def explain_refusal(problem: Problem) -> FileRefusal:
+    return FileRefusal(REFUSED.get(problem.code, OTHERWISE), problem.message)
 
 
-def changes(file: File) -> list[str]:
+def describe_changes(file: File) -> list[str]:
     """Return how the stored file differs from the file that was uploaded, as sentences."""
-    return sentences(file.repaired, file.removed)
+    return describe_repairs(file.repaired, file.removed)
 
 
-def sentences(repaired: bool, removed: Iterable[str]) -> list[str]:
+def describe_repairs(repaired: bool, removed: Iterable[str]) -> list[str]:
     """Return what was repaired and removed, as sentences.
 
     A recorded word that the program no longer uses stands as it is: the audit trail may be old.

@@ -13,19 +13,19 @@ from esign.core.document.document import ACTING, INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
-from esign.web.office.draft.edit import PROOFS, ROLES, call_for_draft
-from esign.web.office.draft.outline import outline, rounds
-from esign.web.office.draft.preflight import changes
+from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
+from esign.web.office.draft.outline import split_rounds, write_outline
+from esign.web.office.draft.preflight import describe_changes
 from esign.web.office.editor import editor
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong, revision
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError, parse_revision
 
 CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingItem:
     """Something that keeps the draft from being sent.
 
     `place` is the page that mends it, `verb` the words of the link.
@@ -36,22 +36,22 @@ class Missing:
     verb: str
 
 
-async def show(call: Call) -> Response:
-    document = await call_for_draft(call)
+async def show_review(call: OfficeCall) -> Response:
+    document = await find_unsent_draft(call)
     if document is None:
-        return call.go(f"/documents/{call.path['id']}")
-    first = next(rounds(document.recipients), [])
+        return call.redirect_to(f"/documents/{call.path['id']}")
+    first = next(split_rounds(document.recipients), [])
     reader = next((one for one in first if one.role in ACTING), None)
     now = call.runtime.clock.now()
     return call.page(
         "draft_review",
         document=document,
-        missing=await missing(call, document),
-        groups=groups(document),
-        outline=outline(document),
-        changes=changes(document.file),
+        missing=await find_missing(call, document),
+        groups=group_recipients(document),
+        outline=write_outline(document),
+        changes=describe_changes(document.file),
         reader=reader,
-        letter=await mail_preview.invitation(call.runtime, document, reader) if reader else None,
+        letter=await mail_preview.preview_invitation(call.runtime, document, reader) if reader else None,
         until=now + document.expires_in_days * DAY,
         roles=ROLES,
         proofs=PROOFS,
@@ -59,15 +59,15 @@ async def show(call: Call) -> Response:
     )
 
 
-async def missing(call: Call, document: Document) -> list[Missing]:
+async def find_missing(call: OfficeCall, document: Document) -> list[MissingItem]:
     """Return what keeps the draft from being sent, each item with the page that mends it.
 
     These are the details that `document_not_ready` would have.
     """
-    return [missed(document, one) for one in await documents.lacking(call.runtime, document)]
+    return [locate_missing(document, one) for one in await documents.list_obstacles(call.runtime, document)]
 
 
-def missed(document: Document, detail: Detail) -> Missing:
+def locate_missing(document: Document, detail: Detail) -> MissingItem:
     """Return one detail with the page that mends it.
 
     `detail.path` is a JSON Pointer into the document (contract 6).
@@ -75,24 +75,24 @@ def missed(document: Document, detail: Detail) -> Missing:
     edit = f"/documents/{document.id}/edit"
     found = re.match(r"/recipients/(\d+)(?:/(\w+))?", detail.path)
     if found and found[2] == "fields":
-        return Missing(detail.message, f"/documents/{document.id}/fields", "Go to the field")
+        return MissingItem(detail.message, f"/documents/{document.id}/fields", "Go to the field")
     if found and found[2]:
         who = document.recipients[int(found[1])]
-        return Missing(detail.message, f"{edit}#{found[2]}-{who.id}", "Correct it")
+        return MissingItem(detail.message, f"{edit}#{found[2]}-{who.id}", "Correct it")
     if detail.path == "/title":
-        return Missing(detail.message, f"{edit}#title", "Change the title")
+        return MissingItem(detail.message, f"{edit}#title", "Change the title")
     if detail.path == "/fileName":
-        return Missing(detail.message, f"{edit}#file", "Replace the file")
+        return MissingItem(detail.message, f"{edit}#file", "Replace the file")
     if detail.path == "/recipients":
-        return Missing(detail.message, f"{edit}#people", "Add a signer")
-    return Missing(detail.message, "/account", "Change your name")
+        return MissingItem(detail.message, f"{edit}#people", "Add a signer")
+    return MissingItem(detail.message, "/account", "Change your name")
 
 
-def groups(document: Document) -> list[dict[str, Any]]:
+def group_recipients(document: Document) -> list[dict[str, Any]]:
     """Return the recipients by step. Those who only get a copy come last, as their step does not count."""
     people = sorted(document.recipients, key=lambda one: (one.role not in INVITED, one.order))
     split = groupby(people, key=lambda one: one.order if one.role in INVITED else None)
-    colours = editor.colours(document.recipients)
+    colours = editor.assign_colours(document.recipients)
 
     def describe(one: Recipient) -> dict[str, Any]:
         return {"one": one, "colour": colours.get(one.id), "fields": len(one.fields)}
@@ -100,14 +100,14 @@ def groups(document: Document) -> list[dict[str, Any]]:
     return [{"step": step, "people": [describe(one) for one in found]} for step, found in split]
 
 
-async def send(call: Call) -> Response:
+async def send(call: OfficeCall) -> Response:
     """Send the document if it is still as the review showed it.
 
     Pressing the button twice leads to the same page, as a document that was sent already is no error here.
     """
-    document = await call_for_draft(call)
+    document = await find_unsent_draft(call)
     if document is None:
-        return call.go(f"/documents/{call.path['id']}")
+        return call.redirect_to(f"/documents/{call.path['id']}")
     try:
         await documents.send(
             call.runtime,
@@ -115,19 +115,19 @@ async def send(call: Call) -> Response:
             document.id,
             call.actor,
             call.origin,
-            revision=revision(call.form),
+            revision=parse_revision(call.form),
         )
     except Problem as problem:
         if problem.code == "document_not_draft":
-            return call.go(f"/documents/{document.id}")
-        raise told(problem) from None
-    return call.go(f"/documents/{document.id}", "sent")
+            return call.redirect_to(f"/documents/{document.id}")
+        raise explain_problem(problem) from None
+    return call.redirect_to(f"/documents/{document.id}", "sent")
 
 
-def told(problem: Problem) -> Exception:
+def explain_problem(problem: Problem) -> Exception:
     """Return the error to raise: `Wrong` for what the review page shows itself, else the problem as it is."""
     if problem.code == "revision_mismatch":
-        return Wrong({"": CHANGED})
+        return FormError({"": CHANGED})
     if problem.code == "document_not_ready":
-        return Wrong({"": "The document cannot be sent yet."})
-    return Wrong({"": problem.message}) if problem.code in TOLD else problem
+        return FormError({"": "The document cannot be sent yet."})
+    return FormError({"": problem.message}) if problem.code in TOLD else problem

@@ -8,22 +8,22 @@ from typing import Generic, Protocol, TypeVar
 import orjson
 
 from esign.actions.document import documents, edit_document
-from esign.actions.document.edit_document import Asking, Changes
+from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
 from esign.actions.people import settings
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import lifecycle
 from esign.core.document.template import TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
-from esign.system.entropy import id_of
+from esign.system.entropy import build_id
 from esign.system.vault import Vault
-from esign.web.api.documents import edited
-from esign.web.api.edit_requests import EditDocument, merged
+from esign.web.api.documents import collect_changes
+from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.http.validation import check
 from esign.web.office.draft import draft_form as sheets
-from esign.web.office.draft.draft_form import DRAFT, Body, Shape, Sheet
-from esign.web.office.draft.merge_edits import Merge, chosen, merge
-from esign.web.office.frame.call import Call
+from esign.web.office.draft.draft_form import DRAFT, FormShape, FormSheet, PatchBody
+from esign.web.office.draft.merge_edits import MergedEdits, apply_choices, merge_edits
+from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY
 
 AGAIN = 3
@@ -33,7 +33,7 @@ PURPOSE = "draft-row"
 NO_CODE = "Agree on a code with them, and enter it here."
 
 
-class Kept(Protocol):
+class DocumentOrTemplate(Protocol):
     """A document or a template."""
 
     @property
@@ -42,25 +42,25 @@ class Kept(Protocol):
     def created_at(self) -> Instant: ...
 
 
-T = TypeVar("T", bound=Kept)
+T = TypeVar("T", bound=DocumentOrTemplate)
 H = TypeVar("H", Recipient, TemplateRole)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class FormKind(Generic[T]):
     """What a form changes.
 
     `read` loads it, `sheet` gives the texts of its form, and `edit` does what a PATCH with the body would do.
     """
 
-    shape: Shape
-    read: Callable[[Call], Awaitable[T]]
-    sheet: Callable[[T], Sheet]
-    edit: Callable[[Call, T, Body], Awaitable[T]]
+    shape: FormShape
+    read: Callable[[OfficeCall], Awaitable[T]]
+    sheet: Callable[[T], FormSheet]
+    edit: Callable[[OfficeCall, T, PatchBody], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
-class Saved(Generic[T]):
+class SaveResult(Generic[T]):
     """The result of saving.
 
     `stored` is what is stored now, `sheet` the texts that the form should show, `wrong` a sentence for each
@@ -69,16 +69,16 @@ class Saved(Generic[T]):
     """
 
     stored: T
-    merge: Merge
+    merge: MergedEdits
     wrong: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
 
     @property
-    def sheet(self) -> Sheet:
+    def sheet(self) -> FormSheet:
         return self.merge.sheet
 
 
-async def draft(call: Call) -> Document:
+async def find_draft(call: OfficeCall) -> Document:
     """Return the draft of the address.
 
     Raise `not_found`, and `document_not_draft` once it was sent.
@@ -88,7 +88,7 @@ async def draft(call: Call) -> Document:
     return found
 
 
-async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
+async def save_form(call: OfficeCall, kind: FormKind[T], mine: FormSheet, seen: FormSheet) -> SaveResult[T]:
     """Merge the form `mine` with what others changed since `seen`, and save the result.
 
     Raise `revision_mismatch` if others were faster three times in a row.
@@ -97,43 +97,47 @@ async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
     for _ in range(AGAIN):
         before = await kind.read(call)
         theirs = kind.sheet(before)
-        there = stored_before(kind.shape, mine, theirs, before, call.runtime.vault)
-        found = merge(seen, chosen(sheets.renamed(mine, there), theirs, choices), theirs)
+        there = find_stored_rows(kind.shape, mine, theirs, before, call.runtime.vault)
+        found = merge_edits(seen, apply_choices(sheets.rename_rows(mine, there), theirs, choices), theirs)
         if found.conflicts:
-            return Saved(before, found, ids=there)
+            return SaveResult(before, found, ids=there)
         try:
-            return await stored(call, kind, before, found, there)
+            return await store_merged(call, kind, before, found, there)
         except Problem as problem:
             if problem.code != "revision_mismatch":
                 raise
     raise Problem("revision_mismatch")
 
 
-def stored_before(shape: Shape, mine: Sheet, theirs: Sheet, of: Kept, vault: Vault) -> dict[str, str]:
+def find_stored_rows(
+    shape: FormShape, mine: FormSheet, theirs: FormSheet, of: DocumentOrTemplate, vault: Vault
+) -> dict[str, str]:
     """Return the ids of new rows that are stored already, because an earlier response was lost."""
-    ids = {key: id for key in mine.rows if (id := id_for(shape, key, of, vault)) is not None}
+    ids = {key: id for key in mine.rows if (id := derive_row_id(shape, key, of, vault)) is not None}
     return {key: id for key, id in ids.items() if id in theirs.rows}
 
 
-def id_for(shape: Shape, key: str, of: Kept, vault: Vault) -> str | None:
+def derive_row_id(shape: FormShape, key: str, of: DocumentOrTemplate, vault: Vault) -> str | None:
     """Return the id that a new row gets, the same each time it is sent.
 
     Return None if another page may have used the row's name.
     """
     if not MADE_UP.fullmatch(key):
         return None
-    mac = vault.mac(PURPOSE, f"{of.id} {key}".encode())
-    return id_of(shape.prefix, of.created_at, int.from_bytes(mac[:10]))
+    mac = vault.compute_mac(PURPOSE, f"{of.id} {key}".encode())
+    return build_id(shape.prefix, of.created_at, int.from_bytes(mac[:10]))
 
 
-async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapping[str, str]) -> Saved[T]:
+async def store_merged(
+    call: OfficeCall, kind: FormKind[T], before: T, found: MergedEdits, there: Mapping[str, str]
+) -> SaveResult[T]:
     """Save the merged texts, without those that are refused.
 
     Raise `revision_mismatch` if another user was faster.
     """
     old = kind.sheet(before)
-    body = sheets.body_of(found.sheet, old, kind.shape)
-    wrong, texts = dict[str, str](), found.sheet.flat()
+    body = sheets.make_body(found.sheet, old, kind.shape)
+    wrong, texts = dict[str, str](), found.sheet.flatten()
     after = None
     while after is None:
         wanted = body.json()
@@ -144,44 +148,46 @@ async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapp
                 raise
             tried = orjson.dumps(wanted)
             for place, detail in [(body.place(one.path), one) for one in problem.details]:
-                wrong.setdefault(place, sentence(place, detail, texts))
+                wrong.setdefault(place, write_sentence(place, detail, texts))
                 body.drop(place)
             if (
                 orjson.dumps(body.json()) == tried
             ):  # nothing was dropped: a change contradicts a value that stays
-                return Saved(before, found, wrong)
+                return SaveResult(before, found, wrong)
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
     made = [key for key in kind.sheet(after).rows if key not in old.rows]
-    return Saved(after, found, wrong, {**there, **dict(zip(new, made, strict=True))})
+    return SaveResult(after, found, wrong, {**there, **dict(zip(new, made, strict=True))})
 
 
-async def edit(call: Call, document: Document, body: Body) -> Document:
+async def edit_draft(call: OfficeCall, document: Document, body: PatchBody) -> Document:
     """Change the draft as PATCH does (contract 3.2), with the same schema."""
     given, limits, vault = check(EditDocument, body.json()), call.runtime.config.limits, call.runtime.vault
-    listed = merged(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
+    listed = make_merge(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
-        return named(listed(document), body, document, vault)
+        return assign_row_ids(listed(document), body, document, vault)
 
-    changes = Changes(
-        members=edited(await settings.read(call.runtime, call.owner), given),
+    changes = DocumentChanges(
+        members=collect_changes(await settings.read(call.runtime, call.owner), given),
         recipients=None if body.rows is None else recipients,
     )
-    asking = Asking(call.owner, document.id, call.actor, call.origin, document.revision)
+    asking = ChangeRequest(call.owner, document.id, call.actor, call.origin, document.revision)
     return await edit_document.edit(call.runtime, asking, changes)
 
 
-DRAFTS = Kind(DRAFT, draft, sheets.of_document, edit)
+DRAFTS = FormKind(DRAFT, find_draft, sheets.fill_from_document, edit_draft)
 
 
-def named(holders: Sequence[H], body: Body, of: Kept, vault: Vault) -> tuple[H, ...]:
+def assign_row_ids(
+    holders: Sequence[H], body: PatchBody, of: DocumentOrTemplate, vault: Vault
+) -> tuple[H, ...]:
     """Return the recipients or roles, the new ones with the ids derived from the names of their rows."""
     rows = (body.rows or {}).items()
-    ids = [None if "id" in entry else id_for(body.shape, key, of, vault) for key, entry in rows]
+    ids = [None if "id" in entry else derive_row_id(body.shape, key, of, vault) for key, entry in rows]
     return tuple(replace(one, id=id or one.id) for one, id in zip(holders, ids, strict=True))
 
 
-def sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:
+def write_sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:
     """Return what stands at a field that was refused."""
     if place.startswith("code-") and detail.rule == "required":
         return NO_CODE

@@ -11,49 +11,49 @@ from functools import partial
 from starlette.responses import JSONResponse, Response
 
 from esign.actions.document import documents, edit_document
-from esign.actions.document.documents import Order
-from esign.actions.document.edit_document import Asking, Changes
+from esign.actions.document.documents import DocumentOrder
+from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
 from esign.actions.people import settings
 from esign.core.document.document import Document
-from esign.core.document.state.edit import title_from
+from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
-from esign.store.document.blobs import sha256_of
-from esign.system.entropy import new_token
+from esign.store.document.blobs import hash_contents
+from esign.system.entropy import make_token
 from esign.web.api.document_requests import FileName
 from esign.web.http.multipart import SentFile
 from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
-from esign.web.office.draft.preflight import Refusal, refusal
-from esign.web.office.draft.saving import draft
+from esign.web.office.draft.preflight import FileRefusal, explain_refusal
+from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 from esign.web.rest.schema import Schema
 
-NOTHING = Refusal("No file was chosen.", "Choose a PDF from this computer.")
-UNNAMED = Refusal("The name of the file cannot be taken.", "Rename it and choose it again.")
-OUTSIDE = Refusal(
+NOTHING = FileRefusal("No file was chosen.", "Choose a PDF from this computer.")
+UNNAMED = FileRefusal("The name of the file cannot be taken.", "Rename it and choose it again.")
+OUTSIDE = FileRefusal(
     "Some fields would lie outside this file.", "Move or delete them first, then replace the file."
 )
 STATES = frozenset({"document_not_draft", "not_found"})
 UNPROCESSABLE = 422
 
 
-class Named(Schema):
+class UploadedName(Schema):
     file_name: FileName
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class UploadResult:
     """The result for one file: the id of what it became, or why it was refused."""
 
     name: str
     id: str | None = None
-    refused: Refusal | None = None
+    refused: FileRefusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class UploadKind:
     """What files become.
 
     `page` is the template and `path` the address of the upload page, `on` the page that follows. `make` gets
@@ -63,32 +63,32 @@ class Making:
     page: str
     path: str
     on: str
-    make: Callable[[Call, str, bytes, resubmit.Keep], Awaitable[resubmit.Made]]
+    make: Callable[[OfficeCall, str, bytes, resubmit.Keep], Awaitable[resubmit.CreatedObject]]
 
 
-def page(call: Call, making: Making, takings: list[Taking]) -> Response:
+def render_page(call: OfficeCall, making: UploadKind, takings: list[UploadResult]) -> Response:
     limits = call.runtime.config.limits
-    return call.page(making.page, making=making, takings=takings, limits=limits, once=new_token())
+    return call.page(making.page, making=making, takings=takings, limits=limits, once=make_token())
 
 
-async def take_all(call: Call, making: Making) -> Response:
+async def take_all(call: OfficeCall, making: UploadKind) -> Response:
     """Take every file of the form.
 
     A single success leads to the next page; otherwise the page lists what became of each file. The script gets
     the result of the first file as JSON.
     """
-    name = resubmit.name_of(call.form)
-    found = [await taken(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
+    name = resubmit.read_form_name(call.form)
+    found = [await take_file(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
-        return told(making, found[0] if found else Taking("", refused=NOTHING))
+        return answer_script(making, found[0] if found else UploadResult("", refused=NOTHING))
     if len(found) == 1 and found[0].id:
-        return call.go(making.on.format(found[0].id))
-    answer = page(call, making, found or [Taking("", refused=NOTHING)])
+        return call.redirect_to(making.on.format(found[0].id))
+    answer = render_page(call, making, found or [UploadResult("", refused=NOTHING)])
     answer.status_code = 200 if found and all(one.id for one in found) else UNPROCESSABLE
     return answer
 
 
-def told(making: Making, one: Taking) -> Response:
+def answer_script(making: UploadKind, one: UploadResult) -> Response:
     """Return the result for one file as JSON."""
     if one.refused is None:
         return JSONResponse({"to": making.on.format(one.id)}, 200, dict(EVERYWHERE))
@@ -96,34 +96,34 @@ def told(making: Making, one: Taking) -> Response:
     return JSONResponse({"refused": refused}, UNPROCESSABLE, dict(EVERYWHERE))
 
 
-async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking:
+async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: str) -> UploadResult:
     """Make something of one file, or return what it became when it was sent before.
 
     `name` is the name that the form made up for this file; together with the content it recognises a
     repetition.
     """
     try:
-        called = check(Named, {"fileName": file.name}).file_name
+        called = check(UploadedName, {"fileName": file.name}).file_name
     except Problem:
-        return Taking(file.name, refused=UNNAMED)
-    [sha256] = await asyncio.to_thread(sha256_of, (file.content,))
+        return UploadResult(file.name, refused=UNNAMED)
+    [sha256] = await asyncio.to_thread(hash_contents, (file.content,))
     make = partial(making.make, call, called, file.content)
     try:
-        made = await resubmit.make(call, name, making.path, {"name": called, "sha256": sha256}, make)
+        made = await resubmit.create_once(call, name, making.path, {"name": called, "sha256": sha256}, make)
     except Problem as problem:
-        return Taking(called, refused=refusal(problem))
-    return Taking(called, made)
+        return UploadResult(called, refused=explain_refusal(problem))
+    return UploadResult(called, made)
 
 
 # ---------- drafts ----------
 
 
-async def drafted(call: Call, name: str, content: bytes, keep: resubmit.Keep) -> Document:
+async def create_draft(call: OfficeCall, name: str, content: bytes, keep: resubmit.Keep) -> Document:
     defaults = await settings.read(call.runtime, call.owner)
-    order = Order(
+    order = DocumentOrder(
         file_name=name,
-        file=partial(given, content),
-        title=title_from(name),
+        file=partial(return_content, content),
+        title=make_title(name),
         recipients=(),
         expires_in_days=defaults.expires_in_days,
         reminders=defaults.reminders,
@@ -131,36 +131,36 @@ async def drafted(call: Call, name: str, content: bytes, keep: resubmit.Keep) ->
     return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
 
 
-DRAFTS = Making("draft_new", "/documents/new", "/documents/{}/edit", drafted)
+DRAFTS = UploadKind("draft_new", "/documents/new", "/documents/{}/edit", create_draft)
 
 
-async def show(call: Call) -> Response:
-    return page(call, DRAFTS, [])
+async def show_upload(call: OfficeCall) -> Response:
+    return render_page(call, DRAFTS, [])
 
 
-async def take(call: Call) -> Response:
+async def take_drafts(call: OfficeCall) -> Response:
     return await take_all(call, DRAFTS)
 
 
-async def replace_file(call: Call) -> Response:
+async def replace_file(call: OfficeCall) -> Response:
     """Replace the file of a draft. Every field must lie on the pages of the new file (contract 3.2)."""
-    found = await draft(call)
+    found = await find_draft(call)
     if len(call.files) != 1:
-        raise Wrong({"file": NOTHING.advice})
+        raise FormError({"file": NOTHING.advice})
     [file] = call.files
     try:
-        name = check(Named, {"fileName": file.name}).file_name
-        changes = Changes({}, name, partial(given, file.content))
-        asking = Asking(call.owner, found.id, call.actor, call.origin)
+        name = check(UploadedName, {"fileName": file.name}).file_name
+        changes = DocumentChanges({}, name, partial(return_content, file.content))
+        asking = ChangeRequest(call.owner, found.id, call.actor, call.origin)
         await edit_document.edit(call.runtime, asking, changes)
     except Problem as problem:
         if problem.code in STATES:
             raise
-        told = OUTSIDE if problem.code == "field_out_of_bounds" else refusal(problem)
-        raise Wrong({"file": f"{told.title} {told.advice}"}) from None
-    return call.go(f"/documents/{found.id}/edit", "file-replaced")
+        told = OUTSIDE if problem.code == "field_out_of_bounds" else explain_refusal(problem)
+        raise FormError({"file": f"{told.title} {told.advice}"}) from None
+    return call.redirect_to(f"/documents/{found.id}/edit", "file-replaced")
 
 
-async def given(content: bytes) -> bytes:
+async def return_content(content: bytes) -> bytes:
     """Return the bytes; the actions take a file as an awaitable."""
     return content

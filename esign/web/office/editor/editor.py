@@ -31,7 +31,7 @@ PALETTE = [
 COLOURS = 8  # the CSS variables `--r1` to `--r8`
 
 
-class Holder(Protocol):
+class FieldHolder(Protocol):
     """Who has fields: a recipient, or a role of a template."""
 
     @property
@@ -45,7 +45,7 @@ class Holder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class EditorPage:
     """A page on which fields are placed; `image` is the address of its picture."""
 
     number: int
@@ -54,7 +54,7 @@ class Sheet:
     image: str
 
 
-def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+def list_holders(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
     """Return all holders in order. Those whose role may hold fields have a number, which decides their colour."""
     numbers = count(1)
     return [
@@ -68,12 +68,12 @@ def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
     ]
 
 
-def colours(holders: Iterable[Holder]) -> dict[str, int]:
+def assign_colours(holders: Iterable[FieldHolder]) -> dict[str, int]:
     """Return the colour, from 1 on, of each holder that may have fields, by id; on every page it is the same."""
-    return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in people(holders) if one["number"]}
+    return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in list_holders(holders) if one["number"]}
 
 
-def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+def list_placed_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
     """Return the fields as API requests write them, each with the id of its `holder`."""
     return [
         {"holder": holder.id}
@@ -83,23 +83,28 @@ def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
     ]
 
 
-def state(holders: Sequence[Holder], revision: int, most: int) -> dict[str, Any]:
+def describe_state(holders: Sequence[FieldHolder], revision: int, most: int) -> dict[str, Any]:
     """Return what is stored now; `most` is the number of fields that may be placed."""
-    return {"revision": revision, "most": most, "people": people(holders), "fields": placed(holders)}
+    return {
+        "revision": revision,
+        "most": most,
+        "people": list_holders(holders),
+        "fields": list_placed_fields(holders),
+    }
 
 
-def sheets(file: File, at: str) -> list[Sheet]:
+def list_pages(file: File, at: str) -> list[EditorPage]:
     """Return the pages of a file, with pictures below the address `at`.
 
     The address of a picture contains its hash, so that caches notice a new file.
     """
     return [
-        Sheet(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
+        EditorPage(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
         for number, (page, image) in enumerate(zip(file.pages, file.images, strict=True), 1)
     ]
 
 
-def listed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+def sort_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
     """Return all fields in reading order, for browsers without JavaScript."""
     found = [
         {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}

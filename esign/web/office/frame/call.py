@@ -14,21 +14,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from esign.actions.mail.mail_breaker import Outage
 from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
-from esign.actions.people.sessions import Signed
+from esign.actions.people.sessions import SignedInUser
 from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.people.caller import Caller
-from esign.core.people.user import Act, Session, may
+from esign.core.people.user import Permission, Session, has_permission
 from esign.runtime import Runtime
-from esign.system.entropy import new_token
-from esign.web.http.body import Incoming
+from esign.system.entropy import make_token
+from esign.web.http.body import IncomingBody
 from esign.web.http.multipart import SentFile
 from esign.web.http.ratelimit import Uploads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.office.frame.flash_messages import COUNTED, DONE, Times, said
+from esign.web.office.frame.flash_messages import COUNTED, DONE, Times, find_message
 from esign.web.office.session import cookies
-from esign.web.office.session.login_throttle import Tries
+from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages
-from esign.web.signing.page import initials
+from esign.web.signing.page import make_initials
 
 CSRF, PLACE = "csrf", "place"
 SECRETS = ("password", "passphrase", "current", "code", "accessCode")
@@ -38,7 +38,7 @@ REFERRER = "same-origin"  # with `no-referrer`, browsers send `Origin: null` wit
 
 
 @dataclass(slots=True)
-class Call:
+class OfficeCall:
     """The request that a handler answers, with everything that dispatch has found out about it.
 
     `person` is None while nobody is signed in, and during the step that asks for a code. `incoming` is the body
@@ -53,12 +53,12 @@ class Call:
     request: Request
     runtime: Runtime
     pages: Pages
-    tries: Tries
+    tries: LoginThrottle
     session: Session | None = None
-    person: Signed | None = None
+    person: SignedInUser | None = None
     form: dict[str, str] = field(default_factory=dict)
     files: tuple[SentFile, ...] = ()
-    incoming: Incoming | None = None
+    incoming: IncomingBody | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
     browser: str | None = None
@@ -68,7 +68,7 @@ class Call:
     packing: Uploads = field(default_factory=Uploads)
 
     @property
-    def signed(self) -> Signed:
+    def signed_in(self) -> SignedInUser:
         """Return the person who is signed in; dispatch guarantees one for every route that needs a permission."""
         assert self.person is not None, "dispatch calls the handler for signed-in users only"
         return self.person
@@ -76,7 +76,7 @@ class Call:
     @property
     def owner(self) -> Owner:
         """Return the organisation and mode that the session is in: their documents are shown."""
-        return Owner(self.signed.organisation.id, self.signed.session.mode)
+        return Owner(self.signed_in.organisation.id, self.signed_in.session.mode)
 
     @property
     def place(self) -> str:
@@ -86,7 +86,7 @@ class Call:
     @property
     def actor(self) -> Actor:
         """Return the member as the audit trail names them."""
-        signed = self.signed
+        signed = self.signed_in
         return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
@@ -125,25 +125,25 @@ class Call:
         base = self.runtime.config.server.base_url
         frame = {
             "person": person,
-            "may": {act.value for act in Act if person and may(person.member.role, act)},
+            "may": {act.value for act in Permission if person and has_permission(person.member.role, act)},
             "test": person is not None and person.session.mode is Mode.TEST,
             "clock_in_doubt": person is not None
-            and may(person.member.role, Act.OWN)
+            and has_permission(person.member.role, Permission.OWN)
             and self.runtime.clock.doubt is not None,
             "test_only": self.runtime.config.server.environment == "test",
-            "csrf": mac(self.runtime, self.session) if self.session else None,
+            "csrf": make_csrf_token(self.runtime, self.session) if self.session else None,
             "stands": self.place if person else None,
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),
-            "done": said(self.request.query_params, mails=self.outage is None),
+            "done": find_message(self.request.query_params, mails=self.outage is None),
             "outage": self.outage,
             "here": self.request.url.path,
             "places": self.places,
             "attention": self.attention,
-            "form_name": new_token(),
+            "form_name": make_token(),
             "base_url": base,
-            "initials": initials,
+            "initials": make_initials,
             "full": person is not None and self.runtime.room.is_short(),
             "damaged": len(self.runtime.db.damage.entries()) if person else 0,
             "elsewhere": person.elsewhere if person else (),
@@ -153,7 +153,7 @@ class Call:
         made.headers["Referrer-Policy"] = REFERRER
         return made
 
-    def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
+    def redirect_to(self, path: str, done: str | None = None, number: int | None = None) -> Response:
         """Redirect (303) to `path`.
 
         `done` names a sentence of `DONE` to show there or, if `number` is given, one of `COUNTED` about that
@@ -166,22 +166,22 @@ class Call:
         return RedirectResponse(there, 303, headers)
 
 
-def mac(runtime: Runtime, session: Session) -> str:
+def make_csrf_token(runtime: Runtime, session: Session) -> str:
     """Return a CSRF token for this session, masked differently on each call (BREACH)."""
     mask = os.urandom(MASK)
-    return base64.urlsafe_b64encode(mask + signed_with(runtime, session, mask)).decode()
+    return base64.urlsafe_b64encode(mask + compute_csrf_mac(runtime, session, mask)).decode()
 
 
-def is_own(runtime: Runtime, session: Session, given: str) -> bool:
+def is_csrf_token_of(runtime: Runtime, session: Session, given: str) -> bool:
     """Return whether a CSRF token was made for this session."""
     try:
         raw = base64.urlsafe_b64decode(given.encode("ascii"))
     except ValueError:
         return False
-    return hmac.compare_digest(raw[MASK:], signed_with(runtime, session, raw[:MASK]))
+    return hmac.compare_digest(raw[MASK:], compute_csrf_mac(runtime, session, raw[:MASK]))
 
 
-def may_be_mac(given: str) -> bool:
+def may_be_csrf_token(given: str) -> bool:
     """Return whether the text has the form of a CSRF token, of this or of any earlier session."""
     try:
         return len(base64.urlsafe_b64decode(given.encode("ascii"))) == MASK + MAC_BYTES
@@ -189,12 +189,12 @@ def may_be_mac(given: str) -> bool:
         return False
 
 
-def signed_with(runtime: Runtime, session: Session, mask: bytes) -> bytes:
+def compute_csrf_mac(runtime: Runtime, session: Session, mask: bytes) -> bytes:
     """Return the MAC of the session's id and a mask."""
-    return runtime.vault.mac(PURPOSE, session.id.encode() + mask)
+    return runtime.vault.compute_mac(PURPOSE, session.id.encode() + mask)
 
 
-def local(text: str) -> str | None:
+def accept_local_path(text: str) -> str | None:
     """Return `text` if it is a path on this site, otherwise None.
 
     None also for anything that a browser could read as an address of another site, such as `//host` or

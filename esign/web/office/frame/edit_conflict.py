@@ -6,13 +6,15 @@ asked, and keeps what they typed.
 
 from collections.abc import Mapping
 
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 
 BOTH = "Somebody changed this meanwhile. Now it is: {}. Save once more to put yours in its place."
 
 
-def typed(call: Call, stored: Mapping[str, str], written: Mapping[str, str] | None = None) -> dict[str, str]:
+def find_typed_texts(
+    call: OfficeCall, stored: Mapping[str, str], written: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the texts that this user changed; raise `Wrong` for each that another user changed in the meantime.
 
     `stored` holds the texts as the page would show them now. `written` holds the same texts as an error message
@@ -28,12 +30,12 @@ def typed(call: Call, stored: Mapping[str, str], written: Mapping[str, str] | No
         if shown and now not in (seen, text):
             wrong[name] = BOTH.format((written or stored)[name] or "nothing")
     if wrong:
-        afresh(call, stored, mine)
-        raise Wrong(wrong)
+        refresh_form(call, stored, mine)
+        raise FormError(wrong)
     return mine
 
 
-def afresh(call: Call, stored: Mapping[str, str], mine: Mapping[str, str]) -> None:
+def refresh_form(call: OfficeCall, stored: Mapping[str, str], mine: Mapping[str, str]) -> None:
     """Make the page show what is stored now, except in the fields of `mine`."""
     for name in stored:
         call.form.pop(f"seen-{name}", None)

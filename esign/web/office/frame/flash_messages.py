@@ -93,7 +93,7 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def said(query: Mapping[str, str], *, mails: bool = True) -> str | None:
+def find_message(query: Mapping[str, str], *, mails: bool = True) -> str | None:
     """Return the sentence that the query of an address names, or None.
 
     A number in the address is only ever shown as a number. `mails` is False while no mail leaves; the sentence
@@ -108,12 +108,12 @@ def said(query: Mapping[str, str], *, mails: bool = True) -> str | None:
     return DONE.get(name)
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return the number with its noun: `1 page`, `12 pages`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def size(octets: int) -> str:
+def format_size(octets: int) -> str:
     """Return a size in bytes as text: `341 kB`, `1.2 MB`."""
     return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"
 
@@ -131,25 +131,25 @@ class Times:
 
     def day(self, at: Instant) -> str:
         """Return `22 Nov 2026`."""
-        there = self._there(at)
+        there = self._to_local(at)
         return f"{there.day} {there:%b %Y}"
 
     def moment(self, at: Instant) -> str:
         """Return `22 Nov 2026, 05:35`."""
-        there = self._there(at)
+        there = self._to_local(at)
         return f"{there.day} {there:%b %Y}, {there:%H:%M}"
 
     def clock(self, at: Instant) -> str:
         """Return `05:35`."""
-        return f"{self._there(at):%H:%M}"
+        return f"{self._to_local(at):%H:%M}"
 
     def date(self, at: Instant) -> str:
         """Return `2026-11-22`, as a date field takes it."""
-        return f"{self._there(at):%Y-%m-%d}"
+        return f"{self._to_local(at):%Y-%m-%d}"
 
     def heading(self, at: Instant) -> str:
         """Return `Today, 22 Nov` or `Yesterday, 21 Nov`, otherwise `Friday, 20 Nov 2026`."""
-        there, today = self._there(at), self._there(self.now)
+        there, today = self._to_local(at), self._to_local(self.now)
         short = f"{there.day} {there:%b}"
         days = (today.date() - there.date()).days
         if days in (0, 1):
@@ -158,13 +158,13 @@ class Times:
 
     def near(self, at: Instant) -> str:
         """Return `today at 05:35`, `tomorrow at 05:35` or `yesterday at 05:35`, otherwise `on 22 Nov 2026`."""
-        days = (self._there(at).date() - self._there(self.now).date()).days
+        days = (self._to_local(at).date() - self._to_local(self.now).date()).days
         word = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(days)
         return f"{word} at {self.clock(at)}" if word else f"on {self.day(at)}"
 
     def second(self, at: Instant) -> str:
         """Return `22 Nov 2026, 05:35:07`."""
-        there = self._there(at)
+        there = self._to_local(at)
         return f"{there.day} {there:%b %Y}, {there:%H:%M:%S}"
 
     def ago(self, at: Instant) -> str:
@@ -180,7 +180,7 @@ class Times:
 
     def brief(self, at: Instant) -> str:
         """Return `now`, `12 min ago`, `3 h ago`, `Yesterday` or `18 Nov`; in another year, with the year."""
-        age, there, today = self.now - at, self._there(at), self._there(self.now)
+        age, there, today = self.now - at, self._to_local(at), self._to_local(self.now)
         if age < HOUR:
             return "now" if age < 2 * MINUTE else f"{age // MINUTE} min ago"
         if there.date() == today.date():
@@ -189,5 +189,5 @@ class Times:
             return "Yesterday"
         return f"{there.day} {there:%b}" if there.year == today.year else f"{there.day} {there:%b %Y}"
 
-    def _there(self, at: Instant) -> datetime:
+    def _to_local(self, at: Instant) -> datetime:
         return to_datetime(at).astimezone(ZoneInfo(self.zone))

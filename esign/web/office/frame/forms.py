@@ -9,9 +9,9 @@ from starlette.requests import Request
 
 from esign.core.errors import Problem
 from esign.web.http import multipart
-from esign.web.http.body import Incoming, apart
-from esign.web.http.multipart import Form
-from esign.web.http.ratelimit import Place
+from esign.web.http.body import IncomingBody, run_in_thread_if_large
+from esign.web.http.multipart import MultipartForm
+from esign.web.http.ratelimit import UploadPlace
 from esign.web.http.validation import check
 
 LIMIT = 64 * 2**10
@@ -23,7 +23,7 @@ EMPTY = "Please fill this in."
 M = TypeVar("M", bound=BaseModel)
 
 
-class Wrong(Exception):
+class FormError(Exception):
     """A form that is not accepted: a sentence for each wrong field, under "" for the form as a whole."""
 
     def __init__(self, sentences: Mapping[str, str]) -> None:
@@ -31,13 +31,13 @@ class Wrong(Exception):
         super().__init__(str(sentences))
 
 
-async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict[str, str]:
+async def read_form(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict[str, str]:
     """Return the fields of a URL-encoded form.
 
     Raise `unsupported_media_type` for another media type, and `invalid_request` for more than `most` fields, a
     text that is not UTF-8, or a name that occurs twice, since it would be unclear which one counts.
     """
-    incoming = Incoming(request.scope, request.receive)
+    incoming = IncomingBody(request.scope, request.receive)
     if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
         raise Problem("unsupported_media_type", "Send the form of the page.")
     raw = await incoming.read(limit)
@@ -51,31 +51,31 @@ async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict
     return fields
 
 
-async def read_files(incoming: Incoming, limit: int, place: Place) -> Form:
+async def read_form_with_files(incoming: IncomingBody, limit: int, place: UploadPlace) -> MultipartForm:
     """Return the fields and files of a multipart form; `place` limits how many large bodies are read at once."""
     raw = await incoming.read(limit, place)
-    return await apart(raw, multipart.parse, incoming.media, raw)
+    return await run_in_thread_if_large(raw, multipart.parse_form, incoming.media, raw)
 
 
-def checked(model: type[M], form: Mapping[str, str]) -> M:
-    """Return the fields that the model knows; raise `Wrong` with a sentence for each invalid or empty one."""
+def check_form(model: type[M], form: Mapping[str, str]) -> M:
+    """Return the fields that the model knows; raise `FormError` with a sentence for each invalid or empty one."""
     names = [field.alias or name for name, field in model.model_fields.items()]
     try:
         return check(model, {name: form.get(name, "") for name in names})
     except Problem as problem:
         found = {detail.path[1:]: detail.message for detail in problem.details}
-        raise Wrong(
+        raise FormError(
             {name: found[name] if form.get(name, "").strip() else EMPTY for name in names if name in found}
         ) from None
 
 
-def number(text: str) -> int | str | None:
+def parse_number(text: str) -> int | str | None:
     """Return a whole number, None for an empty text, or else the text itself, which the schema then refuses."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text or None
 
 
-def revision(form: Mapping[str, str]) -> int | None:
+def parse_revision(form: Mapping[str, str]) -> int | None:
     """Return the revision that the form was made for, so that no other change is overwritten; None if it has none."""
     text = form.get("revision", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

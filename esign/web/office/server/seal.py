@@ -11,16 +11,16 @@ from starlette.responses import Response
 
 from esign.actions.sealing import seal_levels
 from esign.actions.server import seal_certificates, setup_checks
-from esign.actions.server.setup_checks import Found
-from esign.authority import AuthorityError, By
+from esign.actions.server.setup_checks import CheckResult
+from esign.authority import AuthorityError, ChangedBy
 from esign.core.actor import Mode
 from esign.core.people.account import Organisation
 from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
-from esign.core.people.user import Act, may
+from esign.core.people.user import Permission, has_permission
 from esign.runtime import Runtime
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 
 PAGE, STEP = "/settings/seal", "/server/seal"
 FROM_STEP = "server"  # the query `at=server`: the user came from the set-up steps
@@ -28,130 +28,148 @@ SHOWN = 10  # latest changes of the certificate
 NAME = 80
 UNPROCESSABLE = 422
 
-Deed = Callable[[Runtime, Organisation, MemberRole, By, Caller], Awaitable[None]]
+Deed = Callable[[Runtime, Organisation, MemberRole, ChangedBy, Caller], Awaitable[None]]
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the state of the seal and the latest changes of its certificate."""
-    return await shown(call, None)
+    return await show_with_result(call, None)
 
 
-async def shown(call: Call, found: Found | None) -> Response:
+async def show_with_result(call: OfficeCall, found: CheckResult | None) -> Response:
     """Show the page, with the result of a test if there is one."""
-    states = {mode: setup_checks.seal_state(call.runtime, mode) for mode in Mode}
+    states = {mode: setup_checks.read_seal_state(call.runtime, mode) for mode in Mode}
     keyring = call.runtime.keyring
-    history = await asyncio.to_thread(keyring.history)
+    history = await asyncio.to_thread(keyring.read_history)
     return call.page(
         "seal",
         seal=states[Mode.LIVE],
         other=states[Mode.TEST],
         found=found,
-        time=seal_levels.state(call.runtime),
+        time=seal_levels.read_state(call.runtime),
         notices=[notice.sentence for notice in keyring.authority.notices],
         following=keyring.authority.following is not None,
         changes=history[:SHOWN],
-        hand=await hand(call),
+        hand=await find_who_may_change(call),
     )
 
 
-async def hand(call: Call) -> str:
+async def find_who_may_change(call: OfficeCall) -> str:
     """Return who may change the certificate.
 
     `ours`: this user. `owners`: the owners of this organisation. `configured`: nobody, since the configuration
     file names it. `others`: the owners of the first organisation.
     """
-    if not await seal_certificates.is_in_hand(call.runtime, call.signed.organisation):
+    if not await seal_certificates.may_change_seal(call.runtime, call.signed_in.organisation):
         return "others"
     if call.runtime.keyring.authority.origin == "configured":
         return "configured"
-    return "ours" if may(call.signed.member.role, Act.OWN) else "owners"
+    return "ours" if has_permission(call.signed_in.member.role, Permission.OWN) else "owners"
 
 
-async def try_it(call: Call) -> Response:
+async def try_seal(call: OfficeCall) -> Response:
     """Seal a test page as documents are sealed, verify it, and show the result. The page is not kept."""
-    call.tries.count("test seal", call.signed.user.id, call.origin.ip)
-    return await shown(call, await setup_checks.try_seal(call.runtime, call.signed.organisation))
+    call.tries.count("test seal", call.signed_in.user.id, call.origin.ip)
+    return await show_with_result(
+        call, await setup_checks.try_seal(call.runtime, call.signed_in.organisation)
+    )
 
 
 # ---------- another certificate ----------
 
 
-def way_back(call: Call) -> str:
+def find_way_back(call: OfficeCall) -> str:
     """Return the page to go back to: the first set-up step if the user came from there, otherwise the seal page."""
     return STEP if call.request.query_params.get("at") == FROM_STEP else PAGE
 
 
-async def aside(call: Call) -> Response | None:
+async def redirect_unless_allowed(call: OfficeCall) -> Response | None:
     """Redirect to the seal page if this user may not change the certificate; None if they may."""
-    return None if await hand(call) == "ours" else call.go(PAGE)
+    return None if await find_who_may_change(call) == "ours" else call.redirect_to(PAGE)
 
 
-async def show_upload(call: Call) -> Response:
+async def show_upload(call: OfficeCall) -> Response:
     """Show the form that uploads a certificate."""
-    return await aside(call) or upload_page(call, ())
+    return await redirect_unless_allowed(call) or render_upload(call, ())
 
 
-def upload_page(call: Call, problems: tuple[str, ...]) -> Response:
+def render_upload(call: OfficeCall, problems: tuple[str, ...]) -> Response:
     """Return the page with the upload form and the problems of the files that were sent."""
-    query = f"?at={FROM_STEP}" if way_back(call) == STEP else ""
-    return call.page("seal_upload", problems=problems, back=way_back(call), query=query)
+    query = f"?at={FROM_STEP}" if find_way_back(call) == STEP else ""
+    return call.page("seal_upload", problems=problems, back=find_way_back(call), query=query)
 
 
-async def upload(call: Call) -> Response:
+async def upload(call: OfficeCall) -> Response:
     """Use an uploaded certificate from now on, or show every problem of the files, as status 422."""
-    signed = call.signed
+    signed = call.signed_in
     call.tries.count("seal certificate", signed.user.id, call.origin.ip)
     if not call.files:
-        raise Wrong({"file": "No file was chosen."})
+        raise FormError({"file": "No file was chosen."})
     files = [(file.name[-NAME:], file.content) for file in call.files]
     passphrase = call.form.get("passphrase", "")
     problems = await seal_certificates.upload(
-        call.runtime, signed.organisation, signed.member.role, files, passphrase, by(call), call.caller
+        call.runtime,
+        signed.organisation,
+        signed.member.role,
+        files,
+        passphrase,
+        name_changer(call),
+        call.caller,
     )
     if not problems:
-        return call.go(way_back(call), "seal-uploaded")
-    page = upload_page(call, problems)
+        return call.redirect_to(find_way_back(call), "seal-uploaded")
+    page = render_upload(call, problems)
     page.status_code = UNPROCESSABLE
     return page
 
 
-async def ask_back(call: Call) -> Response:
+async def ask_back(call: OfficeCall) -> Response:
     """Ask before returning to the certificate that was made here; redirect if none was uploaded."""
     if call.runtime.keyring.authority.origin != "uploaded":
-        return call.go(PAGE)
-    return await aside(call) or call.page("seal_back", seal=setup_checks.seal_state(call.runtime))
+        return call.redirect_to(PAGE)
+    return await redirect_unless_allowed(call) or call.page(
+        "seal_back", seal=setup_checks.read_seal_state(call.runtime)
+    )
 
 
-async def back(call: Call) -> Response:
+async def go_back(call: OfficeCall) -> Response:
     """Return to the certificate that was made here."""
-    return await done(call, seal_certificates.go_back, "seal-back")
+    return await change_certificate(call, seal_certificates.go_back, "seal-back")
 
 
-async def ask_new(call: Call) -> Response:
+async def ask_new(call: OfficeCall) -> Response:
     """Ask before a new certificate is made; redirect if the current one was not made here."""
-    query = f"?at={FROM_STEP}" if way_back(call) == STEP else ""
-    state = setup_checks.seal_state(call.runtime)
+    query = f"?at={FROM_STEP}" if find_way_back(call) == STEP else ""
+    state = setup_checks.read_seal_state(call.runtime)
     if not state.made_here:
-        return call.go(PAGE)
-    return await aside(call) or call.page("seal_new", seal=state, back=way_back(call), query=query)
+        return call.redirect_to(PAGE)
+    return await redirect_unless_allowed(call) or call.page(
+        "seal_new", seal=state, back=find_way_back(call), query=query
+    )
 
 
-async def new(call: Call) -> Response:
+async def make_new(call: OfficeCall) -> Response:
     """Make a new certificate and seal with it from now on."""
-    return await done(call, seal_certificates.make_anew, "seal-new")
+    return await change_certificate(call, seal_certificates.make_anew, "seal-new")
 
 
-async def done(call: Call, deed: Deed, word: str) -> Response:
+async def change_certificate(call: OfficeCall, deed: Deed, word: str) -> Response:
     """Carry out a change of the certificate, and redirect with a message; raise `Wrong` if it is not possible."""
-    call.tries.count("seal certificate", call.signed.user.id, call.origin.ip)
+    call.tries.count("seal certificate", call.signed_in.user.id, call.origin.ip)
     try:
-        await deed(call.runtime, call.signed.organisation, call.signed.member.role, by(call), call.caller)
+        await deed(
+            call.runtime,
+            call.signed_in.organisation,
+            call.signed_in.member.role,
+            name_changer(call),
+            call.caller,
+        )
     except AuthorityError as error:
-        raise Wrong({"": str(error)}) from None
-    return call.go(way_back(call), word)
+        raise FormError({"": str(error)}) from None
+    return call.redirect_to(find_way_back(call), word)
 
 
-def by(call: Call) -> By:
+def name_changer(call: OfficeCall) -> ChangedBy:
     """Return the user and their IP address, as the history of certificates records them."""
-    user = call.signed.user
-    return By(f"{user.name} <{user.email}>", call.origin.ip)
+    user = call.signed_in.user
+    return ChangedBy(f"{user.name} <{user.email}>", call.origin.ip)

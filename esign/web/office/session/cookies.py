@@ -10,20 +10,20 @@ from esign.config import Config
 from esign.core.instant import SECOND
 from esign.core.people.user import ABSOLUTE
 from esign.store.people.known_browsers import REMEMBERED
-from esign.web.signing.cookies import is_secure, name
+from esign.web.signing.cookies import build_name, is_secure
 
 PLAIN, BROWSER = "esign", "esign-browser"
 
 
-def find(request: Request, config: Config) -> str | None:
+def find_session(request: Request, config: Config) -> str | None:
     """Return the token of the session cookie, or None."""
-    return request.cookies.get(name(config, PLAIN))
+    return request.cookies.get(build_name(config, PLAIN))
 
 
-def give(answer: Response, config: Config, token: str) -> None:
+def give_session(answer: Response, config: Config, token: str) -> None:
     """Set the session cookie."""
     answer.set_cookie(
-        name(config, PLAIN),
+        build_name(config, PLAIN),
         token,
         max_age=ABSOLUTE // SECOND,
         path="/",
@@ -35,13 +35,13 @@ def give(answer: Response, config: Config, token: str) -> None:
 
 def find_browser(request: Request, config: Config) -> str | None:
     """Return the token by which the browser is known, or None."""
-    return request.cookies.get(name(config, BROWSER))
+    return request.cookies.get(build_name(config, BROWSER))
 
 
 def give_browser(answer: Response, config: Config, token: str) -> None:
     """Set the cookie by which the browser is known."""
     answer.set_cookie(
-        name(config, BROWSER),
+        build_name(config, BROWSER),
         token,
         max_age=REMEMBERED // SECOND,
         path="/",
@@ -51,8 +51,8 @@ def give_browser(answer: Response, config: Config, token: str) -> None:
     )
 
 
-def take(answer: Response, config: Config) -> None:
+def delete_session(answer: Response, config: Config) -> None:
     """Delete the session cookie. The browser stays known."""
     answer.delete_cookie(
-        name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
+        build_name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
     )

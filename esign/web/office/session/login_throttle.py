@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from esign.core.errors import Problem
-from esign.core.network import LOOSELY, networks_of
+from esign.core.network import LOOSELY, list_networks
 from esign.system.clock import Clock
 
 SPAN = 15 * 60.0  # seconds
@@ -37,7 +37,7 @@ Key = tuple[str, str]
 Counted = tuple[tuple[Key, int], ...]  # each key with its limit
 
 
-class Tries:
+class LoginThrottle:
     """Counts attempts. The counts are in memory only, so that a flood of attempts causes no writes.
 
     No count ever ends a session or keeps a user out who is signed in already.
@@ -52,12 +52,14 @@ class Tries:
     def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
         """Count one more attempt; raise `rate_limited`, without counting it, if there were too many."""
         now = self._clock.monotonic()
-        counted = keys(kind, account, ip, device)
+        counted = list_keys(kind, account, ip, device)
         for key, most in counted:
             times = self._recent(key, now)
             if len(times) >= most:
                 wait = math.ceil(times[0] + SPAN - now)
-                raise Problem("rate_limited", f"Too many tries; wait {minutes(wait)}.", retry_after=wait)
+                raise Problem(
+                    "rate_limited", f"Too many tries; wait {format_minutes(wait)}.", retry_after=wait
+                )
         self._note(counted, now)
 
     def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
@@ -65,17 +67,19 @@ class Tries:
 
         The account starts from zero, and each network gets one attempt back.
         """
-        self._forgive(keys(kind, account, ip, device))
+        self._forgive(list_keys(kind, account, ip, device))
 
     @asynccontextmanager
-    async def turn(self, account: str, ip: str | None, device: str | None = None) -> AsyncIterator[None]:
+    async def wait_for_turn(
+        self, account: str, ip: str | None, device: str | None = None
+    ) -> AsyncIterator[None]:
         """Wait before one more attempt at a password; the delay grows with the number of attempts.
 
         `device` is a browser that the account knows. Raise `rate_limited`, without counting the attempt, only
         if others are waiting already: one of the same account and network, or `WAITING` of the same network.
         """
         now = self._clock.monotonic()
-        own, *_ = counted = password_keys(account, ip, device)
+        own, *_ = counted = list_password_keys(account, ip, device)
         before = [(key, len(self._recent(key, now)), most) for key, most in counted]
         beyond = [(key, times - most) for key, times, most in before if times >= most]
         for key, _ in beyond:
@@ -86,7 +90,7 @@ class Tries:
         self._waiting.update(key for key, _ in beyond)
         try:
             if beyond:
-                await self._sleep(max(delay(key == own[0], over) for key, over in beyond))
+                await self._sleep(max(compute_delay(key == own[0], over) for key, over in beyond))
             yield
         finally:
             for key, _ in beyond:
@@ -96,7 +100,7 @@ class Tries:
 
     def forgive_password(self, account: str, ip: str | None, device: str | None = None) -> None:
         """Undo the last attempt at a password, because it was correct."""
-        self._forgive(password_keys(account, ip, device))
+        self._forgive(list_password_keys(account, ip, device))
 
     def _forgive(self, counted: Counted) -> None:
         ((kind, who), _), *others = counted
@@ -128,42 +132,42 @@ def is_recent(times: Sequence[float], now: float) -> bool:
     return bool(times) and times[-1] > now - SPAN
 
 
-def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> Counted:
+def list_keys(kind: str, account: str, ip: str | None, device: str | None = None) -> Counted:
     """Return the keys under which an attempt counts, each with its limit. A known browser counts alone."""
     if device is not None:
-        return (((f"{kind} browser", f"{plain(account)} {device}"), ACCOUNT),)
-    return (((f"{kind} account", plain(account)), ACCOUNT), *network_keys(kind, ip))
+        return (((f"{kind} browser", f"{fold_account(account)} {device}"), ACCOUNT),)
+    return (((f"{kind} account", fold_account(account)), ACCOUNT), *list_network_keys(kind, ip))
 
 
-def password_keys(account: str, ip: str | None, device: str | None) -> Counted:
+def list_password_keys(account: str, ip: str | None, device: str | None) -> Counted:
     """Return the keys under which an attempt at a password counts; never the account alone, which anybody may name."""
     if device is not None:
-        return ((("password browser", f"{plain(account)} {device}"), ACCOUNT),)
+        return ((("password browser", f"{fold_account(account)} {device}"), ACCOUNT),)
     around = tuple(
-        (("password account", f"{plain(account)} {network}"), ACCOUNT * times)
-        for network, times in networks_of(ip or "local")
+        (("password account", f"{fold_account(account)} {network}"), ACCOUNT * times)
+        for network, times in list_networks(ip or "local")
     )
-    return (*around, *network_keys("password", ip))
+    return (*around, *list_network_keys("password", ip))
 
 
-def network_keys(kind: str, ip: str | None) -> Counted:
+def list_network_keys(kind: str, ip: str | None) -> Counted:
     """Return the keys for the networks around an address; wider networks have higher limits."""
-    return tuple(((f"{kind} address", network), ADDRESS * n) for network, n in networks_of(ip or "local"))
+    return tuple(((f"{kind} address", network), ADDRESS * n) for network, n in list_networks(ip or "local"))
 
 
-def plain(account: str) -> str:
+def fold_account(account: str) -> str:
     """Return the account's name as a key: case-folded and of bounded length."""
     return account.casefold()[:320]
 
 
-def delay(is_account: bool, over: int) -> float:
+def compute_delay(is_account: bool, over: int) -> float:
     """Return the seconds to wait before an attempt, when `over` attempts came before it beyond the limit."""
     if is_account:
         return min(SLOWEST, FIRST * (1 << min(over, 10)))
     return min(PACE, FIRST / 5 * (over + 1))
 
 
-def minutes(seconds: int) -> str:
+def format_minutes(seconds: int) -> str:
     """Return seconds as text, rounded up to whole minutes."""
     n = math.ceil(seconds / 60)
     return "a minute" if n <= 1 else f"{n} minutes"

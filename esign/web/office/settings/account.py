@@ -5,22 +5,22 @@ from starlette.responses import Response
 from esign.actions.base import browser_name
 from esign.actions.people import sessions, users
 from esign.core.errors import Problem
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import confirm
-from esign.web.office.frame.forms import EMPTY, Wrong, checked
-from esign.web.office.sign_in.emailed_links import Named, chosen
+from esign.web.office.frame.forms import EMPTY, FormError, check_form
+from esign.web.office.sign_in.emailed_links import PersonName, choose_password
 
 SHOWN = 50  # other browsers that are listed; if there are more, they can only be signed out together
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the account, with the browsers that are signed in."""
-    this = call.signed.session
-    others, more = await sessions.find_others(call.runtime, call.signed, SHOWN)
+    this = call.signed_in.session
+    others, more = await sessions.find_others(call.runtime, call.signed_in, SHOWN)
     browsers = [
         {
             "id": one.id,
-            "name": browser_name.in_words(one.user_agent) or "Unknown browser",
+            "name": browser_name.describe_browser(one.user_agent) or "Unknown browser",
             "ip": one.ip,
             "since": one.created_at,
             "seen": one.seen_at,
@@ -31,41 +31,41 @@ async def show(call: Call) -> Response:
     return call.page("account", browsers=browsers, more=more)
 
 
-async def rename(call: Call) -> Response:
+async def rename(call: OfficeCall) -> Response:
     """Change the name of the user."""
-    name = checked(Named, call.form).name
-    await users.rename(call.runtime, call.signed.user, name, origin=call.origin)
-    return call.go("/account", "name")
+    name = check_form(PersonName, call.form).name
+    await users.rename(call.runtime, call.signed_in.user, name, origin=call.origin)
+    return call.redirect_to("/account", "name")
 
 
-async def change_password(call: Call) -> Response:
+async def change_password(call: OfficeCall) -> Response:
     """Change the password. The form contains the current password and, for a user with a second factor, a code.
 
     Every other session ends, and links for a new password that were requested before stop working.
     """
-    user = call.signed.user
+    user = call.signed_in.user
     asked = ("current", "code") if user.totp is not None else ("current",)
     if empty := {name: EMPTY for name in asked if not call.form.get(name, "").strip()}:
-        raise Wrong(empty)
+        raise FormError(empty)
     # Check the new password first: a code works once, and would be used up if the password were refused.
-    password = await chosen(call, (user.email, user.name), with_totp=user.totp is not None)
+    password = await choose_password(call, (user.email, user.name), with_totp=user.totp is not None)
     code = call.form["code"] if user.totp is not None else None
     call.cookie = await confirm(call, call.form["current"], code, ("current", "code"))
-    await users.change_password(call.runtime, user, password, call.signed.session.id, origin=call.origin)
-    return call.go("/account", "password-changed")
+    await users.change_password(call.runtime, user, password, call.signed_in.session.id, origin=call.origin)
+    return call.redirect_to("/account", "password-changed")
 
 
-async def end(call: Call) -> Response:
+async def end_session(call: OfficeCall) -> Response:
     """Sign out another browser of the user; raise `not_found` for this browser and for sessions of other users."""
-    signed, wanted = call.signed, call.path["id"]
-    if wanted == signed.session.id or not await sessions.end(
+    signed, wanted = call.signed_in, call.path["id"]
+    if wanted == signed.session.id or not await sessions.end_session(
         call.runtime, signed.user.id, wanted, call.origin
     ):
         raise Problem("not_found")
-    return call.go("/account", "session-ended")
+    return call.redirect_to("/account", "session-ended")
 
 
-async def end_others(call: Call) -> Response:
+async def end_others(call: OfficeCall) -> Response:
     """Sign out every other browser of the user."""
-    await sessions.end_others(call.runtime, call.signed, call.origin)
-    return call.go("/account", "sessions-ended")
+    await sessions.end_others(call.runtime, call.signed_in, call.origin)
+    return call.redirect_to("/account", "sessions-ended")

@@ -8,14 +8,14 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.base import audit_log
-from esign.actions.base.browser_name import in_words
-from esign.core.document.audit import Entry
+from esign.actions.base.browser_name import describe_browser
+from esign.core.document.audit import AuditEntry
 from esign.core.people.admin_audit import ACTS
 from esign.store.people import members
-from esign.store.people.audit_log import Wanted
+from esign.store.people.audit_log import AuditLogFilter
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.dates import begin_of, end_of
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.dates import parse_day_end, parse_day_start
 
 HERE = "/settings/audit"
 PER_PAGE = 50
@@ -29,49 +29,49 @@ LABELS = {"again": "Invited again", "factor": "Second factor", "keyId": "Token"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditLogRow:
     """An entry as the page shows it; `facts` are its further details as pairs of label and text."""
 
-    line: Entry
+    line: AuditEntry
     words: str
     who: str
     where: str
     facts: list[tuple[str, str]]
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show one page of the log, newest first, filtered as the address asks."""
     query = call.request.query_params
     given = {name: query[name] for name in FILTERS if query.get(name)}
     if given.get("type") not in ACTS:
         given.pop("type", None)
     wrong: dict[str, str] = {}
-    wanted = Wanted(
-        call.signed.organisation.id,
+    wanted = AuditLogFilter(
+        call.signed_in.organisation.id,
         given.get("type"),
         given.get("actor"),
-        edge(call, given, "from", wrong),
-        edge(call, given, "to", wrong),
+        parse_edge(call, given, "from", wrong),
+        parse_edge(call, given, "to", wrong),
     )
     filters = f"audit:{wanted}"
-    found, more = await audit_log.find_page(call.runtime, wanted, PER_PAGE, paging.after(call, filters))
-    people = await members.find(call.runtime.db, call.signed.organisation.id, ACTORS)
+    found, more = await audit_log.find_page(call.runtime, wanted, PER_PAGE, paging.read_cursor(call, filters))
+    people = await members.find(call.runtime.db, call.signed_in.organisation.id, ACTORS)
     call.wrong = wrong
     return call.page(
         "audit_log",
-        rows=[row(line) for line in found],
+        rows=[describe_entry(line) for line in found],
         asked={name: given.get(name, "") for name in FILTERS},
         narrowed=bool(given),
         acts=ACTS,
         people=people,
         known={one.id for one in people},
-        more=paging.link_to(call, more, filters, **given),
+        more=paging.link_next_page(call, more, filters, **given),
         first=paging.AFTER not in query,
-        here_first=paging.begin(HERE, **given),
+        here_first=paging.link_first_page(HERE, **given),
     )
 
 
-def edge(call: Call, given: Mapping[str, str], name: str, wrong: dict[str, str]) -> int:
+def parse_edge(call: OfficeCall, given: Mapping[str, str], name: str, wrong: dict[str, str]) -> int:
     """Return the beginning of the day in field `from`, or the end of the day in `to`; without a day, no limit.
 
     The day is read in the organisation's time zone. Add an error to `wrong` if the text is not a day.
@@ -80,23 +80,25 @@ def edge(call: Call, given: Mapping[str, str], name: str, wrong: dict[str, str])
     if name not in given:
         return none
     try:
-        end = end_of(given[name], call.signed.organisation.time_zone)
+        end = parse_day_end(given[name], call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):
         wrong[name] = NO_DAY
         return none
-    return end if name == "to" else begin_of(given[name], call.signed.organisation.time_zone)
+    return end if name == "to" else parse_day_start(given[name], call.signed_in.organisation.time_zone)
 
 
-def row(line: Entry) -> Row:
+def describe_entry(line: AuditEntry) -> AuditLogRow:
     """Return an entry of the log as the page shows it."""
     personal: Mapping[str, Any] = line.personal or {}
     actor = personal.get("actor") or {}
-    where = [text for text in (personal.get("ip"), in_words(personal.get("userAgent"))) if text]
-    facts = [*facts_of(line.data), *facts_of(personal.get("detail") or {})]
-    return Row(line, ACTS.get(line.type, line.type), actor_of(line, actor), " · ".join(where), facts)
+    where = [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"))) if text]
+    facts = [*list_facts(line.data), *list_facts(personal.get("detail") or {})]
+    return AuditLogRow(
+        line, ACTS.get(line.type, line.type), name_actor(line, actor), " · ".join(where), facts
+    )
 
 
-def actor_of(line: Entry, actor: Mapping[str, Any]) -> str:
+def name_actor(line: AuditEntry, actor: Mapping[str, Any]) -> str:
     """Return the name of the actor of an entry."""
     name = actor.get("name") or line.actor_id
     if line.actor_kind == "api_key":
@@ -108,23 +110,23 @@ def actor_of(line: Entry, actor: Mapping[str, Any]) -> str:
     return str(name or "A former member")
 
 
-def facts_of(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the members of `data` or `detail` as label and text, changes as old and new value."""
     for name, value in said.items():
         if name == "changes" and isinstance(value, dict):
-            yield from facts_of(value)
+            yield from list_facts(value)
         elif name not in QUIET and value is not None and not (name in FLAGS and value is False):
-            yield label_of(name), text_of(value)
+            yield format_label(name), format_value(value)
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a JSON value as text."""
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
-        return f"{text_of(value['from'])} → {text_of(value['to'])}"
+        return f"{format_value(value['from'])} → {format_value(value['to'])}"
     if isinstance(value, dict):
-        return ", ".join(f"{label_of(name).lower()} {text_of(one)}" for name, one in value.items())
+        return ", ".join(f"{format_label(name).lower()} {format_value(one)}" for name, one in value.items())
     if isinstance(value, list):
-        return ", ".join(map(text_of, value)) or "none"
+        return ", ".join(map(format_value, value)) or "none"
     return (
         {None: "none", True: "yes", False: "no"}.get(value, str(value))
         if not isinstance(value, str)
@@ -132,6 +134,6 @@ def text_of(value: Any) -> str:
     )
 
 
-def label_of(name: str) -> str:
+def format_label(name: str) -> str:
     """Return the label of a member: `retainCompletedDays` becomes `Retain completed days`."""
     return LABELS.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).capitalize()

@@ -3,43 +3,43 @@
 from starlette.responses import Response
 
 from esign.actions.people import erase_person
-from esign.core.document.state.erase import Erasing
+from esign.core.document.state.erase import ErasureRequest
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import checked
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import check_form
 from esign.web.rest.schema import Email, Schema
 
 PATH = "/settings/erasure"
 WITH_OTHERS = "erase"
 
 
-class Whose(Schema):
+class ErasureForm(Schema):
     email: Email
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the form, and the erasures that were started recently."""
-    asked = await erase_person.recent(call.runtime, call.owner)
+    asked = await erase_person.list_recent(call.runtime, call.owner)
     return call.page("erasure", asked=asked, running=any(one.finished_at is None for one in asked))
 
 
-async def look(call: Call) -> Response:
+async def preview(call: OfficeCall) -> Response:
     """Show what would be deleted and what would stay. The person's address is sent by POST, so it is in no URL."""
-    email = checked(Whose, call.form).email
-    found = await erase_person.look(call.runtime, call.owner, email)
+    email = check_form(ErasureForm, call.form).email
+    found = await erase_person.preview_erasure(call.runtime, call.owner, email)
     return call.page("erasure_sure", email=email, found=found)
 
 
-async def begin(call: Call) -> Response:
+async def begin(call: OfficeCall) -> Response:
     """Start the erasure. Documents with other recipients are deleted only if the form says so."""
-    email = checked(Whose, call.form).email
+    email = check_form(ErasureForm, call.form).email
     shared = call.form.get("others") == WITH_OTHERS
 
-    async def create(keep: resubmit.Keep) -> Erasing:
-        return await erase_person.begin(
+    async def create(keep: resubmit.Keep) -> ErasureRequest:
+        return await erase_person.request_erasure(
             call.runtime, call.owner, email, shared, call.actor, call.origin, keep
         )
 
     # The address is left out of the fingerprint, so that not even a hash of it is stored.
-    await resubmit.make(call, resubmit.name_for(call), f"{PATH}/begin", {}, create)
-    return call.go(PATH, "erasure")
+    await resubmit.create_once(call, resubmit.choose_form_name(call), f"{PATH}/begin", {}, create)
+    return call.redirect_to(PATH, "erasure")

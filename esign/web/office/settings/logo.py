@@ -4,38 +4,38 @@ from starlette.responses import Response
 
 from esign.actions.people import logo as actions
 from esign.core.errors import Problem
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 from esign.web.office.settings.settings import ORGANISATION
-from esign.web.signing.page import logo_of
+from esign.web.signing.page import describe_logo
 
 NOTHING = "No file was chosen."
 
 
-async def show(call: Call) -> Response:
-    return call.page("logo", logo=logo_of(call.signed.organisation))
+async def show(call: OfficeCall) -> Response:
+    return call.page("logo", logo=describe_logo(call.signed_in.organisation))
 
 
-async def put(call: Call) -> Response:
+async def put(call: OfficeCall) -> Response:
     """Save the uploaded logo; raise `Wrong` for a file that cannot be used."""
     if len(call.files) != 1:
-        raise Wrong({"file": NOTHING})
+        raise FormError({"file": NOTHING})
     try:
-        await actions.put(call.runtime, call.owner, call.files[0].content, caller=call.caller)
+        await actions.save_logo(call.runtime, call.owner, call.files[0].content, caller=call.caller)
     except Problem as problem:
         if problem.status != 400:
             raise
-        raise Wrong({"file": problem.message}) from None
-    return call.go(ORGANISATION, "logo")
+        raise FormError({"file": problem.message}) from None
+    return call.redirect_to(ORGANISATION, "logo")
 
 
-async def ask(call: Call) -> Response:
+async def ask_remove(call: OfficeCall) -> Response:
     """Ask before the logo is removed; redirect if there is none."""
-    logo = logo_of(call.signed.organisation)
-    return call.page("logo_remove", logo=logo) if logo else call.go(ORGANISATION)
+    logo = describe_logo(call.signed_in.organisation)
+    return call.page("logo_remove", logo=logo) if logo else call.redirect_to(ORGANISATION)
 
 
-async def remove(call: Call) -> Response:
+async def remove(call: OfficeCall) -> Response:
     """Remove the logo."""
-    await actions.remove(call.runtime, call.owner, caller=call.caller)
-    return call.go(ORGANISATION, "logo-removed")
+    await actions.remove_logo(call.runtime, call.owner, caller=call.caller)
+    return call.redirect_to(ORGANISATION, "logo-removed")

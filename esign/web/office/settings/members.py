@@ -12,8 +12,8 @@ from esign.store.people import users
 from esign.store.people.members import get_own
 from esign.web.api.members import InviteMember
 from esign.web.office.frame import paging, resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong, checked
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError, check_form
 
 HERE = "/members"
 PER_PAGE = 50
@@ -26,28 +26,31 @@ ROLES = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show one page of the list of members, with the form that invites another."""
     filters = f"members:{call.owner}"
-    found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    found, more = await members.find_page(
+        call.runtime, call.owner, PER_PAGE, paging.read_cursor(call, filters)
+    )
     people = await users.get_many(call.runtime.db, [one.user_id for one in found if one.user_id])
     invited = [one for one in found if one.status is MemberStatus.INVITED]
     mailed = await members.find_mailed(call.runtime, invited)
     return call.page(
         "members",
         rows=[
-            {**row(call, one, people.get(one.user_id or "")), "mailed": mailed.get(one.id)} for one in found
+            {**describe_member(call, one, people.get(one.user_id or "")), "mailed": mailed.get(one.id)}
+            for one in found
         ],
-        more=paging.link_to(call, more, filters, HERE),
+        more=paging.link_next_page(call, more, filters, HERE),
         first=paging.AFTER not in call.request.query_params,
-        roles=offered(call),
+        roles=list_offered_roles(call),
         titles=ROLES,
     )
 
 
-def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
+def describe_member(call: OfficeCall, member: Member, person: User | None) -> dict[str, Any]:
     """Return a member as the list shows them, with what the current user may do to them."""
-    signed = call.signed
+    signed = call.signed_in
     touchable = member.id != signed.member.id and (
         signed.member.role is MemberRole.OWNER or member.role is not MemberRole.OWNER
     )
@@ -58,20 +61,20 @@ def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
         "seen": person.seen_at if person else None,
         "disabled": person is not None and person.disabled_at is not None,
         "two_factors": person is not None and person.totp is not None,
-        "roles": [role for role in offered(call) if role is not member.role] if touchable else [],
+        "roles": [role for role in list_offered_roles(call) if role is not member.role] if touchable else [],
         "touchable": touchable,
     }
 
 
-def offered(call: Call) -> list[MemberRole]:
+def list_offered_roles(call: OfficeCall) -> list[MemberRole]:
     """Return the roles that the current user may give, the usual one first."""
     roles = [MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.VIEWER]
-    return [*roles, MemberRole.OWNER] if call.signed.member.role is MemberRole.OWNER else roles
+    return [*roles, MemberRole.OWNER] if call.signed_in.member.role is MemberRole.OWNER else roles
 
 
-async def invite(call: Call) -> Response:
+async def invite(call: OfficeCall) -> Response:
     """Invite a member; raise `Wrong` if the address is that of a member already."""
-    given = checked(InviteMember, call.form)
+    given = check_form(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
     async def create(keep: resubmit.Keep) -> Member:
@@ -80,15 +83,15 @@ async def invite(call: Call) -> Response:
         )
 
     try:
-        await resubmit.make(call, resubmit.name_for(call), HERE, about, create)
+        await resubmit.create_once(call, resubmit.choose_form_name(call), HERE, about, create)
     except Problem as problem:
         if problem.code != "member_exists":
             raise
-        raise Wrong({"email": problem.message}) from None
-    return call.go(HERE, "invited")
+        raise FormError({"email": problem.message}) from None
+    return call.redirect_to(HERE, "invited")
 
 
-async def change(call: Call) -> Response:
+async def change(call: OfficeCall) -> Response:
     """Change the role of a member; raise `Wrong` for the last owner."""
     role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
     if role is None:
@@ -96,17 +99,17 @@ async def change(call: Call) -> Response:
     try:
         await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.caller)
     except Problem as problem:
-        raise told(problem) from None
-    return call.go(HERE, "role")
+        raise explain_problem(problem) from None
+    return call.redirect_to(HERE, "role")
 
 
-async def invite_again(call: Call) -> Response:
+async def invite_again(call: OfficeCall) -> Response:
     """Send an invitation with a new link; the old link stops working."""
     await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.caller)
-    return call.go(HERE, "invited-again")
+    return call.redirect_to(HERE, "invited-again")
 
 
-async def link(call: Call) -> Response:
+async def show_link(call: OfficeCall) -> Response:
     """Issue an invitation link and show it once."""
     member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.page(
@@ -117,14 +120,14 @@ async def link(call: Call) -> Response:
     )
 
 
-async def ask(call: Call) -> Response:
+async def ask_remove(call: OfficeCall) -> Response:
     """Ask before a member is removed, and list their API tokens."""
-    member = await get_own(call.runtime.db, call.signed.organisation.id, call.path["id"])
+    member = await get_own(call.runtime.db, call.signed_in.organisation.id, call.path["id"])
     keys = await members.find_keys(call.runtime, call.owner, member.id)
     return call.page("member_remove", member=member, keys=keys, titles=ROLES)
 
 
-async def remove(call: Call) -> Response:
+async def remove(call: OfficeCall) -> Response:
     """Remove a member and, if the form says so, revoke their API tokens; raise `Wrong` for the last owner."""
     revoke_keys = REVOKE in call.form
     try:
@@ -136,10 +139,10 @@ async def remove(call: Call) -> Response:
             caller=call.caller,
         )
     except Problem as problem:
-        raise told(problem) from None
-    return call.go(HERE, "removed-keys" if removal.keys and revoke_keys else "removed")
+        raise explain_problem(problem) from None
+    return call.redirect_to(HERE, "removed-keys" if removal.keys and revoke_keys else "removed")
 
 
-def told(problem: Problem) -> Exception:
+def explain_problem(problem: Problem) -> Exception:
     """Return the error to raise: `last_owner` is shown above the list, any other problem on a page of its own."""
-    return Wrong({"": problem.message}) if problem.code == "last_owner" else problem
+    return FormError({"": problem.message}) if problem.code == "last_owner" else problem

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from esign.actions.people import accounts
 from esign.core.people.account import may_use_api
 from esign.web.api.account import present_limits
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 
 # The limits by their names in the API. A name that ends in “bytes” is shown as a size.
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -49,23 +49,23 @@ ABOUT = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the plan and the limits."""
     limits = present_limits(call.runtime.config.limits)
-    plan = accounts.plan_of(call.signed.organisation, call.runtime.config)
+    plan = accounts.find_plan(call.signed_in.organisation, call.runtime.config)
     return call.page(
         "plan",
         plan=plan,
         about=ABOUT[plan],
         programs=may_use_api(plan),
         groups={
-            group: [(words, written(name, getattr(limits, name))) for name, words in names.items()]
+            group: [(words, format_limit(name, getattr(limits, name))) for name, words in names.items()]
             for group, names in GROUPS.items()
         },
     )
 
 
-def written(name: str, limit: int | None) -> str:
+def format_limit(name: str, limit: int | None) -> str:
     """Return a limit as text; limits whose name ends in `bytes` in MB."""
     if limit is None:
         return "No limit"

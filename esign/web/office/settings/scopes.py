@@ -37,6 +37,6 @@ PRESETS: Mapping[str, tuple[str, str, frozenset[Scope]]] = {
 }
 
 
-def in_words(scopes: frozenset[Scope]) -> str | None:
+def find_preset_title(scopes: frozenset[Scope]) -> str | None:
     """Return the title of the preset with exactly these scopes, or None."""
     return next((title for title, _, given in PRESETS.values() if given == scopes), None)

@@ -19,10 +19,10 @@ from esign.core.language import LANGUAGES
 from esign.core.people.account import COLOUR
 from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.http.validation import check
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import EMPTY, Wrong, number
-from esign.web.office.sign_in.emailed_links import zones
-from esign.web.signing.page import brand, logo_of
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.office.sign_in.emailed_links import list_zones
+from esign.web.signing.page import choose_colours, describe_logo
 
 ORGANISATION, DEFAULTS = "/settings/organisation", "/settings/defaults"
 TEXTS = ("replyTo", "defaultLocale", "timeZone", "brandColour")
@@ -37,25 +37,25 @@ SURE, RESET = "sure", "reset"
 KEEPING = ("retain_completed_days", "delete_closed_after_days")
 
 
-async def show_organisation(call: Call) -> Response:
+async def show_organisation(call: OfficeCall) -> Response:
     """Show the settings that recipients see in mails and on signing pages."""
     found = present(await actions.read(call.runtime, call.owner))
-    known = zones()
+    known = list_zones()
     return call.page(
         "organisation",
         settings=found,
-        logo=logo_of(call.signed.organisation),
-        ink=brand(found.brand_colour)[1],
+        logo=describe_logo(call.signed_in.organisation),
+        ink=choose_colours(found.brand_colour)[1],
         usual_colour=COLOUR,
         languages=LANGUAGES.values(),
         zones=known if found.time_zone in known else [found.time_zone, *known],
     )
 
 
-async def show_defaults(call: Call) -> Response:
+async def show_defaults(call: OfficeCall) -> Response:
     """Show the defaults of new documents, how long documents are kept, and which sites may embed signing pages."""
     config = call.runtime.config
-    organisation = call.signed.organisation
+    organisation = call.signed_in.organisation
     return call.page(
         "defaults",
         settings=present(await actions.read(call.runtime, call.owner)),
@@ -65,26 +65,26 @@ async def show_defaults(call: Call) -> Response:
     )
 
 
-async def change_organisation(call: Call) -> Response:
+async def change_organisation(call: OfficeCall) -> Response:
     """Save the settings of the organisation."""
-    await change(call, wanted(call.form))
-    return call.go(ORGANISATION, "settings")
+    await save_changes(call, parse_changes(call.form))
+    return call.redirect_to(ORGANISATION, "settings")
 
 
-async def change_defaults(call: Call) -> Response:
+async def change_defaults(call: OfficeCall) -> Response:
     """Save the defaults. Ask first if documents would be kept or protected for a shorter time than before."""
-    changes = wanted(call.form)
+    changes = parse_changes(call.form)
     found = await find_loss(call, changes)
     if found is not None and SURE not in call.form:
         now = call.runtime.clock.now()
         before = None if found.deletes_after is None else now - found.deletes_after * DAY
         return call.page("defaults_sure", kept=call.form, days=found.deletes_after, before=before, loss=found)
-    await change(call, changes)
-    return call.go(DEFAULTS, "settings")
+    await save_changes(call, changes)
+    return call.redirect_to(DEFAULTS, "settings")
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class RetentionLoss:
     """What a shorter retention means, in days.
 
     `deletes_after`: the age at which ended documents are deleted automatically, if some are deleted earlier
@@ -97,57 +97,59 @@ class Loss:
     left: int | None
 
 
-async def find_loss(call: Call, changes: Mapping[str, Any]) -> Loss | None:
+async def find_loss(call: OfficeCall, changes: Mapping[str, Any]) -> RetentionLoss | None:
     """Return how `changes` shorten the time for which documents are kept; None if they do not."""
     before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
     after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
-    was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
+    was, will = (retention.find_horizons(one, Mode.LIVE, 0, now) for one in (before, after))
     pairs = ((was.completed, will.completed), (was.closed, will.closed))
     sooner = any(new is not None and (old is None or old < new) for old, new in pairs)
     protected, left = before.retain_completed_days, after.retain_completed_days
     less = protected is not None and (left is None or left < protected)
     if not sooner and not less:
         return None
-    return Loss(after.delete_closed_after_days if sooner else None, protected if less else None, left)
+    return RetentionLoss(
+        after.delete_closed_after_days if sooner else None, protected if less else None, left
+    )
 
 
-async def change(call: Call, changes: Mapping[str, Any]) -> None:
+async def save_changes(call: OfficeCall, changes: Mapping[str, Any]) -> None:
     """Save the changes; raise `Wrong` with a sentence at each invalid field."""
     try:
         await actions.change(call.runtime, call.owner, changes, caller=call.caller)
     except Problem as problem:
         if not problem.details:
             raise
-        raise Wrong(sentences(problem)) from None
+        raise FormError(collect_sentences(problem)) from None
 
 
-def wanted(form: Mapping[str, str]) -> dict[str, Any]:
+def parse_changes(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the changes that the form asks for, checked against the API's schema; raise `Wrong`."""
     if not form.get("organisationName", "x").strip():
-        raise Wrong({"organisationName": EMPTY})
+        raise FormError({"organisationName": EMPTY})
     try:
-        return changes_of(check(ChangeSettings, body_of(form)))
+        return changes_of(check(ChangeSettings, build_body(form)))
     except Problem as problem:
-        raise Wrong(sentences(problem)) from None
+        raise FormError(collect_sentences(problem)) from None
 
 
-def body_of(form: Mapping[str, str]) -> dict[str, Any]:
+def build_body(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the form as a body of the API; an empty field means the default of the installation, or none."""
     if RESET in form:
         return {"defaultExpiresInDays": None, "defaultReminders": None}
     body: dict[str, Any] = {name: form[name].strip() or None for name in TEXTS if name in form}
-    body |= {name: number(form[name]) for name in NUMBERS if name in form}
+    body |= {name: parse_number(form[name]) for name in NUMBERS if name in form}
     if "organisationName" in form:
         body["organisationName"] = form["organisationName"]
     if "reminders" in form:
-        plan = {name: number(form[name]) for name in PLAN if name in form}
+        plan = {name: parse_number(form[name]) for name in PLAN if name in form}
         body["defaultReminders"] = {"enabled": form["reminders"] == "on", **plan}
     if "embedOrigins" in form:
         body["embedOrigins"] = form["embedOrigins"].split()
     return body
 
 
-def sentences(problem: Problem) -> dict[str, str]:
+def collect_sentences(problem: Problem) -> dict[str, str]:
     """Return the messages of a problem by form field; an error inside a list belongs to the field of the list."""
     said: dict[str, str] = {}
     for one in problem.details:

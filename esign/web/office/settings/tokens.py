@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from starlette.responses import Response
 
 from esign.actions.people import accounts, api_keys
-from esign.actions.people.accounts import Wish
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import may_use_api
-from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose
+from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
 from esign.core.people.caller import Caller
-from esign.system.entropy import key_secret_of
+from esign.system.entropy import derive_key_secret
 from esign.web.api.api_keys import RenameKey
 from esign.web.office.frame import dates, paging, resubmit
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.current_organisation import MODES
-from esign.web.office.frame.forms import EMPTY, Wrong, checked
+from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.settings import scopes
 
 HERE = "/settings/tokens"
@@ -30,7 +30,7 @@ SOON = 14 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """A token as the list shows it. `rights` is the title of the preset that its scopes form, if they form one."""
 
     key: ApiKey
@@ -39,113 +39,123 @@ class Row:
     soon: bool
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show one page of the list of tokens."""
     filters = f"tokens:{call.owner}"
-    found, more = await api_keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
-    organisation = call.signed.organisation
+    found, more = await api_keys.find_page(
+        call.runtime, call.owner, PER_PAGE, paging.read_cursor(call, filters)
+    )
+    organisation = call.signed_in.organisation
     return call.page(
         "tokens",
-        rows=[row(key, call.runtime.clock.now()) for key in found],
-        more=paging.link_to(call, more, filters),
+        rows=[describe_token(key, call.runtime.clock.now()) for key in found],
+        more=paging.link_next_page(call, more, filters),
         first=paging.AFTER not in call.request.query_params,
         active=await api_keys.count_active(call.runtime, organisation),
         most=call.runtime.config.limits.api_keys,
         unused_end=call.runtime.config.keys.revoke_unused,
-        planned=may_use_api(accounts.plan_of(organisation, call.runtime.config)),
+        planned=may_use_api(accounts.find_plan(organisation, call.runtime.config)),
     )
 
 
-def row(key: ApiKey, now: Instant) -> Row:
+def describe_token(key: ApiKey, now: Instant) -> TokenRow:
     """Return a token as the list shows it; `soon` is set in the last two weeks before it expires."""
     soon = key.expires_at is not None and now < key.expires_at <= now + SOON
-    return Row(key, accounts.state_of(key, now), scopes.in_words(key.scopes), soon)
+    return TokenRow(key, accounts.name_state(key, now), scopes.find_preset_title(key.scopes), soon)
 
 
-async def show_new(call: Call) -> Response:
+async def show_new(call: OfficeCall) -> Response:
     """Show the form for a new token, filled in with what most programs need."""
-    now, organisation = call.runtime.clock.now(), call.signed.organisation
-    usual = {"mode": call.signed.session.mode, "access": "all", "expires": usual_span(longest(call))}
+    now, organisation = call.runtime.clock.now(), call.signed_in.organisation
+    usual = {
+        "mode": call.signed_in.session.mode,
+        "access": "all",
+        "expires": choose_usual_lifetime(get_longest_lifetime(call)),
+    }
     return call.page(
         "token_new",
         usual=usual,
         presets=scopes.PRESETS,
         chosen=scopes.CHOSEN,
         scopes=scopes.WORDS,
-        spans=spans(longest(call)),
-        longest=longest(call),
-        tomorrow=dates.as_field(now + DAY, organisation.time_zone)[:10],
+        spans=list_lifetimes(get_longest_lifetime(call)),
+        longest=get_longest_lifetime(call),
+        tomorrow=dates.format_for_field(now + DAY, organisation.time_zone)[:10],
     )
 
 
-def longest(call: Call) -> int | None:
+def get_longest_lifetime(call: OfficeCall) -> int | None:
     """Return the longest lifetime of a token in this organisation, in days; None if it is unlimited."""
-    return call.signed.organisation.max_key_lifetime_days
+    return call.signed_in.organisation.max_key_lifetime_days
 
 
-def spans(most: int | None) -> list[int]:
+def list_lifetimes(most: int | None) -> list[int]:
     """Return the lifetimes in days that the form offers below the longest one."""
     return [days for days in SPANS if most is None or days < most]
 
 
-def usual_span(most: int | None) -> str:
+def choose_usual_lifetime(most: int | None) -> str:
     """Return the lifetime that is selected at first: a year, or the longest one if that is shorter."""
     return str(min(most or SPANS[-1], SPANS[-1]))
 
 
-async def create(call: Call) -> Response:
+async def create(call: OfficeCall) -> Response:
     """Create a token and show it. The answer is the only one that contains it.
 
     The secret is derived from the name of the form, so that the same form sent again shows the same token. It
     is derived from the mode too, so that a test token reveals nothing about a live one.
     """
-    wish, member, name = wished(call), call.signed.member, resubmit.name_for(call)
+    wish, member, name = parse_wish(call), call.signed_in.member, resubmit.choose_form_name(call)
     by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
-    secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode()))
+    secret = derive_key_secret(
+        call.runtime.vault.compute_mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
+    )
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
     async def create(keep: resubmit.Keep) -> ApiKey:
-        key, _ = await api_keys.create(call.runtime, call.signed.organisation, wish, by, secret, keep)
+        key, _ = await api_keys.create(call.runtime, call.signed_in.organisation, wish, by, secret, keep)
         return key
 
     try:
-        made = await resubmit.make(call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create)
+        made = await resubmit.create_once(
+            call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create
+        )
     except Problem as problem:
         if problem.code != "limit_reached":
             raise
-        raise Wrong({"": problem.message}) from None
+        raise FormError({"": problem.message}) from None
     owner = replace(call.owner, mode=wish.mode)
     key = await api_keys.get(call.runtime, owner, made)
-    return call.page("token_made", key=key, text=compose(wish.mode, secret))
+    return call.page("token_made", key=key, text=compose_key(wish.mode, secret))
 
 
-def wished(call: Call) -> Wish:
+def parse_wish(call: OfficeCall) -> KeyWish:
     """Return what the form asks for; raise `Wrong` with a sentence at each invalid field."""
     wrong: dict[str, str] = {}
     name, given, expires_at = "", frozenset[Scope](), None
     try:
-        name = checked(RenameKey, call.form).name
-    except Wrong as found:
+        name = check_form(RenameKey, call.form).name
+    except FormError as found:
         wrong |= found.sentences
-    mode = MODES.get(call.form.get("mode", call.signed.session.mode.value))
+    mode = MODES.get(call.form.get("mode", call.signed_in.session.mode.value))
     if mode is None or (mode is Mode.LIVE and call.runtime.config.server.environment == "test"):
         wrong["mode"] = "This installation has no such mode."
-    if not (given := wished_scopes(call)):
+    if not (given := parse_scopes(call)):
         wrong["access"] = "Choose at least one thing that the token may do."
     elif mode is Mode.TEST and given & LIVE_ONLY:
         wrong["access"] = (
             "A test token cannot change settings, members or tokens. Choose live documents for that."
         )
     try:
-        expires_at = wished_end(call)
-    except Wrong as found:
+        expires_at = parse_expiry(call)
+    except FormError as found:
         wrong |= found.sentences
     if wrong or mode is None:
-        raise Wrong(wrong)
-    return Wish(name, mode, given, expires_at)
+        raise FormError(wrong)
+    return KeyWish(name, mode, given, expires_at)
 
 
-def wished_scopes(call: Call) -> frozenset[Scope]:
+def parse_scopes(call: OfficeCall) -> frozenset[Scope]:
     """Return the scopes of the chosen preset, or those that are ticked."""
     access = call.form.get("access", "")
     if access in scopes.PRESETS:
@@ -153,55 +163,62 @@ def wished_scopes(call: Call) -> frozenset[Scope]:
     return frozenset(scope for scope in scopes.WORDS if f"scope-{scope}" in call.form)
 
 
-def wished_end(call: Call) -> Instant | None:
+def parse_expiry(call: OfficeCall) -> Instant | None:
     """Return when the token is to expire, or None for never; raise `Wrong` for a lifetime that is not offered."""
-    now, most, given = call.runtime.clock.now(), longest(call), call.form.get("expires", "")
+    now, most, given = call.runtime.clock.now(), get_longest_lifetime(call), call.form.get("expires", "")
     if given == NEVER and most is None:
         return None
     if given == UNTIL:
-        return end_of_day(call, now, accounts.latest_end(call.signed.organisation, now))
-    if given.isascii() and given.isdecimal() and len(given) < 6 and int(given) in (*spans(most), most):
+        return parse_last_day(call, now, accounts.find_latest_end(call.signed_in.organisation, now))
+    if (
+        given.isascii()
+        and given.isdecimal()
+        and len(given) < 6
+        and int(given) in (*list_lifetimes(most), most)
+    ):
         return now + int(given) * DAY
-    raise Wrong({"expires": "Choose one of these."})
+    raise FormError({"expires": "Choose one of these."})
 
 
-def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
+def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> Instant:
     """Return the end of the day in field `until`; raise `Wrong` if it is past, or later than `latest`."""
     text = call.form.get("until", "")
     if not text:
-        raise Wrong({"until": EMPTY})
+        raise FormError({"until": EMPTY})
     try:
-        at = dates.end_of(text, call.signed.organisation.time_zone)
+        at = dates.parse_day_end(text, call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):
-        raise Wrong({"until": "Write the day like 2027-03-31."}) from None
+        raise FormError({"until": "Write the day like 2027-03-31."}) from None
     if at <= now:
-        raise Wrong({"until": "This day is over."})
+        raise FormError({"until": "This day is over."})
     if latest is not None and at > latest:
-        raise Wrong({"until": f"Your organisation lets tokens live for {longest(call)} days at most."})
+        raise FormError(
+            {"until": f"Your organisation lets tokens live for {get_longest_lifetime(call)} days at most."}
+        )
     return at
 
 
-async def show_name(call: Call) -> Response:
+async def show_name(call: OfficeCall) -> Response:
     """Show the form that renames a token."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_name", key=key)
 
 
-async def rename(call: Call) -> Response:
+async def rename(call: OfficeCall) -> Response:
     """Rename a token."""
     await api_keys.rename(
-        call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name, caller=call.caller
+        call.runtime, call.owner, call.path["id"], check_form(RenameKey, call.form).name, caller=call.caller
     )
-    return call.go(HERE, "token-named")
+    return call.redirect_to(HERE, "token-named")
 
 
-async def ask(call: Call) -> Response:
+async def ask_revoke(call: OfficeCall) -> Response:
     """Ask before a token is revoked."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_revoke", key=key)
 
 
-async def revoke(call: Call) -> Response:
+async def revoke(call: OfficeCall) -> Response:
     """Revoke a token."""
     await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
-    return call.go(HERE, "token-revoked")
+    return call.redirect_to(HERE, "token-revoked")

@@ -8,10 +8,10 @@ from esign.actions.people import sessions
 from esign.core.people.user import Session, Stage
 from esign.store.people import users
 from esign.web.office.frame import expired_form
-from esign.web.office.frame.call import Call, local
+from esign.web.office.frame.call import OfficeCall, accept_local_path
 from esign.web.office.frame.dispatch import ASK, PROOF, find_missing_proofs, prove
 from esign.web.office.frame.flash_messages import DONE
-from esign.web.office.frame.forms import EMPTY, Wrong
+from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.session import cookies
 
 HOME = "/documents"  # the first page after signing in
@@ -20,124 +20,124 @@ WRONG_CODE = "This code is not right. Codes change every 30 seconds, and each on
 CLEAR = '"cache", "storage"'  # not "cookies": see `web.office`
 
 
-async def start(call: Call) -> Response:
+async def show_start(call: OfficeCall) -> Response:
     """Redirect a signed-in user to the documents, and show everybody else the start page."""
     done = call.request.query_params.get("done")
-    return call.go(HOME, done if done in DONE else None) if call.person else call.page("start")
+    return call.redirect_to(HOME, done if done in DONE else None) if call.person else call.page("start")
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the sign-in page; continue directly if the user has signed in in another tab meanwhile."""
     if call.person is not None and expired_form.HELD in call.form:  # the user has signed in in another tab
-        return expired_form.offered(call, call.form[expired_form.HELD])
+        return expired_form.show_held_form(call, call.form[expired_form.HELD])
     if call.person is not None:
-        return call.go(local(call.request.query_params.get("next", "")) or HOME)
-    return call.page("sign_in", next=wanted(call))
+        return call.redirect_to(accept_local_path(call.request.query_params.get("next", "")) or HOME)
+    return call.page("sign_in", next=find_next_path(call))
 
 
-def wanted(call: Call) -> str | None:
+def find_next_path(call: OfficeCall) -> str | None:
     """Return the path that the address or the form asks to continue with; None unless it is on this site."""
-    return local(call.form.get("next") or call.request.query_params.get("next", ""))
+    return accept_local_path(call.form.get("next") or call.request.query_params.get("next", ""))
 
 
-async def sign_in(call: Call) -> Response:
+async def sign_in(call: OfficeCall) -> Response:
     """Check address and password, and begin a session; raise `Wrong` if they do not match."""
     email, password = call.form.get("email", "").strip(), call.form.get("password", "")
     if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
-        raise Wrong(missing)
+        raise FormError(missing)
     ip, browser = call.origin.ip, await call.recognise(email)
-    async with call.tries.turn(email, ip, browser.lane):
+    async with call.tries.wait_for_turn(email, ip, browser.lane):
         found = await sessions.sign_in(call.runtime, email, password, call.origin, browser)
     if found is None:
-        raise Wrong({"": NO_MATCH})
+        raise FormError({"": NO_MATCH})
     call.tries.forgive_password(email, ip, browser.lane)
-    await replace(call, *found)
+    await replace_session(call, *found)
     if found[1].stage is Stage.WHOLE:
         call.browser = browser.token
     if expired_form.HELD in call.form:
-        return await resumed(call, found[1])
-    return entered(call, found[1], wanted(call))
+        return await resume_form(call, found[1])
+    return enter_office(call, found[1], find_next_path(call))
 
 
-async def resumed(call: Call, session: Session) -> Response:
+async def resume_form(call: OfficeCall, session: Session) -> Response:
     """Show the kept form, or first the page that asks for a code, with the form inside."""
     if session.stage is Stage.WHOLE:
-        return expired_form.offered(call, call.form[expired_form.HELD])
+        return expired_form.show_held_form(call, call.form[expired_form.HELD])
     return call.page("code", next=None)
 
 
-async def replace(call: Call, token: str, session: Session) -> None:
+async def replace_session(call: OfficeCall, token: str, session: Session) -> None:
     """Give the browser its new session, and end the one before, so that nobody else can continue with it."""
     if call.session is not None:
-        await sessions.end(call.runtime, call.session.user_id, call.session.id, call.origin)
+        await sessions.end_session(call.runtime, call.session.user_id, call.session.id, call.origin)
     call.cookie = token
     call.session = session
 
 
-def entered(call: Call, session: Session, then: str | None, done: str | None = None) -> Response:
+def enter_office(call: OfficeCall, session: Session, then: str | None, done: str | None = None) -> Response:
     """Redirect to `then` or the start of the office; with a second factor, to the page that asks for a code."""
     if session.stage is Stage.WHOLE:
-        return call.go(then or "/", done)
-    return call.go(f"/sign-in/code?{urlencode({'next': then})}" if then else "/sign-in/code")
+        return call.redirect_to(then or "/", done)
+    return call.redirect_to(f"/sign-in/code?{urlencode({'next': then})}" if then else "/sign-in/code")
 
 
-async def show_code(call: Call) -> Response:
-    return call.page("code", next=wanted(call))
+async def show_code(call: OfficeCall) -> Response:
+    return call.page("code", next=find_next_path(call))
 
 
-async def give_code(call: Call) -> Response:
+async def give_code(call: OfficeCall) -> Response:
     """Check the code of the second factor and complete the session; raise `Wrong` for an incorrect code."""
     code, session = call.form.get("code", ""), call.session
     assert session is not None
     if not code.strip():
-        raise Wrong({"code": EMPTY})
+        raise FormError({"code": EMPTY})
     user = await users.get(call.runtime.db, session.user_id)
     browser = await call.recognise(user.email)
     call.tries.count("code", user.id, call.origin.ip, browser.lane)
-    token = cookies.find(call.request, call.runtime.config)
+    token = cookies.find_session(call.request, call.runtime.config)
     assert token is not None
     call.cookie = await sessions.give_factor(call.runtime, token, code, call.origin, browser.token)
     if call.cookie is None:
-        raise Wrong({"code": WRONG_CODE})
+        raise FormError({"code": WRONG_CODE})
     call.tries.forgive("code", user.id, call.origin.ip, browser.lane)
     call.browser = browser.token
     if expired_form.HELD in call.form:
-        call.session = await sessions.known(call.runtime, call.cookie)
-        return expired_form.offered(call, call.form[expired_form.HELD])
-    return call.go(wanted(call) or "/")
+        call.session = await sessions.find_session(call.runtime, call.cookie)
+        return expired_form.show_held_form(call, call.form[expired_form.HELD])
+    return call.redirect_to(find_next_path(call) or "/")
 
 
-async def sign_out(call: Call) -> Response:
+async def sign_out(call: OfficeCall) -> Response:
     """End the session, and clear the cache and the storage of the browser."""
-    session = call.signed.session
-    await sessions.end(call.runtime, session.user_id, session.id, call.origin)
-    answer = call.go("/sign-in", "signed-out")
+    session = call.signed_in.session
+    await sessions.end_session(call.runtime, session.user_id, session.id, call.origin)
+    answer = call.redirect_to("/sign-in", "signed-out")
     answer.headers["Clear-Site-Data"] = CLEAR
-    cookies.take(answer, call.runtime.config)
+    cookies.delete_session(answer, call.runtime.config)
     return answer
 
 
-async def show_confirm(call: Call) -> Response:
+async def show_confirm(call: OfficeCall) -> Response:
     """Ask for the password, a code or both before a page that needs a recent confirmation."""
-    asks = find_asked(call)
+    asks = find_requested_proofs(call)
     if not asks:
-        return call.go(wanted(call) or "/")
-    kept = {"next": wanted(call) or "/", **({ASK: PROOF} if asks_password_alone(call) else {})}
+        return call.redirect_to(find_next_path(call) or "/")
+    kept = {"next": find_next_path(call) or "/", **({ASK: PROOF} if asks_password_alone(call) else {})}
     return call.page("confirm", action="/confirm", kept=kept, asks=asks, stays=False)
 
 
-async def confirm(call: Call) -> Response:
+async def confirm(call: OfficeCall) -> Response:
     """Check what the confirmation page asked for, and redirect to the page behind it."""
-    if asks := find_asked(call):
+    if asks := find_requested_proofs(call):
         await prove(call, asks, call.form)
-    return call.go(wanted(call) or "/")
+    return call.redirect_to(find_next_path(call) or "/")
 
 
-def find_asked(call: Call) -> tuple[str, ...]:
+def find_requested_proofs(call: OfficeCall) -> tuple[str, ...]:
     """Return the fields to fill in. The address may ask for fewer than usual: the page behind it checks again."""
     return find_missing_proofs(call, code="never" if asks_password_alone(call) else "recent")
 
 
-def asks_password_alone(call: Call) -> bool:
+def asks_password_alone(call: OfficeCall) -> bool:
     """Return whether the address or the form asks for the password only."""
     return (call.form.get(ASK) or call.request.query_params.get(ASK)) == PROOF

@@ -5,21 +5,21 @@ from functools import partial
 from starlette.responses import Response
 
 from esign.actions.document import templates
-from esign.actions.document.templates import Order
+from esign.actions.document.templates import TemplateOrder
 from esign.actions.people import settings
-from esign.core.document.state.edit import title_from
+from esign.core.document.state.edit import make_title
 from esign.core.document.template import Template
-from esign.web.office.draft.upload import Making, given, page, take_all
+from esign.web.office.draft.upload import UploadKind, render_page, return_content, take_all
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
+from esign.web.office.frame.call import OfficeCall
 
 
-async def made(call: Call, name: str, content: bytes, keep: resubmit.Keep) -> Template:
+async def create_template(call: OfficeCall, name: str, content: bytes, keep: resubmit.Keep) -> Template:
     defaults = await settings.read(call.runtime, call.owner)
-    order = Order(
+    order = TemplateOrder(
         file_name=name,
-        file=partial(given, content),
-        title=title_from(name),
+        file=partial(return_content, content),
+        title=make_title(name),
         roles=(),
         subject=None,
         message=None,
@@ -29,12 +29,12 @@ async def made(call: Call, name: str, content: bytes, keep: resubmit.Keep) -> Te
     return await templates.create(call.runtime, call.owner, order, keep)
 
 
-TEMPLATES = Making("template_new", "/templates/new", "/templates/{}/edit", made)
+TEMPLATES = UploadKind("template_new", "/templates/new", "/templates/{}/edit", create_template)
 
 
-async def show(call: Call) -> Response:
-    return page(call, TEMPLATES, [])
+async def show_upload(call: OfficeCall) -> Response:
+    return render_page(call, TEMPLATES, [])
 
 
-async def take(call: Call) -> Response:
+async def take_templates(call: OfficeCall) -> Response:
     return await take_all(call, TEMPLATES)

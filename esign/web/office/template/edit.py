@@ -6,35 +6,45 @@ from starlette.responses import Response
 
 from esign.core.document.template import Template
 from esign.core.errors import Problem
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from esign.web.office.draft import draft_form as sheets
-from esign.web.office.draft.draft_form import Sheet
-from esign.web.office.draft.edit import FIELDS, MOST, ROLES, UNPROCESSABLE, acted, asked, conflict
-from esign.web.office.draft.saving import save
-from esign.web.office.frame.call import Call
-from esign.web.office.template.page import find, home
-from esign.web.office.template.template_form import SHAPE, TEMPLATES, keyed, of_template
+from esign.web.office.draft.draft_form import FormSheet
+from esign.web.office.draft.edit import (
+    FIELDS,
+    MOST,
+    ROLES,
+    UNPROCESSABLE,
+    apply_button,
+    ask_removal,
+    show_conflict,
+)
+from esign.web.office.draft.saving import save_form
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.template.page import find_template, get_template_path
+from esign.web.office.template.template_form import SHAPE, TEMPLATES, assign_keys, fill_from_template
 
 LABELS = FIELDS | {"title": "Name of the template", "key": "Key", "row": "Role"}
 
 
-async def show(call: Call) -> Response:
-    template = await find(call)
-    return page(call, template, of_template(template), more=call.request.query_params.get("more") == "1")
+async def show_form(call: OfficeCall) -> Response:
+    template = await find_template(call)
+    return render_form(
+        call, template, fill_from_template(template), more=call.request.query_params.get("more") == "1"
+    )
 
 
-def page(call: Call, template: Template, sheet: Sheet, *, more: bool = False) -> Response:
+def render_form(call: OfficeCall, template: Template, sheet: FormSheet, *, more: bool = False) -> Response:
     return call.page(
         "template_edit",
         template=template,
-        rows=rows(template, sheet, more=more),
-        given=sheet.flat(),
-        seen=of_template(template).dump(),
+        rows=list_rows(template, sheet, more=more),
+        given=sheet.flatten(),
+        seen=fill_from_template(template).dump(),
         roles=ROLES,
     )
 
 
-def rows(template: Template, sheet: Sheet, *, more: bool) -> list[dict[str, Any]]:
+def list_rows(template: Template, sheet: FormSheet, *, more: bool) -> list[dict[str, Any]]:
     """Return the roles as the form shows them.
 
     An empty row is added if there is no role, or if one more was asked for.
@@ -42,34 +52,34 @@ def rows(template: Template, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
     fields = {role.id: len(role.fields) for role in template.roles}
     shown = [{"key": key, "texts": texts, "fields": fields.get(key, 0)} for key, texts in sheet.rows.items()]
     if more or not shown:
-        free = new_id("new", template.updated_at)
+        free = make_id("new", template.updated_at)
         texts = dict.fromkeys(SHAPE.entry, "") | dict(SHAPE.new)
         shown.append({"key": free, "texts": texts, "fields": 0})
     return shown
 
 
-async def store(call: Call) -> Response:
+async def store_form(call: OfficeCall) -> Response:
     """Save the form and lead to the page that the button asks for."""
-    template = await find(call)
+    template = await find_template(call)
     name, _, key = call.form.get("do", "").partition("-")
-    here = home(template.id)
-    if name == "remove" and (question := asked(call, template.roles, key, f"{here}/edit")) is not None:
+    here = get_template_path(template.id)
+    if name == "remove" and (question := ask_removal(call, template.roles, key, f"{here}/edit")) is not None:
         return question
-    sent = sheets.of_form(call.form, SHAPE)
+    sent = sheets.read_form(call.form, SHAPE)
     if len(sent.rows) > MOST:
         raise Problem("invalid_request", f"A form takes at most {MOST} roles.")
-    mine = keyed(acted(sent, name, key))
-    seen = sheets.load(call.form.get("seen", ""), SHAPE) or of_template(template)
-    saved = await save(call, TEMPLATES, mine, seen)
+    mine = assign_keys(apply_button(sent, name, key))
+    seen = sheets.load_sheet(call.form.get("seen", ""), SHAPE) or fill_from_template(template)
+    saved = await save_form(call, TEMPLATES, mine, seen)
     if saved.merge.conflicts:
-        return conflict(call, TEMPLATES, saved, f"{here}/edit", LABELS)
+        return show_conflict(call, TEMPLATES, saved, f"{here}/edit", LABELS)
     if saved.wrong:
         call.wrong = saved.wrong
-        answer = page(call, saved.stored, saved.sheet, more=name == "add")
+        answer = render_form(call, saved.stored, saved.sheet, more=name == "add")
         answer.status_code = UNPROCESSABLE
         return answer
     if name == "fields":
-        return call.go(f"{here}/fields")
+        return call.redirect_to(f"{here}/fields")
     if name in ("save", ""):
-        return call.go(here, "template-saved")
-    return call.go(f"{here}/edit{'?more=1' if name == 'add' else ''}", "template-saved")
+        return call.redirect_to(here, "template-saved")
+    return call.redirect_to(f"{here}/edit{'?more=1' if name == 'add' else ''}", "template-saved")

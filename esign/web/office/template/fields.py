@@ -8,50 +8,64 @@ from starlette.responses import Response
 
 from esign.actions.document import detect_fields, templates
 from esign.core.document.template import Template
-from esign.web.api.document_requests import MOST_RECIPIENTS, few_fields
+from esign.web.api.document_requests import MOST_RECIPIENTS, check_field_count
 from esign.web.http import strict_json
 from esign.web.http.validation import check
-from esign.web.office.draft.field_editor import FieldsOf, afresh, filled, offered, revision_of, shown, told
-from esign.web.office.frame.call import Call
-from esign.web.office.template.page import find, home
+from esign.web.office.draft.field_editor import (
+    FieldsOf,
+    answer_offer,
+    answer_script,
+    build_context,
+    replace_fields,
+    require_revision,
+    send_fresh_state,
+)
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.template.page import find_template, get_template_path
 from esign.web.rest.schema import Schema
 
 
-class SaveFields(Schema):
+class TemplateFieldsRequest(Schema):
     """The body that saves fields. Roles that it does not name keep theirs."""
 
-    roles: Annotated[tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)]
+    roles: Annotated[
+        tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(check_field_count)
+    ]
 
 
-async def show(call: Call) -> Response:
-    template = await find(call)
+async def show_editor(call: OfficeCall) -> Response:
+    template = await find_template(call)
     return call.page(
-        "template_fields", template=template, **shown(call, template, template.roles, home(template.id))
+        "template_fields",
+        template=template,
+        **build_context(call, template, template.roles, get_template_path(template.id)),
     )
 
 
-async def state(call: Call) -> Response:
-    template = await find(call)
-    return afresh(call, template, template.roles)
+async def send_state(call: OfficeCall) -> Response:
+    template = await find_template(call)
+    return send_fresh_state(call, template, template.roles)
 
 
-async def save(call: Call) -> Response:
+async def save_fields(call: OfficeCall) -> Response:
     """Replace the fields of the named roles. The form names the revision that the page showed.
 
     Raise `not_found` before anything that is wrong with the fields.
     """
-    await find(call)  # `not_found` comes before any error in the form
-    given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
+    await find_template(call)  # `not_found` comes before any error in the form
+    given = check(TemplateFieldsRequest, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
 
     def decide(before: Template) -> Template:
         most, now = runtime.config.limits.fields, runtime.clock.now()
-        return replace(before, roles=filled(before.roles, given.roles, most, now, "/roles"))
+        return replace(before, roles=replace_fields(before.roles, given.roles, most, now, "/roles"))
 
-    saved = await templates.change(runtime, call.owner, call.path["id"], decide, revision=revision_of(call))
-    return told({"revision": saved.revision})
+    saved = await templates.change(
+        runtime, call.owner, call.path["id"], decide, revision=require_revision(call)
+    )
+    return answer_script({"revision": saved.revision})
 
 
-async def found(call: Call) -> Response:
+async def suggest_fields(call: OfficeCall) -> Response:
     """Send the fields that the file itself suggests. Nothing is placed."""
-    return offered(await detect_fields.find_template_fields(call.runtime, await find(call)))
+    return answer_offer(await detect_fields.find_template_fields(call.runtime, await find_template(call)))

@@ -11,17 +11,17 @@ from esign.core.document.document import INK, Document, Field, FieldType
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.language import LANGUAGES
-from esign.system.entropy import new_token
+from esign.system.entropy import make_token
 from esign.web.api.template_requests import UseTemplate
-from esign.web.api.templates import wanted_of
+from esign.web.api.templates import build_use
 from esign.web.http.validation import check
-from esign.web.office.draft.draft_form import REMINDERS, lines, top_of
+from esign.web.office.draft.draft_form import REMINDERS, fill_top, normalise_lines
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
 from esign.web.office.frame import resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import EMPTY, Wrong, number
-from esign.web.office.template.page import find, home, in_order
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.office.template.page import find_template, get_template_path, sort_roles
 
 PLAIN = {
     "title": "title",
@@ -36,23 +36,23 @@ BY_ITSELF = frozenset({FieldType.DATE, FieldType.EMAIL})
 STAYS_DRAFT = frozenset({"document_not_ready", "quota_exceeded", "unavailable", "rate_limited"})
 
 
-async def show(call: Call) -> Response:
-    template = await find(call)
+async def show_form(call: OfficeCall) -> Response:
+    template = await find_template(call)
     return call.page(
         "template_use",
         template=template,
-        roles=[one | {"open": fillable(one["one"])} for one in in_order(template.roles)],
+        roles=[one | {"open": list_fillable(one["one"])} for one in sort_roles(template.roles)],
         does=ROLES,
         proofs=PROOFS,
         languages=LANGUAGES.values(),
         signed=any(role.role == "signer" for role in template.roles),
-        initial=initial,
-        given=call.form or top_of(template),
-        once=new_token(),
+        initial=format_initial,
+        given=call.form or fill_top(template),
+        once=make_token(),
     )
 
 
-def fillable(role: TemplateRole) -> list[Field]:
+def list_fillable(role: TemplateRole) -> list[Field]:
     """Return the fields of a role that the form may fill in.
 
     These are the fields with a key, except signatures, and except dates and addresses that fill themselves in.
@@ -66,37 +66,37 @@ def fillable(role: TemplateRole) -> list[Field]:
     ]
 
 
-def initial(field: Field) -> str:
+def format_initial(field: Field) -> str:
     """Return the value that the template has in the field, as the form writes it."""
     if field.type is FieldType.CHECKBOX:
         return "yes" if field.value else "no"
     return field.value if isinstance(field.value, str) else ""
 
 
-async def use(call: Call) -> Response:
+async def use_template(call: OfficeCall) -> Response:
     """Make a document from the template, and send it at once if the button says so.
 
     A form that is sent twice makes one document.
     """
-    template = await find(call)
-    name, body = resubmit.name_of(call.form), body_of(call.form, template)
+    template = await find_template(call)
+    name, body = resubmit.read_form_name(call.form), make_use_body(call.form, template)
 
     async def create(keep: resubmit.Keep) -> Document:
-        wanted = wanted_of(call.runtime, check(UseTemplate, body))
+        wanted = build_use(call.runtime, check(UseTemplate, body))
         return await templates.use(
             call.runtime, call.owner, template.id, call.actor, call.origin, wanted, keep
         )
 
     try:
-        made = await resubmit.make(call, name, f"{home(template.id)}/use", body, create)
+        made = await resubmit.create_once(call, name, f"{get_template_path(template.id)}/use", body, create)
     except Problem as problem:
-        raise told(problem, template, call.form) from None
+        raise place_problem(problem, template, call.form) from None
     if call.form.get("do") != "send":
-        return call.go(f"/documents/{made}/review", "used")
-    return await sent(call, made)
+        return call.redirect_to(f"/documents/{made}/review", "used")
+    return await send_document(call, made)
 
 
-async def sent(call: Call, document_id: str) -> Response:
+async def send_document(call: OfficeCall, document_id: str) -> Response:
     """Send the document.
 
     If it cannot be sent now it stays a draft, and the user is led to its review, which says why.
@@ -105,37 +105,39 @@ async def sent(call: Call, document_id: str) -> Response:
         await documents.send(call.runtime, call.owner, document_id, call.actor, call.origin)
     except Problem as problem:
         if problem.code in STAYS_DRAFT:
-            return call.go(f"/documents/{document_id}/review", "not-sent")
+            return call.redirect_to(f"/documents/{document_id}/review", "not-sent")
         if problem.code != "document_not_draft":  # in that case the same form has sent it before
             raise
-    return call.go(f"/documents/{document_id}", "sent")
+    return call.redirect_to(f"/documents/{document_id}", "sent")
 
 
 # ---------- from the form to a request, and back with what was wrong ----------
 
 
-def body_of(form: Mapping[str, str], template: Template) -> dict[str, Any]:
+def make_use_body(form: Mapping[str, str], template: Template) -> dict[str, Any]:
     """Return the form as the body of a use (contract 3.3).
 
     An emptied title, subject or message is passed on as empty; any other empty text is left out.
     """
     body: dict[str, Any] = {
-        member: lines(form.get(name, "")).strip()
+        member: normalise_lines(form.get(name, "")).strip()
         for name, member in PLAIN.items()
         if name in form and (form[name].strip() or name in ("title", "subject", "message"))
     }
     if "days" in form:
-        given = number(form["days"])
+        given = parse_number(form["days"])
         body["expiresInDays"] = "" if given is None else given
-        days = {member: number(form.get(name, "")) for name, member in REMINDERS.items()}
+        days = {member: parse_number(form.get(name, "")) for name, member in REMINDERS.items()}
         body["reminders"] = {"enabled": form.get("remind") == "yes"} | days
-    body["recipients"] = [taker(form, role) for role in template.roles]
+    body["recipients"] = [make_recipient(form, role) for role in template.roles]
     return body
 
 
-def taker(form: Mapping[str, str], role: TemplateRole) -> dict[str, Any]:
+def make_recipient(form: Mapping[str, str], role: TemplateRole) -> dict[str, Any]:
     """Return one recipient of the body: who takes the role, and the values of the role's fields."""
-    values = {field.key: value for field in fillable(role) if (value := written(form, field)) is not None}
+    values = {
+        field.key: value for field in list_fillable(role) if (value := read_value(form, field)) is not None
+    }
     made = {member: form.get(f"{name}-{role.id}", "").strip() for name, member in TAKER.items()}
     made["authentication"] = made["authentication"] or "link"
     if made["authentication"] != "access_code":
@@ -143,40 +145,40 @@ def taker(form: Mapping[str, str], role: TemplateRole) -> dict[str, Any]:
     return {"roleKey": role.key, "values": values} | made
 
 
-def written(form: Mapping[str, str], field: Field) -> str | bool | None:
+def read_value(form: Mapping[str, str], field: Field) -> str | bool | None:
     """Return the value entered for a field.
 
     None keeps the value of the template; an empty text clears it.
     """
-    text = lines(form.get(f"value-{field.id}", initial(field))).strip()
-    if text == initial(field):
+    text = normalise_lines(form.get(f"value-{field.id}", format_initial(field))).strip()
+    if text == format_initial(field):
         return None
     return {"yes": True, "no": False}.get(text) if field.type is FieldType.CHECKBOX else text
 
 
-def told(problem: Problem, template: Template, form: Mapping[str, str]) -> Exception:
+def place_problem(problem: Problem, template: Template, form: Mapping[str, str]) -> Exception:
     """Return the error to raise:
 
     `Wrong` with a sentence at each form field that does not fit, else the problem as it is.
     """
     if problem.code != "invalid_request" or not problem.details:
-        return Wrong({"": problem.message}) if problem.code in STAYS_DRAFT else problem
-    places = dict(named(template))
+        return FormError({"": problem.message}) if problem.code in STAYS_DRAFT else problem
+    places = dict(list_places(template))
     found: dict[str, str] = {}
     for detail in problem.details:
         name = places.get(detail.path, "")
-        found.setdefault(name, sentence(name, detail, form))
-    return Wrong(found)
+        found.setdefault(name, write_sentence(name, detail, form))
+    return FormError(found)
 
 
-def sentence(name: str, detail: Detail, form: Mapping[str, str]) -> str:
+def write_sentence(name: str, detail: Detail, form: Mapping[str, str]) -> str:
     """Return what stands at a field that was refused."""
     if name and not form.get(name, "").strip():
         return NO_CODE if name.startswith("code-") else EMPTY
     return detail.message
 
 
-def named(template: Template) -> Iterator[tuple[str, str]]:
+def list_places(template: Template) -> Iterator[tuple[str, str]]:
     """Yield (JSON Pointer into the body, form field) for each field of the form."""
     yield from ((f"/{member}", name) for name, member in PLAIN.items())
     yield from ((f"/reminders/{member}", name) for name, member in REMINDERS.items())
@@ -184,10 +186,10 @@ def named(template: Template) -> Iterator[tuple[str, str]]:
     for n, role in enumerate(template.roles):
         at = f"/recipients/{n}"
         yield from ((f"{at}/{member}", f"{name}-{role.id}") for name, member in TAKER.items())
-        for field in fillable(role):
-            yield (f"{at}/values/{pointed(field.key or '')}", f"value-{field.id}")
+        for field in list_fillable(role):
+            yield (f"{at}/values/{escape_pointer(field.key or '')}", f"value-{field.id}")
 
 
-def pointed(key: str) -> str:
+def escape_pointer(key: str) -> str:
     """Escape a key for a JSON Pointer."""
     return re.sub("[~/]", lambda found: {"~": "~0", "/": "~1"}[found[0]], key)

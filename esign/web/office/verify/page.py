@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from esign.actions.verification import verify_file
-from esign.actions.verification.verify_file import Finding
+from esign.actions.verification.verify_file import FileFinding
 from esign.core.errors import Problem
-from esign.core.network import network_of
+from esign.core.network import find_network
 from esign.pdf.inspection import NOT_CHECKED
 from esign.store.document import public_records
 from esign.web.http.multipart import SentFile
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import FormError
 from esign.web.office.verify import identity
-from esign.web.office.verify.seals import archived, seal
-from esign.web.office.verify.texts import moment, printable, size
-from esign.web.office.verify.verdict import verdict
+from esign.web.office.verify.seals import check_archive_stamps, describe_seal
+from esign.web.office.verify.texts import format_size, format_time, make_printable
+from esign.web.office.verify.verdict import reach_verdict
 
 NOTHING = "No file was chosen. Choose the PDF that you want to check."
 REFUSED: Mapping[str, str] = {
@@ -28,20 +28,20 @@ REFUSED: Mapping[str, str] = {
 ID_LENGTH = 64
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show the form. With the id of a document, also say what is known about that document."""
     asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
     record = await public_records.find(call.runtime.db, asked) if asked else None
-    about = identity.asked_for(record) if asked else None
+    about = identity.describe_record(record) if asked else None
     limits = call.runtime.config.limits
-    return call.page("verify", asked=printable(asked), about=about, limits=limits)
+    return call.page("verify", asked=make_printable(asked), about=about, limits=limits)
 
 
-async def check(call: Call) -> Response:
+async def check_file(call: OfficeCall) -> Response:
     """Verify the uploaded file. It is kept in memory only, until the answer is sent."""
     if len(call.files) != 1:
-        raise Wrong({"file": NOTHING})
+        raise FormError({"file": NOTHING})
     [file] = call.files
     asked = call.form.get("document", "")[:ID_LENGTH]
     try:
@@ -49,15 +49,15 @@ async def check(call: Call) -> Response:
             call.runtime,
             file.content,
             asked or None,
-            source=network_of(call.origin.ip or "local"),
+            source=find_network(call.origin.ip or "local"),
             owner=call.owner if call.person else None,
         )
     except Problem as problem:
-        raise Wrong({"file": refusal(call, problem)}) from None
-    return result(call, file, finding, asked)
+        raise FormError({"file": explain_refusal(call, problem)}) from None
+    return show_result(call, file, finding, asked)
 
 
-def refusal(call: Call, problem: Problem) -> str:
+def explain_refusal(call: OfficeCall, problem: Problem) -> str:
     """Return the sentence for a file that cannot be checked; raise every other problem again."""
     limits = call.runtime.config.limits
     known = {
@@ -74,20 +74,20 @@ def refusal(call: Call, problem: Problem) -> str:
     return known[problem.code]
 
 
-def result(call: Call, file: SentFile, finding: Finding, asked: str) -> Response:
+def show_result(call: OfficeCall, file: SentFile, finding: FileFinding, asked: str) -> Response:
     """Render what verification found."""
     found = finding.verification
-    seals = [seal(signature) for signature in found["signatures"]]
+    seals = [describe_seal(signature) for signature in found["signatures"]]
     return call.page(
         "verify_result",
-        asked=printable(asked),
-        note=identity.compared(finding) if asked else None,
-        known=None if asked else identity.known(finding),
-        name=printable(file.name) or "Your file",
-        size=size(len(file.content)),
+        asked=make_printable(asked),
+        note=identity.compare_with_record(finding) if asked else None,
+        known=None if asked else identity.find_known_file(finding),
+        name=make_printable(file.name) or "Your file",
+        size=format_size(len(file.content)),
         found=found,
-        verdict=verdict(found, seals, finding.record),
+        verdict=reach_verdict(found, seals, finding.record),
         seals=seals,
-        archived=list(archived(found["documentTimestamps"])),
-        moment=moment,
+        archived=list(check_archive_stamps(found["documentTimestamps"])),
+        moment=format_time,
     )

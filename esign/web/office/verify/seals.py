@@ -27,9 +27,9 @@ from esign.pdf.report import (
     DocumentTimestamp,
     Result,
     Signature,
-    is_missed,
+    is_level_missed,
 )
-from esign.web.office.verify.texts import moment, printable
+from esign.web.office.verify.texts import format_time, make_printable
 
 ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]
@@ -81,7 +81,7 @@ ADDITIONS: dict[Addition, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckLine:
     """One line in the list of checks: `strong` is printed in bold, `rest` follows it."""
 
     tone: Tone
@@ -90,7 +90,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
+class SealSummary:
     """A signature as the page shows it.
 
     `proved` means that the name comes from a certificate that is trusted here. `since` and `until` are the
@@ -108,40 +108,40 @@ class Seal:
     until: Instant | None
     fingerprint: str | None
     test: bool
-    checks: tuple[Check, ...]
+    checks: tuple[CheckLine, ...]
     details: tuple[tuple[str, str], ...]
 
 
-def seal(signature: Signature) -> Seal:
+def describe_seal(signature: Signature) -> SealSummary:
     """Return a signature as the page shows it."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
     proved = signature["valid"] and signature["trusted"]
     stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
     claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
-    return Seal(
-        result=standing(signature),
-        name=sealer(signature, proved and signature["issuedHere"]),
+    return SealSummary(
+        result=judge_signature(signature),
+        name=name_sealer(signature, proved and signature["issuedHere"]),
         proved=proved,
         at=parse(claimed) if claimed else None,
         stamped=stamped,
         level=LEVEL.get(signature["level"] or "", signature["level"]),
-        issuer=common_name(certificate["issuer"]) if certificate else None,
+        issuer=extract_common_name(certificate["issuer"]) if certificate else None,
         since=parse(certificate["notBefore"]) if certificate else None,
         until=parse(certificate["notAfter"]) if certificate else None,
         fingerprint=certificate["sha256"] if certificate else None,
         test=OF_A_TEST in signature["reasons"],
-        checks=tuple(checks(signature)),
-        details=tuple(details(signature)),
+        checks=tuple(list_checks(signature)),
+        details=tuple(list_details(signature)),
     )
 
 
-def sealer(signature: Signature, ours: bool) -> str:
+def name_sealer(signature: Signature, ours: bool) -> str:
     """Return the signer's name; if `ours`, only the organisation's name, without the words added around it."""
-    name = printable(signature["signerName"]) or "Nobody can tell"
+    name = make_printable(signature["signerName"]) or "Nobody can tell"
     return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
-def standing(signature: Signature) -> Result:
+def judge_signature(signature: Signature) -> Result:
     """Return the result of this signature alone."""
     reasons = {*signature["reasons"]} - NOTES
     if reasons & {*AGAINST}:
@@ -149,80 +149,84 @@ def standing(signature: Signature) -> Result:
     return "indeterminate" if reasons else "valid"
 
 
-def checks(signature: Signature) -> Iterator[Check]:
+def list_checks(signature: Signature) -> Iterator[CheckLine]:
     """Yield what speaks against the signature, what holds, and what is undecided."""
     reasons = signature["reasons"]
     against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
-    yield from (Check("bad", *words) for words in against)
+    yield from (CheckLine("bad", *words) for words in against)
     if not against and not {*reasons} & {*UNCHECKED}:
-        yield unchanged(signature)
+        yield check_content(signature)
     if signature["valid"] and signature["trusted"]:
         whose = (
             "is that of this installation"
             if signature["issuedHere"]
             else "was issued by an authority trusted here"
         )
-        yield Check("good", "Certificate trusted:", f"it {whose}.")
+        yield CheckLine("good", "Certificate trusted:", f"it {whose}.")
     if OF_A_TEST in reasons:
-        yield Check("warn", "Sealed in test mode:", "no legal effect.")
+        yield CheckLine("warn", "Sealed in test mode:", "no legal effect.")
     for reason in reasons:
         if reason in UNCHECKED:
-            yield Check("warn", "Not checked:", reason)
+            yield CheckLine("warn", "Not checked:", reason)
         elif reason == STRIPPED:
-            yield Check("warn", "Altered after it was sealed:", reason)
+            yield CheckLine("warn", "Altered after it was sealed:", reason)
         elif reason in UNSIGNED:
-            yield Check("warn", "Not under the seal:", reason)
+            yield CheckLine("warn", "Not under the seal:", reason)
         elif reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
-            yield Check("warn", "Not proved:", printable(reason))
+            yield CheckLine("warn", "Not proved:", make_printable(reason))
     if signature["certificate"] is not None:
-        yield timed(signature)
+        yield check_time(signature)
 
 
-def unchanged(signature: Signature) -> Check:
+def check_content(signature: Signature) -> CheckLine:
     """Return the check of the sealed content, for a signature that nothing speaks against."""
     if STRIPPED in signature["reasons"]:
-        return Check(
+        return CheckLine(
             "good", "Content unchanged.", "What was altered is beside the signature and shows nothing."
         )
     if {*signature["reasons"]} & {*UNSIGNED}:
-        return Check("good", "Content unchanged.", "What nobody signed is beside the signature.")
+        return CheckLine("good", "Content unchanged.", "What nobody signed is beside the signature.")
     if signature["coverage"] == "entire_file":
-        return Check("good", "Whole file covered", "by the seal, no byte of it changed and none outside it.")
-    if signature["additions"]:
-        return Check(
-            "good", "What was sealed is unchanged.", f"Only proof was added later: {added(signature)}."
+        return CheckLine(
+            "good", "Whole file covered", "by the seal, no byte of it changed and none outside it."
         )
-    return Check("good", "What was sealed is unchanged", "and can still be told from what came later.")
+    if signature["additions"]:
+        return CheckLine(
+            "good",
+            "What was sealed is unchanged.",
+            f"Only proof was added later: {name_additions(signature)}.",
+        )
+    return CheckLine("good", "What was sealed is unchanged", "and can still be told from what came later.")
 
 
-def added(signature: Signature) -> str:
+def name_additions(signature: Signature) -> str:
     """Return in words what was added after the seal, if it is only proof of validity."""
     return " and ".join(ADDITIONS[one] for one in signature["additions"])
 
 
-def timed(signature: Signature) -> Check:
+def check_time(signature: Signature) -> CheckLine:
     """Return the check of the time: proved by a time stamp, or only claimed by the sealing computer."""
     stamp, claimed = signature["timestamp"], signature["signedAt"]
     if stamp is not None and not stamp["valid"]:
-        return Check("bad", "The time stamp is damaged,", "so it proves no time.")
+        return CheckLine("bad", "The time stamp is damaged,", "so it proves no time.")
     if stamp is not None:
-        by = f"by {printable(stamp['authority'])}"
+        by = f"by {make_printable(stamp['authority'])}"
         if stamp["trusted"]:
-            return Check("good", "Time proved", f"{by}.")
-        return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
+            return CheckLine("good", "Time proved", f"{by}.")
+        return CheckLine("info", "Time stamped", f"{by}, an authority that this installation does not know.")
     # A document time stamp covers the whole file and is listed separately; this is about the one in the signature.
     own = "" if signature["level"] in (None, "B-B") else " of its own"
-    missed = ", though one was asked for" if is_missed(signature) else ""
+    missed = ", though one was asked for" if is_level_missed(signature) else ""
     if claimed is None:
-        return Check("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
-    clock = f"{moment(parse(claimed))} is what the clock of the sealing computer said."
-    return Check("info", f"No time stamp{own}{missed}:", clock)
+        return CheckLine("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
+    clock = f"{format_time(parse(claimed))} is what the clock of the sealing computer said."
+    return CheckLine("info", f"No time stamp{own}{missed}:", clock)
 
 
-def details(signature: Signature) -> Iterator[tuple[str, str]]:
+def list_details(signature: Signature) -> Iterator[tuple[str, str]]:
     """Yield the technical details as label and text."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
-    yield "Field", printable(signature["fieldName"]) or "none"
+    yield "Field", make_printable(signature["fieldName"]) or "none"
     yield "Covers", COVERAGE[signature["coverage"]]
     yield "Added since", MODIFICATION[signature["modification"]]
     yield "Bytes unchanged", "yes" if signature["intact"] else "no"
@@ -232,26 +236,30 @@ def details(signature: Signature) -> Iterator[tuple[str, str]]:
     if signature["signedAt"]:
         yield "Claimed time", signature["signedAt"]
     if stamp is not None:
-        yield "Time stamp", f"{stamp['time']} {printable(stamp['authority'])}"
+        yield "Time stamp", f"{stamp['time']} {make_printable(stamp['authority'])}"
     if certificate is not None:
-        yield "Subject", printable(certificate["subject"])
-        yield "Issuer", printable(certificate["issuer"])
+        yield "Subject", make_printable(certificate["subject"])
+        yield "Issuer", make_printable(certificate["issuer"])
         yield "Serial number", certificate["serialNumber"]
 
 
-def archived(stamps: Sequence[DocumentTimestamp]) -> Iterator[Check]:
+def check_archive_stamps(stamps: Sequence[DocumentTimestamp]) -> Iterator[CheckLine]:
     """Yield a check for each document time stamp, which covers the whole file."""
     for stamp in stamps:
-        by = f"{moment(parse(stamp['time']))}, by {printable(stamp['authority'])}" if stamp["time"] else ""
+        by = (
+            f"{format_time(parse(stamp['time']))}, by {make_printable(stamp['authority'])}"
+            if stamp["time"]
+            else ""
+        )
         if not stamp["valid"]:
-            yield Check("bad", "A time stamp over the file is damaged,", "so it proves no time.")
+            yield CheckLine("bad", "A time stamp over the file is damaged,", "so it proves no time.")
         elif stamp["trusted"]:
-            yield Check("good", "The whole file existed on", f"{by}.")
+            yield CheckLine("good", "The whole file existed on", f"{by}.")
         else:
-            yield Check("info", "The whole file was time stamped on", f"{by}, which is not trusted here.")
+            yield CheckLine("info", "The whole file was time stamped on", f"{by}, which is not trusted here.")
 
 
-def common_name(name: str) -> str:
+def extract_common_name(name: str) -> str:
     """Return the first part of `Common Name: Acme Authority, Organization: Acme`, without its label."""
     found = name.partition("Common Name: ")[2].partition(", ")[0]
-    return printable(found or name)
+    return make_printable(found or name)

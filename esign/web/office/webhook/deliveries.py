@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from esign.actions.webhook import deliveries
-from esign.actions.webhook.deliveries import Log
+from esign.actions.webhook.deliveries import DeliveryLog
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.webhook.delivery import DELAYS, DeliveryStatus
@@ -15,51 +15,53 @@ from esign.core.webhook.webhook import Webhook
 from esign.core.webhook.webhook_signature import USER_AGENT
 from esign.web.api.deliveries import present_attempt
 from esign.web.office.frame import dates, paging
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import EMPTY, Wrong
-from esign.web.office.webhook.webhooks import HERE, one, row
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.webhook.webhooks import HERE, describe_webhook, find_webhook
 
 PER_PAGE = 25
 TABS = {"": "All", "failed": "Failed", "pending": "Waiting", "succeeded": "Delivered"}
 STATUSES = {status.value: status for status in DeliveryStatus}
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show a webhook with its newest deliveries, filtered by status if the address asks for it."""
-    hook, wanted = await one(call), call.request.query_params.get("status", "")
+    hook, wanted = await find_webhook(call), call.request.query_params.get("status", "")
     status = STATUSES.get(wanted)
     filters = f"deliveries:{hook.id}:{status}"
     found, more = await deliveries.find_page(
-        call.runtime, call.owner, hook.id, PER_PAGE, paging.after(call, filters), status, None
+        call.runtime, call.owner, hook.id, PER_PAGE, paging.read_cursor(call, filters), status, None
     )
     queued = call.request.query_params.get("queued", "")
     return call.page(
         "webhook",
-        row=row(call, hook),
+        row=describe_webhook(call, hook),
         deliveries=found,
         status=status.value if status else "",
         tabs=TABS,
-        more=paging.link_to(call, more, filters, **({"status": status.value} if status else {})),
+        more=paging.link_next_page(call, more, filters, **({"status": status.value} if status else {})),
         first=paging.AFTER not in call.request.query_params,
         attempts=len(DELAYS),
         queued=int(queued) if queued.isascii() and queued.isdecimal() and len(queued) < 10 else None,
     )
 
 
-async def show_one(call: Call) -> Response:
+async def show_one(call: OfficeCall) -> Response:
     """Show a delivery with its request and every answer."""
-    hook = await one(call)
+    hook = await find_webhook(call)
     log = await deliveries.read(call.runtime, call.owner, hook.id, call.path["did"])
-    return call.page("delivery", row=row(call, hook), attempts=len(DELAYS), **written(hook, log))
+    return call.page(
+        "delivery", row=describe_webhook(call, hook), attempts=len(DELAYS), **describe_delivery(hook, log)
+    )
 
 
-def written(hook: Webhook, log: Log) -> dict[str, Any]:
+def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, Any]:
     """Return a delivery for the template: the request with its body indented, and its attempts, newest first."""
     target = urlsplit(hook.url)
     path = f"{target.path or '/'}?{target.query}" if target.query else target.path or "/"
     said = [present_attempt(attempt) for attempt in log.attempts]
     numbered = [
-        {"number": number, "text": text.response_body, **vars_of(attempt)}
+        {"number": number, "text": text.response_body, **pick_attempt_fields(attempt)}
         for number, (attempt, text) in enumerate(zip(log.attempts, said, strict=True), 1)
     ]
     return {
@@ -71,73 +73,73 @@ def written(hook: Webhook, log: Log) -> dict[str, Any]:
     }
 
 
-def vars_of(attempt: Any) -> dict[str, Any]:
+def pick_attempt_fields(attempt: Any) -> dict[str, Any]:
     """Return the fields of an attempt that the page shows."""
     names = ("at", "duration_ms", "status_code", "error", "succeeded")
     return {name: getattr(attempt, name) for name in names}
 
 
-async def redeliver(call: Call) -> Response:
+async def redeliver(call: OfficeCall) -> Response:
     """Send a delivery once more now, and show the result."""
-    hook, did = await one(call), call.path["did"]
+    hook, did = await find_webhook(call), call.path["did"]
     after = await deliveries.redeliver(call.runtime, call.owner, hook.id, did)
-    return call.go(f"{HERE}/{hook.id}/deliveries/{did}", outcome(after.last_error))
+    return call.redirect_to(f"{HERE}/{hook.id}/deliveries/{did}", name_outcome(after.last_error))
 
 
-async def test(call: Call) -> Response:
+async def test(call: OfficeCall) -> Response:
     """Send a test event now, and show the answer."""
-    hook = await one(call)
-    made = await deliveries.test(call.runtime, call.owner, hook.id)
-    after = await deliveries.find(call.runtime.db, hook.id, made.id)
-    return call.go(f"{HERE}/{hook.id}/deliveries/{made.id}", outcome(after.last_error))
+    hook = await find_webhook(call)
+    made = await deliveries.send_test(call.runtime, call.owner, hook.id)
+    after = await deliveries.find_delivery(call.runtime.db, hook.id, made.id)
+    return call.redirect_to(f"{HERE}/{hook.id}/deliveries/{made.id}", name_outcome(after.last_error))
 
 
-def outcome(error: str | None) -> str:
+def name_outcome(error: str | None) -> str:
     """Return the name of the message about an attempt."""
     return "delivery-failed" if error else "delivered"
 
 
-async def show_recover(call: Call) -> Response:
+async def show_recover(call: OfficeCall) -> Response:
     """Show the form that asks from which time on missed events are to be sent again."""
-    hook, organisation, now = await one(call), call.signed.organisation, call.runtime.clock.now()
+    hook, organisation, now = await find_webhook(call), call.signed_in.organisation, call.runtime.clock.now()
     days = call.runtime.config.limits.event_days
     since = hook.failing_since or hook.disabled_at or now - DAY
     return call.page(
         "webhook_recover",
-        row=row(call, hook),
-        since=dates.as_field(since, organisation.time_zone),
-        earliest=dates.as_field(now - days * DAY, organisation.time_zone),
+        row=describe_webhook(call, hook),
+        since=dates.format_for_field(since, organisation.time_zone),
+        earliest=dates.format_for_field(now - days * DAY, organisation.time_zone),
         days=days,
     )
 
 
-async def recover(call: Call) -> Response:
+async def recover(call: OfficeCall) -> Response:
     """Queue the events of a period that were not delivered.
 
     Raise `Wrong` if the webhook is switched off or the period is invalid.
     """
-    hook, now = await one(call), call.runtime.clock.now()
+    hook, now = await find_webhook(call), call.runtime.clock.now()
     if not call.form.get("since", ""):
-        raise Wrong({"since": EMPTY})
-    since = moment(call, "since", now)
-    until = moment(call, "until", now) if call.form.get("until", "") else now
+        raise FormError({"since": EMPTY})
+    since = parse_time(call, "since", now)
+    until = parse_time(call, "until", now) if call.form.get("until", "") else now
     if until < since:
-        raise Wrong({"until": "This is before the time above."})
+        raise FormError({"until": "This is before the time above."})
     try:
         queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, until)
     except Problem as problem:
         if problem.code != "webhook_disabled":
             raise
-        raise Wrong({"": "The webhook is switched off. Switch it on first."}) from None
-    return call.go(f"{HERE}/{hook.id}?queued={queued}")
+        raise FormError({"": "The webhook is switched off. Switch it on first."}) from None
+    return call.redirect_to(f"{HERE}/{hook.id}?queued={queued}")
 
 
-def moment(call: Call, name: str, now: Instant) -> Instant:
+def parse_time(call: OfficeCall, name: str, now: Instant) -> Instant:
     """Return the instant in a field of the form; raise `Wrong` for an invalid or a future one."""
     try:
-        at = dates.moment_of(call.form[name], call.signed.organisation.time_zone)
+        at = dates.parse_local_time(call.form[name], call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):
-        raise Wrong({name: "Write the time like 2026-11-22T05:35."}) from None
+        raise FormError({name: "Write the time like 2026-11-22T05:35."}) from None
     if at > now:
-        raise Wrong({name: "This time has not come yet."})
+        raise FormError({name: "This time has not come yet."})
     return at

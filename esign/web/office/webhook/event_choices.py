@@ -42,7 +42,7 @@ PRESETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def in_words(events: tuple[str, ...]) -> str:
+def describe_events(events: tuple[str, ...]) -> str:
     """Return `all events`, the name of the only event, or their number."""
     if events == ("*",):
         return "all events"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from starlette.responses import Response
 
 from esign.actions.webhook import webhooks
-from esign.actions.webhook.webhooks import Changes, Rotated
+from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import delivery as rules
@@ -15,8 +15,8 @@ from esign.core.webhook.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
 from esign.web.http.validation import check
 from esign.web.office.frame import edit_conflict, paging, resubmit
-from esign.web.office.frame.call import Call
-from esign.web.office.frame.forms import EMPTY, Wrong
+from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.webhook import event_choices as events
 
 HERE = "/settings/webhooks"
@@ -26,7 +26,7 @@ State = Literal["working", "new", "failing", "manual", "failing-off", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WebhookRow:
     """A webhook as a page shows it. `off_at` is when it will be switched off if its deliveries keep failing."""
 
     hook: Webhook
@@ -36,15 +36,15 @@ class Row:
     rotating: bool
 
 
-def row(call: Call, hook: Webhook) -> Row:
+def describe_webhook(call: OfficeCall, hook: Webhook) -> WebhookRow:
     """Return a webhook as a page shows it."""
     now = call.runtime.clock.now()
     failing = hook.enabled and hook.failing_since is not None
-    off_at = rules.off_at(hook, now) if failing else None
-    return Row(hook, events.in_words(hook.events), state_of(hook), off_at, hook.rotating(now))
+    off_at = rules.find_end_time(hook, now) if failing else None
+    return WebhookRow(hook, events.describe_events(hook.events), find_state(hook), off_at, hook.rotating(now))
 
 
-def state_of(hook: Webhook) -> State:
+def find_state(hook: Webhook) -> State:
     """Return the state of a webhook, as its badge shows it."""
     if not hook.enabled:
         reasons: Mapping[str | None, State] = {"gone": "gone", "failing": "failing-off"}
@@ -54,34 +54,36 @@ def state_of(hook: Webhook) -> State:
     return "working" if hook.last_success_at is not None else "new"
 
 
-async def show(call: Call) -> Response:
+async def show(call: OfficeCall) -> Response:
     """Show one page of the list of webhooks."""
     filters = f"webhooks:{call.owner}"
-    found, more = await webhooks.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    found, more = await webhooks.find_page(
+        call.runtime, call.owner, PER_PAGE, paging.read_cursor(call, filters)
+    )
     return call.page(
         "webhooks",
-        rows=[row(call, hook) for hook in found],
-        more=paging.link_to(call, more, filters),
+        rows=[describe_webhook(call, hook) for hook in found],
+        more=paging.link_next_page(call, more, filters),
         first=paging.AFTER not in call.request.query_params,
     )
 
 
-async def one(call: Call) -> Webhook:
+async def find_webhook(call: OfficeCall) -> Webhook:
     """Return the webhook that the address names; raise `not_found`."""
     return await webhooks.get(call.runtime, call.owner, call.path["id"])
 
 
-async def show_new(call: Call) -> Response:
+async def show_new(call: OfficeCall) -> Response:
     """Show the form for a new webhook."""
-    return form(call, None)
+    return show_form(call, None)
 
 
-async def show_edit(call: Call) -> Response:
+async def show_edit(call: OfficeCall) -> Response:
     """Show the form that changes a webhook."""
-    return form(call, await one(call))
+    return show_form(call, await find_webhook(call))
 
 
-def form(call: Call, hook: Webhook | None) -> Response:
+def show_form(call: OfficeCall, hook: Webhook | None) -> Response:
     """Render the form of a new or an existing webhook."""
     chosen = hook.events if hook else ()
     usual = next((name for name, (*_, given) in events.PRESETS.items() if given == chosen), events.CHOSEN)
@@ -96,9 +98,9 @@ def form(call: Call, hook: Webhook | None) -> Response:
     )
 
 
-async def create(call: Call) -> Response:
+async def create(call: OfficeCall) -> Response:
     """Create a webhook and show its secret. The answer is the only one that contains it."""
-    given = checked(CreateWebhook, call)
+    given = check_form(CreateWebhook, call)
 
     async def create(keep: resubmit.Keep) -> Webhook:
         hook, _ = await webhooks.create(
@@ -113,19 +115,21 @@ async def create(call: Call) -> Response:
         return hook
 
     try:
-        made = await resubmit.make(call, resubmit.name_for(call), HERE, given.model_dump(mode="json"), create)
+        made = await resubmit.create_once(
+            call, resubmit.choose_form_name(call), HERE, given.model_dump(mode="json"), create
+        )
     except Problem as problem:
-        raise told(problem) from None
+        raise explain_problem(problem) from None
     hook = await webhooks.get(call.runtime, call.owner, made)
-    secret = webhooks.secret_of(call.runtime, hook)
+    secret = webhooks.decrypt_secret(call.runtime, hook)
     return call.page("webhook_made", hook=hook, secret=secret, until=None, new=True)
 
 
-async def change(call: Call) -> Response:
+async def change(call: OfficeCall) -> Response:
     """Save only the fields that the user changed since the page was shown."""
-    hook = await one(call)
-    mine = merged(call, hook)
-    given = checked(ChangeWebhook, call)
+    hook = await find_webhook(call)
+    mine = find_changed_fields(call, hook)
+    given = check_form(ChangeWebhook, call)
     members: dict[str, Any] = {}
     if "url" in mine:
         members["url"] = given.url
@@ -135,20 +139,26 @@ async def change(call: Call) -> Response:
         members["events"] = tuple(given.events)
     try:
         await webhooks.change(
-            call.runtime, call.owner, hook.id, Changes(members, since=hook.updated_at), caller=call.caller
+            call.runtime,
+            call.owner,
+            hook.id,
+            WebhookChanges(members, since=hook.updated_at),
+            caller=call.caller,
         )
     except Problem as problem:
-        raise told(problem) from None
-    return call.go(f"{HERE}/{hook.id}", "webhook-saved")
+        raise explain_problem(problem) from None
+    return call.redirect_to(f"{HERE}/{hook.id}", "webhook-saved")
 
 
-def merged(call: Call, hook: Webhook) -> dict[str, str]:
+def find_changed_fields(call: OfficeCall, hook: Webhook) -> dict[str, str]:
     """Return the fields that the user changed; raise `Wrong` for those that another user changed in the meantime."""
     stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
-    call.form["names"] = " ".join(sorted(ticked(call)))
+    call.form["names"] = " ".join(sorted(list_chosen_events(call)))
     try:
-        return edit_conflict.typed(call, stored, stored | {"names": events.in_words(hook.events)})
-    except Wrong:
+        return edit_conflict.find_typed_texts(
+            call, stored, stored | {"names": events.describe_events(hook.events)}
+        )
+    except FormError:
         if "names" not in call.form:  # the user did not change the events: show the stored ones
             chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
             call.form = {name: text for name, text in call.form.items() if not name.startswith("event-")}
@@ -156,7 +166,7 @@ def merged(call: Call, hook: Webhook) -> dict[str, str]:
         raise
 
 
-def ticked(call: Call) -> list[str]:
+def list_chosen_events(call: OfficeCall) -> list[str]:
     """Return the names of the events that the form asks for."""
     wanted = call.form.get("events", "")
     if wanted in events.PRESETS:
@@ -164,16 +174,18 @@ def ticked(call: Call) -> list[str]:
     return [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
 
 
-def checked(model: type[CreateWebhook] | type[ChangeWebhook], call: Call) -> Any:
+def check_form(model: type[CreateWebhook] | type[ChangeWebhook], call: OfficeCall) -> Any:
     """Return the form checked against the API's schema; raise `Wrong`."""
-    url, names = call.form.get("url", ""), ticked(call)
+    url, names = call.form.get("url", ""), list_chosen_events(call)
     try:
         return check(model, {"url": url, "events": names, "description": call.form.get("description", "")})
     except Problem as problem:
-        raise Wrong(sentences({one.path[1:]: one.message for one in problem.details}, url)) from None
+        raise FormError(
+            order_sentences({one.path[1:]: one.message for one in problem.details}, url)
+        ) from None
 
 
-def sentences(found: Mapping[str, str], url: str) -> dict[str, str]:
+def order_sentences(found: Mapping[str, str], url: str) -> dict[str, str]:
     """Return the messages in the order of the fields, so that the topmost wrong field is the first one."""
     said = {
         "url": EMPTY if not url.strip() else found.get("url", ""),
@@ -183,61 +195,72 @@ def sentences(found: Mapping[str, str], url: str) -> dict[str, str]:
     return {name: said[name] for name in said if name in found}
 
 
-def told(problem: Problem) -> Exception:
+def explain_problem(problem: Problem) -> Exception:
     """Return the error to raise: at a field or above the form if the user can correct it there, otherwise unchanged."""
     if problem.code == "invalid_webhook_url":
-        return Wrong({"url": problem.message})
-    return Wrong({"": problem.message}) if problem.code in ("limit_reached", "revision_mismatch") else problem
-
-
-async def switch_on(call: Call) -> Response:
-    """Switch the webhook on."""
-    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, True), caller=call.caller)
-    return call.go(f"{HERE}/{call.path['id']}", "webhook-on")
-
-
-async def switch_off(call: Call) -> Response:
-    """Switch the webhook off; waiting deliveries are given up."""
-    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, False), caller=call.caller)
-    return call.go(f"{HERE}/{call.path['id']}", "webhook-off")
-
-
-async def ask_secret(call: Call) -> Response:
-    """Ask for how long the old secret is to sign as well, before it is replaced."""
-    hook = await one(call)
-    return call.page(
-        "webhook_secret", row=row(call, hook), graces=GRACES, usual=call.runtime.config.limits.rotation_hours
+        return FormError({"url": problem.message})
+    return (
+        FormError({"": problem.message})
+        if problem.code in ("limit_reached", "revision_mismatch")
+        else problem
     )
 
 
-async def rotate(call: Call) -> Response:
-    """Replace the secret and show the new one. The answer is the only one that contains it."""
-    hook, given = await one(call), call.form.get("grace", "")
-    if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
-        raise Wrong({"grace": "Choose one of these."})
+async def switch_on(call: OfficeCall) -> Response:
+    """Switch the webhook on."""
+    await webhooks.change(
+        call.runtime, call.owner, call.path["id"], WebhookChanges({}, True), caller=call.caller
+    )
+    return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-on")
 
-    async def create(keep: resubmit.Keep) -> Rotated:
+
+async def switch_off(call: OfficeCall) -> Response:
+    """Switch the webhook off; waiting deliveries are given up."""
+    await webhooks.change(
+        call.runtime, call.owner, call.path["id"], WebhookChanges({}, False), caller=call.caller
+    )
+    return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-off")
+
+
+async def ask_secret(call: OfficeCall) -> Response:
+    """Ask for how long the old secret is to sign as well, before it is replaced."""
+    hook = await find_webhook(call)
+    return call.page(
+        "webhook_secret",
+        row=describe_webhook(call, hook),
+        graces=GRACES,
+        usual=call.runtime.config.limits.rotation_hours,
+    )
+
+
+async def rotate(call: OfficeCall) -> Response:
+    """Replace the secret and show the new one. The answer is the only one that contains it."""
+    hook, given = await find_webhook(call), call.form.get("grace", "")
+    if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
+        raise FormError({"grace": "Choose one of these."})
+
+    async def create(keep: resubmit.Keep) -> RotatedSecret:
         return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.caller)
 
     try:
-        await resubmit.make(
-            call, resubmit.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create
+        await resubmit.create_once(
+            call, resubmit.choose_form_name(call, hook.id), f"{HERE}/secret", {"grace": given}, create
         )
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise
-        raise Wrong({"grace": "Two secrets sign already. Choose “At once”, or wait."}) from None
-    hook = await one(call)
-    secret = webhooks.secret_of(call.runtime, hook)
+        raise FormError({"grace": "Two secrets sign already. Choose “At once”, or wait."}) from None
+    hook = await find_webhook(call)
+    secret = webhooks.decrypt_secret(call.runtime, hook)
     return call.page("webhook_made", hook=hook, secret=secret, until=hook.previous_until, new=False)
 
 
-async def ask(call: Call) -> Response:
+async def ask_delete(call: OfficeCall) -> Response:
     """Ask before a webhook is deleted."""
-    return call.page("webhook_delete", hook=await one(call))
+    return call.page("webhook_delete", hook=await find_webhook(call))
 
 
-async def delete(call: Call) -> Response:
+async def delete(call: OfficeCall) -> Response:
     """Delete the webhook."""
     await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
-    return call.go(HERE, "webhook-deleted")
+    return call.redirect_to(HERE, "webhook-deleted")

@@ -12,16 +12,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from esign.core.people.api_key import LIVE_ONLY
-from esign.core.people.user import Act
-from esign.web.rest.endpoint import Endpoint, Route
-from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, failures, success
+from esign.core.people.user import Permission
+from esign.web.rest.endpoint import ApiRoute, Endpoint
+from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, describe_failures, describe_success
 from esign.web.rest.openapi.schemas import Schemas
-from esign.web.rest.openapi.words import Words
-from esign.web.rest.routes import parameters
+from esign.web.rest.openapi.words import ApiWords
+from esign.web.rest.routes import list_parameters
 
 Json = dict[str, Any]
 
-SILENT = Words()
+SILENT = ApiWords()
 IDEMPOTENCY: Json = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -68,16 +68,16 @@ def describe(
     version: str,
     server: str,
     webhooks: Mapping[str, type[BaseModel]] | None = None,
-    words: Words = SILENT,
+    words: ApiWords = SILENT,
 ) -> Json:
     """Return the whole description. `webhooks` holds the model of each event's body by its name."""
-    routes = [Route(endpoint) for endpoint in endpoints]
+    routes = [ApiRoute(endpoint) for endpoint in endpoints]
     events = webhooks or {}
     schemas = Schemas(routes, events.values(), words)
     paths: dict[str, Json] = {}
     for route in routes:
         operations = paths.setdefault(route.endpoint.path, {})
-        operations[route.endpoint.method.lower()] = operation(route, schemas, words)
+        operations[route.endpoint.method.lower()] = describe_operation(route, schemas, words)
     tags = dict.fromkeys(endpoint.tag for endpoint in endpoints if endpoint.tag)
     return {
         "openapi": "3.1.0",
@@ -92,7 +92,9 @@ def describe(
         "security": [{"apiKey": []}],
         "tags": [{"name": tag, "description": words.tags.get(tag, "")} for tag in tags],
         "paths": paths,
-        "webhooks": {name: {"post": delivery(name, model, schemas, words)} for name, model in events.items()},
+        "webhooks": {
+            name: {"post": describe_delivery(name, model, schemas, words)} for name, model in events.items()
+        },
         "components": {
             "schemas": {**ERRORS, **schemas.defined},
             "headers": ALL_HEADERS,
@@ -107,26 +109,32 @@ def describe(
     }
 
 
-def operation(route: Route, schemas: Schemas, words: Words) -> Json:
+def describe_operation(route: ApiRoute, schemas: Schemas, words: ApiWords) -> Json:
     """Return the operation object of one endpoint."""
     endpoint = route.endpoint
     made: Json = {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
-        "description": "\n\n".join(told(route)),
+        "description": "\n\n".join(describe_handler(route)),
         "parameters": [
-            *(in_path(endpoint.path, name, words) for name in parameters(endpoint.path)),
+            *(describe_path_parameter(endpoint.path, name, words) for name in list_parameters(endpoint.path)),
             *(schemas.parameters(route.query) if route.query is not None else ()),
             *([IDEMPOTENCY] if endpoint.idempotent else ()),
             *([IF_MATCH] if endpoint.if_match else ()),
         ],
-        "responses": {str(endpoint.success): success(route, schemas), **dict(failures(route))},
+        "responses": {
+            str(endpoint.success): describe_success(route, schemas),
+            **dict(describe_failures(route)),
+        },
     }
     if endpoint.tag:
         made["tags"] = [endpoint.tag]
     if route.body is not None and route.body.model_fields:
         required = any(field.is_required() for field in route.body.model_fields.values())
-        made["requestBody"] = {"required": required, "content": schemas.content(route.body, "validation")}
+        made["requestBody"] = {
+            "required": required,
+            "content": schemas.describe_content(route.body, "validation"),
+        }
     if endpoint.public:
         made["security"] = []
     if endpoint.deprecation is not None:
@@ -134,7 +142,7 @@ def operation(route: Route, schemas: Schemas, words: Words) -> Json:
     return made
 
 
-def told(route: Route) -> Iterator[str]:
+def describe_handler(route: ApiRoute) -> Iterator[str]:
     """Yield the paragraphs about an operation: the docstring of its handler, then scope, policy and deprecation."""
     endpoint = route.endpoint
     yield " ".join((inspect.getdoc(endpoint.handler) or "").split())
@@ -142,7 +150,7 @@ def told(route: Route) -> Iterator[str]:
         yield f"Needs the scope `{endpoint.scope}`."
     elif not endpoint.public:
         yield "Any key of test mode may call this." if endpoint.test_only else "Any key may call this."
-    if endpoint.act is Act.WORK:
+    if endpoint.act is Permission.WORK:
         yield "Not if the member who made it is a viewer today."
     if endpoint.scope in LIVE_ONLY:
         yield "Test keys never have it."
@@ -152,7 +160,7 @@ def told(route: Route) -> Iterator[str]:
         yield endpoint.deprecation.words()
 
 
-def in_path(path: str, name: str, words: Words) -> Json:
+def describe_path_parameter(path: str, name: str, words: ApiWords) -> Json:
     """Return the parameter object of a parameter in the path.
 
     The segment before it names the resource that it identifies.
@@ -170,9 +178,9 @@ def in_path(path: str, name: str, words: Words) -> Json:
     return found
 
 
-def delivery(name: str, model: type[BaseModel], schemas: Schemas, words: Words) -> Json:
+def describe_delivery(name: str, model: type[BaseModel], schemas: Schemas, words: ApiWords) -> Json:
     """Return the path item of an event as a webhook receives it."""
-    content = schemas.content(model, "serialization")["application/json"]
+    content = schemas.describe_content(model, "serialization")["application/json"]
     if (example := words.event_examples.get(name)) is not None:
         content = {"schema": content["schema"], "example": example}
     return {

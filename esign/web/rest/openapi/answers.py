@@ -6,7 +6,7 @@ from typing import Any
 
 from esign.core.errors import CATALOGUE
 from esign.web.http.validation import RULES
-from esign.web.rest.endpoint import Route
+from esign.web.rest.endpoint import ApiRoute
 from esign.web.rest.openapi.schemas import REF, Schemas
 
 Json = dict[str, Any]
@@ -38,35 +38,35 @@ DETAILS = {
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 
 
-def header(description: str, schema: Json, example: Any) -> Json:
+def make_header(description: str, schema: Json, example: Any) -> Json:
     """Return a header object."""
     return {"description": description, "required": True, "schema": schema, "example": example}
 
 
 HEADERS: dict[str, Json] = {
-    "X-Request-Id": header("Names this request in support and logs.", STRING, EXAMPLE_ID),
-    "RateLimit-Policy": header(
+    "X-Request-Id": make_header("Names this request in support and logs.", STRING, EXAMPLE_ID),
+    "RateLimit-Policy": make_header(
         "Every policy that applies: quota and window.", STRING, '"default";q=600;w=60'
     ),
-    "RateLimit": header(
+    "RateLimit": make_header(
         "The tightest policy: what is left, seconds to its reset.", STRING, '"default";r=599;t=42'
     ),
-    "X-RateLimit-Limit": header("Quota of the tightest policy.", INTEGER, 600),
-    "X-RateLimit-Remaining": header("What is left of it.", INTEGER, 599),
-    "X-RateLimit-Reset": header("Unix time of its reset.", INTEGER, 1_795_219_260),
-    "Retry-After": header("Seconds to wait.", INTEGER, 42),
-    "WWW-Authenticate": header(
+    "X-RateLimit-Limit": make_header("Quota of the tightest policy.", INTEGER, 600),
+    "X-RateLimit-Remaining": make_header("What is left of it.", INTEGER, 599),
+    "X-RateLimit-Reset": make_header("Unix time of its reset.", INTEGER, 1_795_219_260),
+    "Retry-After": make_header("Seconds to wait.", INTEGER, 42),
+    "WWW-Authenticate": make_header(
         "What is wrong with the key (RFC 6750).", STRING, 'Bearer realm="api", error="invalid_token"'
     ),
-    "Location": header(
+    "Location": make_header(
         "Where the new resource is.", STRING, "/api/v1/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
     ),
-    "ETag": header("The revision, for If-Match.", STRING, '"3"'),
-    "Idempotent-Replayed": header("`true` on an answer that was remembered.", STRING, "true"),
-    "Content-Disposition": header(
+    "ETag": make_header("The revision, for If-Match.", STRING, '"3"'),
+    "Idempotent-Replayed": make_header("`true` on an answer that was remembered.", STRING, "true"),
+    "Content-Disposition": make_header(
         "The name to save the file under (RFC 6266).", STRING, 'attachment; filename="contract.pdf"'
     ),
-    "Repr-Digest": header(
+    "Repr-Digest": make_header(
         "SHA-256 of the file (RFC 9530).", STRING, "sha-256=:ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=:"
     ),
 }
@@ -125,10 +125,10 @@ ERRORS: Json = {
 }
 
 
-def success(route: Route, schemas: Schemas) -> Json:
+def describe_success(route: ApiRoute, schemas: Schemas) -> Json:
     """Return the response object of the successful answer."""
     endpoint = route.endpoint
-    content = {} if route.reply is None else schemas.content(route.reply, "serialization")
+    content = {} if route.reply is None else schemas.describe_content(route.reply, "serialization")
     optional: tuple[str, ...] = ()
     if endpoint.media == "application/json":
         content[endpoint.media] = {"schema": {"type": "object"}}
@@ -141,14 +141,14 @@ def success(route: Route, schemas: Schemas) -> Json:
     optional += ("Idempotent-Replayed",) if endpoint.idempotent else ()
     return {
         "description": MEANING[endpoint.success],
-        "headers": headers(names, optional),
+        "headers": refer_to_headers(names, optional),
         "content": content,
     }
 
 
-def failures(route: Route) -> Iterator[tuple[str, Json]]:
+def describe_failures(route: ApiRoute) -> Iterator[tuple[str, Json]]:
     """Yield each status of a failure with its response object, which has an example for each code."""
-    ranked = sorted(codes(route), key=lambda code: CATALOGUE[code][0])
+    ranked = sorted(list_codes(route), key=lambda code: CATALOGUE[code][0])
     for status, group in groupby(ranked, key=lambda code: CATALOGUE[code][0]):
         found = list(group)
         always, sometimes = SENT[status]
@@ -159,25 +159,25 @@ def failures(route: Route) -> Iterator[tuple[str, Json]]:
         content: Json = {
             "schema": {"$ref": REF.format(model="Error")},
             "examples": {
-                code: {"summary": CATALOGUE[code][1], "value": example(code, route)} for code in found
+                code: {"summary": CATALOGUE[code][1], "value": build_example(code, route)} for code in found
             },
         }
         yield (
             str(status),
             {
-                "description": meaning(status, found),
-                "headers": headers(always, sometimes),
+                "description": describe_status(status, found),
+                "headers": refer_to_headers(always, sometimes),
                 "content": {"application/json": content},
             },
         )
 
 
-def meaning(status: int, found: Iterable[str]) -> str:
+def describe_status(status: int, found: Iterable[str]) -> str:
     """Return the description of a status, with each code that it may have."""
     return "\n".join([MEANING[status], "", *(f"- `{code}`: {CATALOGUE[code][1]}" for code in found)])
 
 
-def codes(route: Route) -> list[str]:
+def list_codes(route: ApiRoute) -> list[str]:
     """Return every code of contract 6 that this endpoint may answer, each once."""
     endpoint = route.endpoint
     found = ["invalid_request"]
@@ -195,11 +195,11 @@ def codes(route: Route) -> list[str]:
     return list(dict.fromkeys([*found, *endpoint.errors, "internal_error", "unavailable"]))
 
 
-def example(code: str, route: Route) -> Json:
+def build_example(code: str, route: ApiRoute) -> Json:
     """Return an example of an error answer."""
     error: Json = {"code": code, "message": CATALOGUE[code][1], "requestId": EXAMPLE_ID}
     if code == "invalid_request":
-        path = misused(route)
+        path = name_unknown_member(route)
         part = "parameter" if path.startswith("?") else "member"
         error["details"] = [{"path": path, "message": f"There is no such {part}.", "rule": "unknown_member"}]
     if code in DETAILS:
@@ -209,12 +209,12 @@ def example(code: str, route: Route) -> Json:
     return {"error": error}
 
 
-def misused(route: Route) -> str:
+def name_unknown_member(route: ApiRoute) -> str:
     """Return a member or a parameter that the endpoint does not have, for the example of `invalid_request`."""
     return "?colour" if route.endpoint.method == "GET" else "/colour"
 
 
-def headers(always: Iterable[str], sometimes: Iterable[str]) -> Json:
+def refer_to_headers(always: Iterable[str], sometimes: Iterable[str]) -> Json:
     """Return references to header objects. Those that are not always sent are referred to as optional."""
     found: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *always)}
     return found | {name: {"$ref": f"#/components/headers/{name}{MAYBE}"} for name in sometimes}

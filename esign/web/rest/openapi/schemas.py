@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from esign.web.rest.endpoint import Route
-from esign.web.rest.openapi.words import Words
+from esign.web.rest.endpoint import ApiRoute
+from esign.web.rest.openapi.words import ApiWords
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
@@ -16,7 +16,9 @@ REF = "#/components/schemas/{model}"
 class Schemas:
     """Every model of the table as JSON Schema, each once."""
 
-    def __init__(self, routes: Iterable[Route], events: Iterable[type[BaseModel]], words: Words) -> None:
+    def __init__(
+        self, routes: Iterable[ApiRoute], events: Iterable[type[BaseModel]], words: ApiWords
+    ) -> None:
         used: list[tuple[type[BaseModel], Any]] = [(model, "serialization") for model in events]
         for route in routes:
             used += [(model, "validation") for model in (route.body, route.query) if model is not None]
@@ -30,9 +32,9 @@ class Schemas:
             del self.defined[self._name(model, "validation")]
         self._words = words
         for name, schema in self.defined.items():
-            self._tell(name, schema)
+            self._add_descriptions(name, schema)
 
-    def content(self, model: type[BaseModel], mode: Any) -> Json:
+    def describe_content(self, model: type[BaseModel], mode: Any) -> Json:
         """Return the content object of a model for `application/json`, with its examples."""
         content: Json = {"schema": self._places[model, mode]}
         examples = self.defined[self._name(model, mode)].get("examples", ())
@@ -55,7 +57,7 @@ class Schemas:
                 **({"description": text} if text else {}),
             }
 
-    def _tell(self, name: str, schema: Json) -> None:
+    def _add_descriptions(self, name: str, schema: Json) -> None:
         """Add descriptions to the members of a schema whose annotations have none."""
         words = self._words
         for member, value in schema.get("properties", {}).items():

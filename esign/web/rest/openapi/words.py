@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Words:
+class ApiWords:
     """The prose of a description.
 
     `nouns`: by the segment of a path, what its id identifies, and an example. `values`: the values of a

@@ -4,7 +4,7 @@ import pytest
 
 from esign.core.document.document import Document, RecipientStatus, Status
 from esign.core.document.state import cancel_delete
-from esign.core.document.state.outcome import Mail, Outcome, SealJob
+from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient
@@ -70,7 +70,7 @@ def test_cancelling_tells_those_who_were_asked_and_reminds_nobody(notify: bool) 
     assert (document.closed_at, document.close_reason, document.updated_at) == (LATER, "too late", LATER)
     assert [r.status for r in document.recipients] == [ana.status, bo.status, cy.status]
     assert not any(r.next_reminder_at for r in document.recipients)
-    told = [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, Mail)]
+    told = [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, MailJob)]
     assert told == ([("cancelled", ana.id), ("cancelled", bo.id)] if notify else [])
     (event,) = outcome.events
     assert (event.type, event.detail, event.data) == (

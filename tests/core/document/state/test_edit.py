@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.state import edit as editing
 from esign.core.document.state.correct import correct
-from esign.core.document.state.outcome import Mail, Outcome, RevokeLinks
+from esign.core.document.state.outcome import MailJob, Outcome, RevokeLinks
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.people.account import Reminders
@@ -140,29 +140,29 @@ def test_who_was_asked_is_asked_anew_and_who_was_not_is_only_corrected(status: R
         assert (new.status, outcome.jobs, len(outcome.events)) == (RecipientStatus.CREATED, (), 1)
         return
     assert (new.status, new.sent_at, new.viewed_at) == (RecipientStatus.SENT, LATER, None)
-    assert (new.delivery, new.reminders_sent) == (Delivery.QUEUED, 2)
+    assert (new.delivery, new.reminders_sent) == (MailDelivery.QUEUED, 2)
     assert [e.type for e in outcome.events] == ["recipient.corrected", "recipient.sent"]
     assert outcome.jobs == (
         RevokeLinks(old.id),
-        Mail("invitation", f"invite:{old.id}:{document.revision + 1}", old.id),
+        MailJob("invitation", f"invite:{old.id}:{document.revision + 1}", old.id),
         *told_that_it_is_over(old, document),
     )
 
 
-def told_that_it_is_over(old: Recipient, document: Document) -> list[Mail]:
+def told_that_it_is_over(old: Recipient, document: Document) -> list[MailJob]:
     """Whoever has seen it."""
     key = f"corrected:{old.id}:{document.revision + 1}"
-    return [Mail("corrected", key, about=old.id, to=(old.email, old.name))] if old.viewed_at else []
+    return [MailJob("corrected", key, about=old.id, to=(old.email, old.name))] if old.viewed_at else []
 
 
 @pytest.mark.parametrize(
     ("before", "email", "told"),
     [
-        ({"delivery": Delivery.ACCEPTED}, "new@example.com", True),
-        ({"viewed_at": NOW, "delivery": Delivery.QUEUED}, "new@example.com", True),
-        ({"delivery": Delivery.FAILED}, "new@example.com", False),
-        ({"delivery": Delivery.QUEUED}, "new@example.com", False),
-        ({"delivery": Delivery.ACCEPTED}, "JO@example.com", False),
+        ({"delivery": MailDelivery.ACCEPTED}, "new@example.com", True),
+        ({"viewed_at": NOW, "delivery": MailDelivery.QUEUED}, "new@example.com", True),
+        ({"delivery": MailDelivery.FAILED}, "new@example.com", False),
+        ({"delivery": MailDelivery.QUEUED}, "new@example.com", False),
+        ({"delivery": MailDelivery.ACCEPTED}, "JO@example.com", False),
     ],
 )
 def test_who_was_reached_by_mistake_is_told_that_it_is_over(
@@ -170,7 +170,7 @@ def test_who_was_reached_by_mistake_is_told_that_it_is_over(
 ) -> None:
     old = a_recipient(status=RecipientStatus.SENT, **before)
     outcome = correction(a_document(old, status=Status.SENT), email=email)
-    letters = [job for job in outcome.jobs if isinstance(job, Mail) and job.letter == "corrected"]
+    letters = [job for job in outcome.jobs if isinstance(job, MailJob) and job.letter == "corrected"]
     assert [(job.to, job.recipient_id, job.about) for job in letters] == (
         [((old.email, old.name), None, old.id)] if told else []
     )

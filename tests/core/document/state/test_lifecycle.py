@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Role, Status
 from esign.core.document.state import lifecycle
-from esign.core.document.state.outcome import Mail, Outcome, SealJob
+from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from tests.factories import (
@@ -41,7 +41,7 @@ def types(outcome: Outcome) -> list[str]:
 
 
 def mails(outcome: Outcome) -> list[tuple[str, str | None]]:
-    return [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, Mail)]
+    return [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, MailJob)]
 
 
 def asked(document: Document) -> list[str]:
@@ -188,7 +188,7 @@ def test_sending_sets_the_dates_and_invites_everybody_of_the_first_group() -> No
     assert mails(outcome) == [("invitation", ana.id), ("invitation", bo.id)]
     invited = document.recipient(ana.id)
     assert (invited.status, invited.sent_at) == (SENT, LATER)
-    assert (invited.delivery, invited.delivery_at) == (Delivery.QUEUED, LATER)
+    assert (invited.delivery, invited.delivery_at) == (MailDelivery.QUEUED, LATER)
     assert invited.next_reminder_at == LATER + 3 * DAY
     assert document.recipient(cy.id) == cy
 
@@ -241,7 +241,7 @@ def test_a_draft_that_lacks_something_is_not_sent_and_names_it(
 
 def test_everything_a_draft_lacks_is_named_at_once() -> None:
     document = a_document(replace(a_recipient(email="", role=Role.CC), name="", fields=(a_field(),)))
-    assert [detail.path for detail in lifecycle.not_ready(document)] == [
+    assert [detail.path for detail in lifecycle.find_missing(document)] == [
         *("/recipients/0/email", "/recipients/0/name", "/recipients", "/recipients/0/fields/0")
     ]
 
@@ -395,7 +395,7 @@ def test_one_refusal_closes_the_document_and_tells_those_who_were_asked(
     assert [r.status for r in closed.recipients] == [COMPLETED, DECLINED, SENT, CREATED]
     assert {r.next_reminder_at for r in closed.recipients} == {None}
     assert mails(outcome) == [("declined", None), *(("declined", r.id) for r in (ana, bo, cy))]
-    keys = [job.key for job in outcome.jobs if isinstance(job, Mail)]
+    keys = [job.key for job in outcome.jobs if isinstance(job, MailJob)]
     assert len(set(keys)) == len(keys)
 
 
@@ -467,9 +467,9 @@ def test_each_reminder_is_counted_and_plans_the_next() -> None:
         reminded = first(document)
         assert (reminded.reminders_sent, reminded.last_reminded_at) == (count, now)
         assert reminded.next_reminder_at == (None if following is None else NOW + following * DAY)
-        assert (reminded.delivery, reminded.delivery_at) == (Delivery.QUEUED, now)
+        assert (reminded.delivery, reminded.delivery_at) == (MailDelivery.QUEUED, now)
         assert [(e.type, e.recipient_id) for e in outcome.events] == [("recipient.reminded", reminded.id)]
-        assert outcome.jobs == (Mail("reminder", f"remind:{reminded.id}:{count}", reminded.id),)
+        assert outcome.jobs == (MailJob("reminder", f"remind:{reminded.id}:{count}", reminded.id),)
 
 
 def test_after_days_without_the_program_one_reminder_leaves_and_the_next_is_in_the_future() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from esign.core.document.document import Document, RecipientStatus, Role, Status
-from esign.core.document.state.outcome import Mail
-from esign.core.document.state.remind_now import Nudge, nudge
+from esign.core.document.state.outcome import MailJob
+from esign.core.document.state.remind_now import RemindersSent, remind_recipients
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient
@@ -13,8 +13,8 @@ LATER = NOW + HOUR
 SENT = RecipientStatus.SENT
 
 
-def remind(document: Document, *wanted: str) -> Nudge:
-    return nudge(document, wanted or None, "Please", SENDER, ORIGIN, LATER)
+def remind(document: Document, *wanted: str) -> RemindersSent:
+    return remind_recipients(document, wanted or None, "Please", SENDER, ORIGIN, LATER)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -48,8 +48,8 @@ def test_each_reminder_is_counted_mailed_with_the_message_and_told() -> None:
     assert [r.reminders_sent for r in outcome.document.recipients] == [1, 4]
     assert [r.last_reminded_at for r in outcome.document.recipients] == [LATER, LATER]
     assert outcome.jobs == (
-        Mail("reminder", f"remind:{ana.id}:1", ana.id, "Please"),
-        Mail("reminder", f"remind:{bo.id}:4", bo.id, "Please"),
+        MailJob("reminder", f"remind:{ana.id}:1", ana.id, "Please"),
+        MailJob("reminder", f"remind:{bo.id}:4", bo.id, "Please"),
     )
     assert [(e.type, e.actor, e.recipient_id) for e in outcome.events] == [
         ("recipient.reminded", SENDER, ana.id),

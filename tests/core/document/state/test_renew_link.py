@@ -37,7 +37,7 @@ def test_who_was_asked_and_has_not_finished_may_ask_if_somebody_is_told(
     person = document.recipients[0]
     assert renew_link.may_ask(document, person, organisation) is may  # type: ignore[arg-type]
     if may:
-        outcome = renew_link.ask(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
+        outcome = renew_link.ask_for_link(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
         assert outcome.document == document
         assert [event.type for event in outcome.events] == ["recipient.link_requested"]
         assert [(job.letter, job.recipient_id, job.about) for job in outcome.jobs] == [  # type: ignore[union-attr]
@@ -45,7 +45,7 @@ def test_who_was_asked_and_has_not_finished_may_ask_if_somebody_is_told(
         ]
     else:
         with pytest.raises(Problem):
-            renew_link.ask(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
+            renew_link.ask_for_link(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
 
 
 def test_an_hour_lies_between_two_mails() -> None:

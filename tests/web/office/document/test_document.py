@@ -22,9 +22,9 @@ from esign.core.people.member import MemberRole
 from esign.demo import contract
 from esign.pdf.worker.workers import Workers
 from esign.store.document import documents
-from esign.web.office.document.page import missing
+from esign.web.office.document.page import find_missing
 from esign.web.office.document.timeline import SENTENCES
-from esign.web.office.draft.preflight import changes
+from esign.web.office.draft.preflight import describe_changes
 from tests.factories import an_organisation, store_organisation
 from tests.pdf.made import scripted
 from tests.pdf.worker.test_workers import ODD
@@ -227,7 +227,7 @@ async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, 
     id = await office.site.api.create(recipients=[{**THREE[0], "fields": [field], "role": "approver"}])
     draft = await documents.get(office.runtime.db, id)
     without = replace(office.runtime, pdf=workers)
-    lacking = await missing(without, draft)
+    lacking = await find_missing(without, draft)
     with pytest.raises(Problem, match="unavailable"):
         await check_ready(without, draft)
     await workers.close()
@@ -513,7 +513,7 @@ async def test_each_file_comes_as_it_is_and_is_noted(office: Office) -> None:
 async def test_pages_are_pictured_with_what_was_filled_in(office: Office) -> None:
     visitor = await office.signed_in("Maren")
     test = await office.site.key(mode=Mode.TEST)
-    document = (await test.ok("POST", "/documents", {**contract.create_body(), "send": True}))["id"]
+    document = (await test.ok("POST", "/documents", {**contract.build_create_body(), "send": True}))["id"]
     await visitor.post("/mode", mode="test")
     assert "filled-" not in (await visitor.get(at(document))).text
     await visitor.post(at(document, "simulate"), action="complete")
@@ -628,7 +628,7 @@ async def test_what_became_of_the_file_is_said_in_the_sentences_of_the_draft(off
     visitor = await office.signed_in("Maren")
     upload = base64.b64encode(scripted()).decode()
     document = await office.site.api.create(file=upload)
-    [sentence] = changes((await documents.get(office.runtime.db, document)).file)
+    [sentence] = describe_changes((await documents.get(office.runtime.db, document)).file)
     for path in (f"/documents/{document}/edit", at(document), f"{at(document)}/audit"):
         page = await visitor.get(path)
         assert sentence in html.unescape(page.said), path

@@ -3,10 +3,10 @@
 import pytest
 
 from esign.core.instant import parse
-from esign.web.office.document.awaiting import cause, listed
-from esign.web.office.document.terms import end_of, pairs
-from esign.web.office.frame.flash_messages import Times, counted, size
-from esign.web.office.frame.forms import Wrong
+from esign.web.office.document.awaiting import describe_cause, join_names
+from esign.web.office.document.terms import find_day_end, parse_pairs
+from esign.web.office.frame.flash_messages import Times, format_count, format_size
+from esign.web.office.frame.forms import FormError
 
 NOON = parse("2026-11-22T12:00:00Z")
 
@@ -22,7 +22,7 @@ NOON = parse("2026-11-22T12:00:00Z")
     ],
 )
 def test_people_are_listed_and_many_are_counted(people: list[str], said: str) -> None:
-    assert str(listed(people)).replace("<bdi>", "").replace("</bdi>", "") == said
+    assert str(join_names(people)).replace("<bdi>", "").replace("</bdi>", "") == said
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_people_are_listed_and_many_are_counted(people: list[str], said: str) ->
     ],
 )
 def test_the_cause_of_a_failed_seal_is_a_sentence(reason: str, said: str) -> None:
-    assert cause(reason) == said
+    assert describe_cause(reason) == said
 
 
 @pytest.mark.parametrize(
@@ -63,25 +63,25 @@ def test_a_day_is_one_of_the_clocks_of_the_organisation(at: str, near: str, head
     ],
 )
 def test_a_day_ends_with_its_last_second_also_where_the_clocks_change(zone: str, ends: str) -> None:
-    assert end_of("2027-03-28", zone) == parse(ends)
+    assert find_day_end("2027-03-28", zone) == parse(ends)
 
 
 @pytest.mark.parametrize("text", ["2027-02-30", "28.03.2027", "2027-3-1", "1900-01-01", "９999-01-01", ""])
 def test_what_is_no_date_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        end_of(text, "UTC")
+        find_day_end(text, "UTC")
 
 
 def test_notes_are_read_line_by_line() -> None:
-    assert pairs("a = 1\n\n b=c = d \n") == {"a": "1", "b": "c = d"}
+    assert parse_pairs("a = 1\n\n b=c = d \n") == {"a": "1", "b": "c = d"}
     for wrong, line in (("a = 1\nb", 2), ("a = 1\na = 2", 2), ("x", 1)):
-        with pytest.raises(Wrong, match=f"Line {line} "):
-            pairs(wrong)
+        with pytest.raises(FormError, match=f"Line {line} "):
+            parse_pairs(wrong)
 
 
 def test_numbers_have_their_words_and_units() -> None:
-    assert (counted(1, "page"), counted(12, "page")) == ("1 page", "12 pages")
-    assert [size(n) for n in (10, 341_200, 999_499, 999_500, 1_240_000)] == [
+    assert (format_count(1, "page"), format_count(12, "page")) == ("1 page", "12 pages")
+    assert [format_size(n) for n in (10, 341_200, 999_499, 999_500, 1_240_000)] == [
         "1 kB",
         "341 kB",
         "999 kB",

@@ -8,13 +8,13 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from esign.core.actor import Actor, Mode
-from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, HOUR, MINUTE
 from esign.core.people.member import MemberRole
 from esign.store.document import blobs, documents, templates
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
-from esign.system.entropy import new_id
+from esign.system.entropy import make_id
 from tests.factories import (
     PREPARED,
     UPLOADED,
@@ -34,7 +34,7 @@ HOSTILE = "<script>alert(1)</script>\"'&{{7777*7777}} \u202etxet"
 
 async def put(office: Office, *made: Document) -> list[Document]:
     """Rows of the organisation, as they are."""
-    first = await accounts.first_organisation(office.runtime.db)
+    first = await accounts.find_first_organisation(office.runtime.db)
     assert first
     owned = [
         replace(one, organisation_id=first.id) if one.organisation_id[-1] == "9" else one for one in made
@@ -51,7 +51,7 @@ async def put(office: Office, *made: Document) -> list[Document]:
 def a_row(office: Office, title: str, age: int = 0, *people: Recipient, **changes: Any) -> Document:
     at = office.clock.now() - age
     made = a_document(
-        *people, **{"title": title, "created_at": at, "updated_at": at, "id": new_id("doc", at), **changes}
+        *people, **{"title": title, "created_at": at, "updated_at": at, "id": make_id("doc", at), **changes}
     )
     return made if made.expires_at is None else replace(made, expires_at=at + 30 * DAY)
 
@@ -77,7 +77,7 @@ async def everything(office: Office) -> dict[str, Document]:
     """One document for each state that has a word of its own."""
     asked, seen, done = (a_recipient("Jo Li", status=status) for status in (SENT, VIEWED, DONE))
     later = a_recipient("Bo Berg")
-    refused = replace(a_recipient("Olga Lind", status=SENT), delivery=Delivery.FAILED)
+    refused = replace(a_recipient("Olga Lind", status=SENT), delivery=MailDelivery.FAILED)
     no = a_recipient("Jan Os", status=RecipientStatus.DECLINED)
     made = [
         a_row(office, "late seal", 1 * HOUR, done, status=Status.SEALING, seal_error="no answer"),
@@ -323,7 +323,7 @@ async def test_hostile_text_stays_text(office: Office) -> None:
 
 
 async def add_template(office: Office, title: str) -> None:
-    first = await accounts.first_organisation(office.runtime.db)
+    first = await accounts.find_first_organisation(office.runtime.db)
     assert first
     await put(office, a_row(office, "its files"))
     made = a_template(title=title, organisation_id=first.id, file=a_file(images=()))

@@ -300,9 +300,9 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
 
 async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> None:
     runtime, [document] = office.runtime, [await office.site.api.create()]
-    first = await accounts.first_organisation(runtime.db)
+    first = await accounts.find_first_organisation(runtime.db)
     assert first
-    [found] = await zip_files.describe(runtime, Owner(first.id, Mode.LIVE), [document])
+    [found] = await zip_files.list_files(runtime, Owner(first.id, Mode.LIVE), [document])
     content = os.urandom(3 * 2**20 + 5)
 
     async def store(tx: Transaction) -> str:
@@ -354,10 +354,10 @@ async def test_somebody_has_two_archives_under_way_and_no_more(
 async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: Office) -> None:
     ids = [await office.site.api.create(title=f"no {n}", fileName=f"{n}.pdf") for n in range(3)]
     runtime = office.runtime
-    first = await accounts.first_organisation(runtime.db)
+    first = await accounts.find_first_organisation(runtime.db)
     assert first
     owner = Owner(first.id, Mode.LIVE)
-    found = await zip_files.describe(runtime, owner, [*ids, "doc_gone"])
+    found = await zip_files.list_files(runtime, owner, [*ids, "doc_gone"])
     assert len(found) == 3
     await office.site.api.ok("DELETE", f"/documents/{ids[1]}")
     damaged = found[2].sha256
@@ -366,7 +366,7 @@ async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: 
         await tx.run("DELETE FROM blob_chunk WHERE sha256 = :sha256", sha256=damaged)
 
     other = await office.site.api.create(file=pdf_text(2), fileName="2b.pdf")
-    found += await zip_files.describe(runtime, owner, [other])
+    found += await zip_files.list_files(runtime, owner, [other])
     await runtime.db.write(damage)
     actor = found[0].document.created_by
     pieces = [

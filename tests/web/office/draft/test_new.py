@@ -38,9 +38,9 @@ async def enter(office: Office, name: str, role: MemberRole = MemberRole.OWNER) 
     user = await users.find(office.runtime.db, f"{name.lower()}@example.test") or await office.user(
         name, role
     )
-    [own] = await accounts.organisations_of(office.runtime.db, user.id)
+    [own] = await accounts.find_organisations_of_user(office.runtime.db, user.id)
     visitor = office.visitor()
-    visitor.token, _ = await sessions.begin(
+    visitor.token, _ = await sessions.begin_session(
         office.runtime, user, own.id, Stage.WHOLE, Origin("127.0.0.1", None)
     )
     await visitor.get("/account")
@@ -56,7 +56,7 @@ async def drafts(office: Office) -> list[str]:
 async def uploaded(visitor: Visitor, name: str = "lease.pdf", content: bytes | None = None) -> str:
     """The path of the new draft."""
     once = (await visitor.get("/documents/new")).value("once")
-    page = await visitor.upload("/documents/new", "files", (name, content or contract.pdf()), once=once)
+    page = await visitor.upload("/documents/new", "files", (name, content or contract.read_pdf()), once=once)
     return page.to.removesuffix("/edit")
 
 
@@ -141,12 +141,12 @@ async def test_a_file_becomes_a_draft_of_whoever_brought_it(office: Office) -> N
 async def test_a_file_that_is_sent_again_is_the_draft_that_it_became(office: Office) -> None:
     ada = await enter(office, "Ada")
     once = (await ada.get("/documents/new")).value("once")
-    file = ("a.pdf", contract.pdf())
+    file = ("a.pdf", contract.read_pdf())
     first, again = [(await ada.upload("/documents/new", "files", file, once=once)).to for _ in range(2)]
     assert first == again
     other = await ada.upload("/documents/new", "files", file, once=once + "-2")
     assert other.to != first
-    reused = await ada.upload("/documents/new", "files", ("b.pdf", contract.pdf()), once=once)
+    reused = await ada.upload("/documents/new", "files", ("b.pdf", contract.read_pdf()), once=once)
     assert reused.status == 422
     bo = await enter(office, "Bo", MemberRole.MEMBER)
     assert (await bo.upload("/documents/new", "files", file, once=once)).to != first
@@ -155,7 +155,7 @@ async def test_a_file_that_is_sent_again_is_the_draft_that_it_became(office: Off
 async def test_several_files_become_a_draft_each(office: Office) -> None:
     ada = await enter(office, "Ada")
     once = (await ada.get("/documents/new")).value("once")
-    files = [("one.pdf", contract.pdf()), ("two.pdf", b"no pdf"), ("three.pdf", contract.pdf())]
+    files = [("one.pdf", contract.read_pdf()), ("two.pdf", b"no pdf"), ("three.pdf", contract.read_pdf())]
     page = await ada.upload("/documents/new", "files", *files, once=once)
     assert page.status == 422
     assert (
@@ -170,7 +170,7 @@ async def test_the_script_is_told_the_same(office: Office) -> None:
     ada = await enter(office, "Ada")
     await ada.get("/documents/new")
     how = {"accept": "application/json", "once": "told-to-a-script"}
-    made = await ada.upload("/documents/new", "files", ("a.pdf", contract.pdf()), **how)
+    made = await ada.upload("/documents/new", "files", ("a.pdf", contract.read_pdf()), **how)
     assert re.fullmatch(r"/documents/doc_\w+/edit", json.loads(made.text)["to"])
     refused = await ada.upload(
         "/documents/new", "files", ("a.pdf", b"%PDF-1.7 nothing"), **how | {"once": "told-to-a-script-2"}
@@ -195,7 +195,7 @@ async def test_what_is_no_file_at_all_is_refused(office: Office, files: Any, tol
 async def test_nobody_uploads_who_may_not_and_nothing_is_read_of_it(office: Office) -> None:
     vi = await enter(office, "Vi", MemberRole.VIEWER)
     for visitor, status in ((vi, 403), (office.visitor(), 303)):
-        page = await visitor.upload("/documents/new", "files", ("unread.pdf", contract.pdf()), once=ONCE)
+        page = await visitor.upload("/documents/new", "files", ("unread.pdf", contract.read_pdf()), once=ONCE)
         assert page.status == status
     assert "unread" not in await drafts(office)
 
@@ -248,7 +248,7 @@ async def test_a_file_is_replaced_if_every_field_has_its_page(office: Office) ->
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
     await ada.get(f"{path}/edit")
-    page = await ada.upload(f"{path}/file", "file", ("other.pdf", contract.pdf()))
+    page = await ada.upload(f"{path}/file", "file", ("other.pdf", contract.read_pdf()))
     assert page.to == f"{path}/edit?done=file-replaced"
     assert (await stored(office, path))["fileName"] == "other.pdf"
     page = await ada.upload(f"{path}/file", "file", ("worse.pdf", b"nothing"))

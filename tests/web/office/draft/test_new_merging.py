@@ -2,15 +2,15 @@
 
 import pytest
 
-from esign.web.office.draft.draft_form import DRAFT, Sheet, Texts, load, moved
-from esign.web.office.draft.merge_edits import MINE, THEIRS, Conflict, chosen, merge
+from esign.web.office.draft.draft_form import DRAFT, FormSheet, Texts, load_sheet, move_row
+from esign.web.office.draft.merge_edits import MINE, THEIRS, EditConflict, apply_choices, merge_edits
 
 ADA = dict.fromkeys(DRAFT.entry, "") | {"order": "1", "name": "Ada", "email": "ada@example.test"}
 BO = dict.fromkeys(DRAFT.entry, "") | {"order": "2", "name": "Bo", "email": "bo@example.test"}
 
 
-def sheet(title: str = "a", /, **rows: Texts) -> Sheet:
-    return Sheet(dict.fromkeys(DRAFT.top, "") | {"title": title}, rows)
+def sheet(title: str = "a", /, **rows: Texts) -> FormSheet:
+    return FormSheet(dict.fromkeys(DRAFT.top, "") | {"title": title}, rows)
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ def sheet(title: str = "a", /, **rows: Texts) -> Sheet:
     [("a", "a", "a"), ("b", "a", "b"), ("a", "b", "b"), ("b", "b", "b"), ("b", "c", None)],
 )
 def test_whoever_changed_a_text_counts(mine: str, theirs: str, merged: str | None) -> None:
-    found = merge(sheet("a"), sheet(mine), sheet(theirs))
+    found = merge_edits(sheet("a"), sheet(mine), sheet(theirs))
     if merged is None:
-        assert found.conflicts == (Conflict("title", "b", "c"),) and found.sheet.top["title"] == "b"
+        assert found.conflicts == (EditConflict("title", "b", "c"),) and found.sheet.top["title"] == "b"
     else:
         assert not found.conflicts and found.sheet.top["title"] == merged
 
@@ -47,10 +47,10 @@ ROWS: list[tuple[Texts | None, Texts | None, Texts | None, Texts | None, list[st
 def test_recipients_come_and_go_on_both_sides(
     seen: Texts | None, mine: Texts | None, theirs: Texts | None, merged: Texts | None, asked: list[str]
 ) -> None:
-    def of(row: Texts | None) -> Sheet:
+    def of(row: Texts | None) -> FormSheet:
         return sheet(**({"x": row} if row else {}), y=BO)
 
-    found = merge(of(seen), of(mine), of(theirs))
+    found = merge_edits(of(seen), of(mine), of(theirs))
     assert found.sheet.rows.get("x") == merged
     assert found.sheet.rows["y"] == BO
     assert [one.field for one in found.conflicts] == asked
@@ -62,27 +62,27 @@ def test_after_a_choice_nothing_is_asked_again(
     row: tuple[Texts | None, Texts | None, Texts | None, Texts | None, list[str]], choice: str
 ) -> None:
     seen, mine, theirs = (sheet(**({"x": one} if one else {})) for one in row[:3])
-    asked = merge(seen, mine, theirs)
+    asked = merge_edits(seen, mine, theirs)
     choices = {one.field: choice for one in asked.conflicts}
-    found = merge(theirs, chosen(asked.sheet, theirs, choices), theirs)
+    found = merge_edits(theirs, apply_choices(asked.sheet, theirs, choices), theirs)
     assert not found.conflicts
     assert found.sheet.rows == (mine if choice == MINE else theirs).rows
 
 
 def test_a_step_stays_where_it_is_when_people_move() -> None:
     three = sheet(a=ADA, b=BO | {"order": "1"}, c=BO | {"order": "2"})
-    found = moved(moved(three, "c", -1), "c", -1)
+    found = move_row(move_row(three, "c", -1), "c", -1)
     assert [(key, row["order"]) for key, row in found.rows.items()] == [("c", "1"), ("a", "1"), ("b", "2")]
-    assert moved(found, "c", -1) == found and moved(found, "nobody", 1) == found
+    assert move_row(found, "c", -1) == found and move_row(found, "nobody", 1) == found
 
 
 def test_what_a_page_has_seen_comes_back_as_it_went() -> None:
     one = sheet("ü", x=ADA)
-    assert load(one.dump()) == one
+    assert load_sheet(one.dump()) == one
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", "null", '{"top":{},"rows":{}}', '{"top":[],"rows":1}', "\ud800"]
 )
 def test_what_no_page_has_seen_is_nothing(text: str) -> None:
-    assert load(text) is None
+    assert load_sheet(text) is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from esign.core.document.document import Recipient, Role
-from esign.web.office.draft.outline import outline
+from esign.web.office.draft.outline import write_outline
 from tests.factories import a_document
 
 
@@ -40,5 +40,6 @@ SAID: list[tuple[tuple[Recipient, ...], str]] = [
 @pytest.mark.parametrize(("people", "said"), SAID)
 def test_a_sentence_says_who_does_what(people: tuple[Recipient, ...], said: str) -> None:
     assert (
-        outline(replace(a_document(), recipients=people)).replace("\u2068", "").replace("\u2069", "") == said
+        write_outline(replace(a_document(), recipients=people)).replace("\u2068", "").replace("\u2069", "")
+        == said
     )

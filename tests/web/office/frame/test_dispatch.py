@@ -9,11 +9,11 @@ import pytest_asyncio
 from esign.actions.people import sessions
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
-from esign.core.people.user import FRESH, Act, Stage, User, may
+from esign.core.people.user import FRESH, Permission, Stage, User, has_permission
 from esign.store.people import accounts, members
 from esign.web.http.security import PAGE_HEADERS
-from esign.web.office.frame.call import local
-from esign.web.office.frame.dispatch import PROOF, Line
+from esign.web.office.frame.call import accept_local_path
+from esign.web.office.frame.dispatch import PROOF, OfficeRoute
 from esign.web.office.routes import TABLE
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROLES = [*MemberRole]
 TOKEN = "t" * 43
 UNSAFE = [line for line in TABLE if line.method == "POST"]
-BEHIND = [line for line in TABLE if isinstance(line.needs, Act)]
+BEHIND = [line for line in TABLE if isinstance(line.needs, Permission)]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -43,30 +43,32 @@ async def foreigner(office: Office) -> str:
     """The id of a member of another organisation."""
     other = (await store_organisation(office.runtime.db, an_organisation(id="org_other"))).id
     user = await office.user("Foreign", MemberRole.MEMBER, other)
-    [member] = await members.of_user(office.runtime.db, user.id)
+    [member] = await members.find_by_user(office.runtime.db, user.id)
     return member.id
 
 
 async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Visitor:
     """A session of their own, so that one that is ended ends nobody else's."""
-    first = await accounts.first_organisation(office.runtime.db)
+    first = await accounts.find_first_organisation(office.runtime.db)
     assert first
     visitor = office.visitor()
-    visitor.token, _ = await sessions.begin(office.runtime, user, first.id, stage, Origin("127.0.0.1", None))
+    visitor.token, _ = await sessions.begin_session(
+        office.runtime, user, first.id, stage, Origin("127.0.0.1", None)
+    )
     await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")
     return visitor
 
 
-def address(line: Line, id: str = "ses_nobody") -> str:
+def address(line: OfficeRoute, id: str = "ses_nobody") -> str:
     others = {"rid": "rcp_nobody", "did": "dlv_nobody", "variant": "original", "number": 1, "done": 1}
     return line.path.format(token=TOKEN, id=id, **others)
 
 
-def name(line: Line) -> str:
+def name(line: OfficeRoute) -> str:
     return f"{line.method} {line.path}"
 
 
-async def send(visitor: Visitor, line: Line, id: str = "ses_nobody", **form: str) -> Page:
+async def send(visitor: Visitor, line: OfficeRoute, id: str = "ses_nobody", **form: str) -> Page:
     """The form of a line, as its page would send it; `csrf` is the one of the visitor's own page unless given."""
     if line.takes != "files":
         return await visitor.post(address(line, id), form)
@@ -77,7 +79,7 @@ async def send(visitor: Visitor, line: Line, id: str = "ses_nobody", **form: str
         visitor.csrf = kept
 
 
-async def knock(visitor: Visitor, line: Line, id: str = "ses_nobody") -> tuple[int, str]:
+async def knock(visitor: Visitor, line: OfficeRoute, id: str = "ses_nobody") -> tuple[int, str]:
     """Status and where it leads."""
     page = await (
         visitor.get(address(line, id)) if line.method == "GET" else send(visitor, line, id, role="viewer")
@@ -87,7 +89,7 @@ async def knock(visitor: Visitor, line: Line, id: str = "ses_nobody") -> tuple[i
 
 @pytest.mark.parametrize("line", BEHIND, ids=name)
 async def test_nobody_gets_in_who_is_not_signed_in(
-    office: Office, people: dict[MemberRole, User], line: Line
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute
 ) -> None:
     half = await browser(office, people[MemberRole.OWNER], Stage.HALF)
     for visitor in (office.visitor(), half):
@@ -98,11 +100,11 @@ async def test_nobody_gets_in_who_is_not_signed_in(
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("line", BEHIND, ids=name)
 async def test_a_role_opens_what_it_may_and_nothing_else(
-    office: Office, people: dict[MemberRole, User], foreigner: str, line: Line, role: MemberRole
+    office: Office, people: dict[MemberRole, User], foreigner: str, line: OfficeRoute, role: MemberRole
 ) -> None:
-    assert isinstance(line.needs, Act)
+    assert isinstance(line.needs, Permission)
     status, to = await knock(await browser(office, people[role]), line, foreigner)
-    if not may(role, line.needs):
+    if not has_permission(role, line.needs):
         assert status == 403
     elif "{id}" in line.path:
         assert status == 404, "an id of another organisation is nobody's"
@@ -112,7 +114,7 @@ async def test_a_role_opens_what_it_may_and_nothing_else(
 
 @pytest.mark.parametrize("line", [line for line in TABLE if line.needs is Stage.HALF], ids=name)
 async def test_a_code_is_asked_of_a_half_session_alone(
-    office: Office, people: dict[MemberRole, User], line: Line
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute
 ) -> None:
     for visitor in (office.visitor(), await browser(office, people[MemberRole.OWNER])):
         assert await knock(visitor, line) == (303, "/sign-in")
@@ -132,7 +134,7 @@ FORGED = {
 @pytest.mark.parametrize("forged", FORGED)
 @pytest.mark.parametrize("line", UNSAFE, ids=name)
 async def test_what_another_site_sends_is_refused(
-    office: Office, people: dict[MemberRole, User], line: Line, forged: str
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute, forged: str
 ) -> None:
     stage = Stage.HALF if line.needs is Stage.HALF else Stage.WHOLE
     visitor = await browser(office, people[MemberRole.OWNER], stage)
@@ -143,7 +145,7 @@ async def test_what_another_site_sends_is_refused(
 
 @pytest.mark.parametrize("line", [line for line in UNSAFE if line.needs is not None], ids=name)
 async def test_a_form_counts_only_with_the_mac_of_its_own_session(
-    office: Office, people: dict[MemberRole, User], line: Line
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute
 ) -> None:
     stage = Stage.HALF if line.needs is Stage.HALF else Stage.WHOLE
     owner = people[MemberRole.OWNER]
@@ -198,7 +200,7 @@ async def test_a_form_that_is_none_is_refused(office: Office, people: dict[Membe
     ids=name,
 )
 async def test_the_password_is_asked_for_again_with_the_form_inside(
-    office: Office, people: dict[MemberRole, User], line: Line
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute
 ) -> None:
     visitor = await browser(office, people[MemberRole.OWNER])
     office.clock.advance(milliseconds=FRESH)
@@ -215,7 +217,7 @@ async def test_the_password_is_asked_for_again_with_the_form_inside(
 
 @pytest.mark.parametrize("line", [line for line in TABLE if line.fresh and line.takes == "files"], ids=name)
 async def test_a_file_is_sent_after_the_password(
-    office: Office, people: dict[MemberRole, User], line: Line
+    office: Office, people: dict[MemberRole, User], line: OfficeRoute
 ) -> None:
     """A page cannot keep it: the form is opened anew behind the question."""
     visitor = await browser(office, people[MemberRole.OWNER])
@@ -254,7 +256,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("there", ELSEWHERE)
 async def test_nobody_is_led_away(office: Office, people: dict[MemberRole, User], there: str) -> None:
-    assert local(there) is None
+    assert accept_local_path(there) is None
     visitor = office.visitor()
     email = people[MemberRole.VIEWER].email
     assert (await visitor.post("/sign-in", email=email, password=PASSWORD, next=there)).to == "/"

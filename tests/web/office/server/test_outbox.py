@@ -107,7 +107,7 @@ async def test_no_mail_shows_what_would_let_anybody_act_as_its_reader(office: Of
 
 
 async def letter_of(office: Office, mail_id: str) -> str:
-    message = await embedded_outbox.read(office.runtime.db, office.runtime.vault, mail_id)
+    message = await embedded_outbox.read_mail(office.runtime.db, office.runtime.vault, mail_id)
     assert message
     return part(message, "plain")
 

@@ -16,7 +16,7 @@ from esign.actions.verification import verify_file
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
-from esign.pdf.seal.seal import seal
+from esign.pdf.seal.seal import seal_document
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.test_seal import verify
 from tests.pdf.sealing import a_pdf, an_order
@@ -95,12 +95,12 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     order = an_order(a_pdf())
     facts = {**order.certificate, "document": {**order.certificate["document"], "id": document_id}}
     somebody = a_seal(MIDDLE, name="Somebody Else").credential
-    foreign = (await asyncio.to_thread(seal, replace(order, certificate=facts), somebody)).sealed
+    foreign = (await asyncio.to_thread(seal_document, replace(order, certificate=facts), somebody)).sealed
     finding = await verify_file.verify_for_anybody(office.runtime, foreign)
     assert (finding.verification["result"], finding.verification["issuedHere"]) == ("valid", False)
     assert finding.match is verify_file.Match.NOTHING, "it names a document of ours, and is not by us"
 
-    kept = folder(office) / "uploaded-seal.pem"
+    kept = folder(office) / "uploaded-seal_document.pem"
     assert kept.stat().st_mode & 0o777 == 0o600 and b"BEGIN PRIVATE KEY" in kept.read_bytes()
     question = await ada.get(BACK)
     assert (
@@ -310,12 +310,12 @@ async def test_who_changed_the_seal_is_kept_beside_it_with_time_and_address(offi
     ada = await office.signed_in("Ada")
     await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
     await ada.post(BACK)
-    changes = office.runtime.keyring.history()
+    changes = office.runtime.keyring.read_history()
     assert [one.deed for one in changes] == ["went back", "uploaded", "renewed"]
     assert (
         changes[1].who == "Ada <ada@example.test>" and changes[1].ip and changes[1].at == office.clock.now()
     )
     assert changes[1].fingerprint == sha256(OWN.der) and changes[2].who is None
-    journal = folder(office) / "seal-changes.jsonl"
+    journal = folder(office) / "seal_document-changes.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"at": 1')
-    assert office.runtime.keyring.history() == changes, "a line that a crash cut is passed over"
+    assert office.runtime.keyring.read_history() == changes, "a line that a crash cut is passed over"

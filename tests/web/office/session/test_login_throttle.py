@@ -5,11 +5,11 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.web.office.session import login_throttle
-from esign.web.office.session.login_throttle import ACCOUNT, ADDRESS, SLOWEST, SPAN, WAITING, Tries
+from esign.web.office.session.login_throttle import ACCOUNT, ADDRESS, SLOWEST, SPAN, WAITING, LoginThrottle
 from tests.fakes import FakeClock
 
 
-def refused(tried: Tries, account: str, ip: str = "192.0.2.1", kind: str = "code") -> int | None:
+def refused(tried: LoginThrottle, account: str, ip: str = "192.0.2.1", kind: str = "code") -> int | None:
     """The seconds to wait; None where the try counts."""
     try:
         tried.count(kind, account, ip)
@@ -19,7 +19,7 @@ def refused(tried: Tries, account: str, ip: str = "192.0.2.1", kind: str = "code
 
 
 def test_in_any_quarter_of_an_hour_an_account_is_tried_so_often_and_no_more(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for _ in range(ACCOUNT):
         assert refused(tried, "ada") is None
         clock.advance(seconds=60)
@@ -33,7 +33,7 @@ def test_in_any_quarter_of_an_hour_an_account_is_tried_so_often_and_no_more(cloc
 
 
 def test_an_address_is_that_of_its_network_and_a_48_counts_loosely(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for n in range(ADDRESS):
         assert refused(tried, f"a{n}", f"2001:db8::{n:x}") is None
     assert refused(tried, "x", "2001:db8::ffff") == SPAN
@@ -44,7 +44,7 @@ def test_an_address_is_that_of_its_network_and_a_48_counts_loosely(clock: FakeCl
 
 
 def test_an_ipv4_address_is_the_same_however_it_is_written(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for n in range(ADDRESS):
         assert refused(tried, f"a{n}", ("192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207")[n % 3]) is None
     assert refused(tried, "x", "192.0.2.7") == SPAN
@@ -52,18 +52,18 @@ def test_an_ipv4_address_is_the_same_however_it_is_written(clock: FakeClock) -> 
 
 
 def test_who_was_right_starts_again_and_counts_for_nobody_else(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for n in range(5 * ADDRESS):
         assert refused(tried, f"a{n % 7}") is None
         tried.forgive("code", f"a{n % 7}", "192.0.2.1")
 
 
-def held(tried: Tries) -> int:
+def held(tried: LoginThrottle) -> int:
     return sum(map(len, tried._times.values()))
 
 
 def test_a_flood_of_names_takes_no_more_memory_than_this(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for n in range(login_throttle.REMEMBERED + 1000):
         refused(tried, f"a{n}", f"2001:db8:{n:x}::1")
     assert held(tried) <= 2 * login_throttle.REMEMBERED
@@ -77,7 +77,7 @@ def test_a_flood_of_names_takes_no_more_memory_than_this(clock: FakeClock) -> No
 async def test_a_flood_that_fills_the_memory_closes_and_slows_nobody_else(
     clock: FakeClock, sleeper: "Sleeper", kind: str, networks: int
 ) -> None:
-    tried = Tries(clock, sleeper)
+    tried = LoginThrottle(clock, sleeper)
 
     def attacker(n: int) -> str:
         return f"2001:db8:{n % networks >> 16:x}:{n % networks & 0xFFFF:x}::1"
@@ -92,7 +92,7 @@ async def test_a_flood_that_fills_the_memory_closes_and_slows_nobody_else(
 
 
 def test_no_flood_makes_the_tries_of_one_secret_be_forgotten(clock: FakeClock) -> None:
-    tried = Tries(clock)
+    tried = LoginThrottle(clock)
     for n in range(ACCOUNT):
         assert refused(tried, "ada", everywhere(n)) is None
     for n in range(2 * login_throttle.REMEMBERED):
@@ -114,10 +114,12 @@ class Sleeper:
         self.slept.append(seconds)
 
 
-async def wait_of(tried: Tries, sleeper: Sleeper, account: str, ip: str, device: str | None = None) -> float:
+async def wait_of(
+    tried: LoginThrottle, sleeper: Sleeper, account: str, ip: str, device: str | None = None
+) -> float:
     """The seconds that this try waited before it was looked at."""
     before = len(sleeper.slept)
-    async with tried.turn(account, ip, device):
+    async with tried.wait_for_turn(account, ip, device):
         return sum(sleeper.slept[before:])
 
 
@@ -138,7 +140,7 @@ def one_network(n: int) -> str:
 async def test_wrong_passwords_of_invented_accounts_close_no_account(
     clock: FakeClock, sleeper: Sleeper, where: Callable[[int], str]
 ) -> None:
-    tried = Tries(clock, sleeper)
+    tried = LoginThrottle(clock, sleeper)
     for n in range(1000):
         await wait_of(tried, sleeper, f"nobody{n}@example.test", where(n))
     assert await wait_of(tried, sleeper, "ada@example.test", "192.0.2.1") == 0
@@ -148,7 +150,7 @@ async def test_wrong_passwords_of_invented_accounts_close_no_account(
 async def test_wrong_passwords_of_one_account_make_its_owner_wait_only_in_the_same_network(
     clock: FakeClock, sleeper: Sleeper
 ) -> None:
-    tried = Tries(clock, sleeper)
+    tried = LoginThrottle(clock, sleeper)
     waits = [await wait_of(tried, sleeper, "ada", "198.51.100.1") for _ in range(300)]
     assert waits[:ACCOUNT] == [0] * ACCOUNT and waits[ACCOUNT] > 0
     assert waits == sorted(waits) and waits[-1] == SLOWEST, "slower and slower, and never closed"
@@ -162,7 +164,7 @@ async def test_wrong_passwords_of_one_account_make_its_owner_wait_only_in_the_sa
 
 
 async def test_a_known_browser_does_not_wait_for_what_others_try(clock: FakeClock, sleeper: Sleeper) -> None:
-    tried = Tries(clock, sleeper)
+    tried = LoginThrottle(clock, sleeper)
     for _ in range(300):
         await wait_of(tried, sleeper, "ada", "198.51.100.1")
     for _ in range(ACCOUNT):
@@ -176,12 +178,12 @@ async def test_many_at_once_wait_in_a_bounded_number(clock: FakeClock) -> None:
     async def sleep(seconds: float) -> None:
         await asleep.wait()
 
-    tried = Tries(clock, sleep)
+    tried = LoginThrottle(clock, sleep)
     ended: list[str] = []
 
     async def one(account: str, ip: str) -> None:
         try:
-            async with tried.turn(account, ip):
+            async with tried.wait_for_turn(account, ip):
                 ended.append("tried")
         except Problem as problem:
             assert problem.code == "rate_limited" and problem.retry_after

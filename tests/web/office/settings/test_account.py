@@ -73,11 +73,11 @@ async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_si
 ) -> None:
     visitor = await office.signed_in("Ada")
     user = await office.user_of("ada@example.test")
-    [own] = await accounts.organisations_of(office.runtime.db, user.id)
+    [own] = await accounts.find_organisations_of_user(office.runtime.db, user.id)
     for n in range(SHOWN + 1):
         office.clock.advance(milliseconds=1)
         origin = Origin(f"192.0.2.{n}", None)
-        await sessions.begin(office.runtime, user, own.id, Stage.WHOLE, origin)
+        await sessions.begin_session(office.runtime, user, own.id, Stage.WHOLE, origin)
     page = await visitor.get("/account")
     assert page.text.count('/end"') == SHOWN and "This one" in page.said
     assert "192.0.2.50" in page.said and "192.0.2.0 " not in page.said

@@ -11,7 +11,7 @@ from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.jobs import erase
-from esign.store.people.members import of_user
+from esign.store.people.members import find_by_user
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Visitor
 
@@ -100,7 +100,7 @@ async def test_a_browser_known_to_one_person_is_new_to_another(office: Office) -
 async def test_failures_are_entered_in_bounded_number(office: Office) -> None:
     """For accounts there are and for invented ones: guessing makes neither the log nor the webhooks flood."""
     await office.user("Ada")
-    [member] = await of_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
+    [member] = await find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
     await office.site.api.ok("POST", "/webhooks", {"url": "https://ok.test/", "events": ["audit.recorded"]})
     before = len(await entries(office))
     for n in range(40):
@@ -186,13 +186,13 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
 
 async def test_a_password_chosen_by_a_mailed_link_is_told_as_well(office: Office) -> None:
     user = await office.user("Ada")
-    await invitations.forgot(office.runtime, "ada@example.test", Origin("192.0.2.1"))
+    await invitations.send_reset_link(office.runtime, "ada@example.test", Origin("192.0.2.1"))
     asked = (await entries(office))[0]
     assert (asked["type"], asked["actor"]["kind"]) == ("member.password_reset_requested", "anonymous")
     token = await office.runtime.db.write(
-        lambda tx: invitations.issue(tx, Errand.RESET, user.id, office.clock.now())
+        lambda tx: invitations.issue_token(tx, Errand.RESET, user.id, office.clock.now())
     )
-    await invitations.choose(office.runtime, token, NEW, Origin("192.0.2.1"))
+    await invitations.choose_password(office.runtime, token, NEW, Origin("192.0.2.1"))
     assert (await entries(office))[0]["data"]["by"] == "link"
     assert (await subjects(office, "ada@example.test"))[-1] == "Your password was changed"
 
@@ -222,7 +222,7 @@ async def test_the_command_line_is_entered_as_itself(office: Office) -> None:
     await users.reset_password(db, vault, user.email, now, without_factor=True)
     await users.disable(db, vault, user.email, now)
     await users.enable(db, vault, user.email, now)
-    await users.create(db, vault, None, "new@example.test", "New", MemberRole.OWNER, now)
+    await users.create_invitation(db, vault, None, "new@example.test", "New", MemberRole.OWNER, now)
     found = (await entries(office))[:4]
     assert [one["type"] for one in found] == [
         "member.invited",
@@ -270,7 +270,7 @@ async def test_an_archive_is_entered_with_what_is_in_it(office: Office) -> None:
 async def test_erasing_a_former_member_takes_their_names_and_addresses_out_of_the_log(office: Office) -> None:
     ada, bo = await office.signed_in("Ada"), await office.signed_in("Bo", MemberRole.MEMBER)
     assert (await bo.get("/account")).status == 200
-    [member] = await of_user(office.runtime.db, (await office.user_of("bo@example.test")).id)
+    [member] = await find_by_user(office.runtime.db, (await office.user_of("bo@example.test")).id)
     await ada.get("/members")
     await ada.post(f"/members/{member.id}/remove")
     assert "bo@example.test" in str(await entries(office))
@@ -304,7 +304,7 @@ async def test_the_page_shows_who_did_what_and_is_narrowed_by_its_form(office: O
     assert "127.0.0.1" in page.said
     narrowed = await ada.get(f"{HERE}?type=member.invited")
     assert "Signed in" not in narrowed.said.partition("Show all")[2]
-    [member] = await of_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
+    [member] = await find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
     assert "Member invited" in (await ada.get(f"{HERE}?actor={member.id}")).said
     assert "Nothing of this kind" in (await ada.get(f"{HERE}?from=2099-01-01")).said
     assert "A day such as" in (await ada.get(f"{HERE}?to=nonsense")).said

@@ -37,7 +37,7 @@ async def sent(ada: Visitor, *files: bytes) -> str:
 async def newest(office: Office) -> EmailMessage:
     await office.site.work("mail")
     mails = await embedded_outbox.list_mails(office.runtime.db, 1000)
-    message = await embedded_outbox.read(office.runtime.db, office.runtime.vault, mails[-1].id)
+    message = await embedded_outbox.read_mail(office.runtime.db, office.runtime.vault, mails[-1].id)
     assert message is not None
     return message
 

@@ -126,7 +126,7 @@ async def test_more_members_than_fit_on_a_page_stand_on_the_next(office: Office)
     assert more
     older = await ada.get(more[1])
     assert older.text.count("@example.test</span>") == 11 and "Newest" in older.said
-    [own] = await members.of_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
+    [own] = await members.find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
     refused = await ada.post(f"/members/{own.id}/role", role="viewer")
     again = re.search(r'href="(/members\?after=[^"]+)"', refused.text)
     assert refused.status == 422 and again and (await ada.get(again[1])).status == 200

@@ -10,7 +10,7 @@ import pytest
 
 from esign.core.language import LANGUAGES
 from esign.core.people.member import MemberRole
-from esign.demo.journey import free_port
+from esign.demo.journey import find_free_port
 from esign.store.queue import mail_breaker
 from tests.mail.server import serving
 from tests.web.office.visitor import PASSWORD, Office, an_office
@@ -32,7 +32,7 @@ async def office_where(mail: str, folder: Path) -> AsyncIterator[Office]:
             yield office
         return
     async with serving() as server:
-        port = server.port if mail == "works" else free_port()
+        port = server.port if mail == "works" else find_free_port()
         table = {
             "host": "127.0.0.1",
             "port": port,
@@ -177,9 +177,9 @@ async def test_a_signing_page_promises_no_mail_in_any_language(tmp_path: Path, m
 
 
 async def test_every_language_has_the_words_for_no_mail() -> None:
-    from esign.web.signing.words import Library
+    from esign.web.signing.words import WordLibrary
 
-    library = Library.load()
+    library = WordLibrary.load()
     english = library.choose("en").catalogue
     for tag in LANGUAGES:
         words = library.choose(tag)

@@ -28,7 +28,7 @@ OWNER = {
 
 
 async def setup_link(office: Office) -> str:
-    token = await invitations.setup_token(office.runtime.db, office.clock.now())
+    token = await invitations.issue_setup_token(office.runtime.db, office.clock.now())
     assert token
     return f"/set-up/{token}"
 
@@ -50,7 +50,7 @@ async def test_the_printed_link_makes_the_owner_of_what_is_there(office: Office)
     gone = await office.visitor().get(path)
     assert (gone.status, gone.title) == (404, "This link no longer works")
     assert (await office.visitor().post(path, OWNER)).status == 404
-    assert await invitations.setup_token(office.runtime.db, office.clock.now()) is None
+    assert await invitations.issue_setup_token(office.runtime.db, office.clock.now()) is None
 
 
 async def test_the_printed_link_ends_after_half_an_hour_and_with_the_next_start(office: Office) -> None:
@@ -73,7 +73,7 @@ async def test_of_two_who_set_up_at_once_one_becomes_the_owner(office: Office) -
     assert len((await office.site.api.ok("GET", "/members"))["data"]) == 1
     founder = invitations.Founder("A", "a@example.test", PASSWORD, "A", "UTC")
     with pytest.raises(Exception, match="not_found"):
-        await invitations.found(office.runtime, token, founder, Origin())
+        await invitations.set_up_owner(office.runtime, token, founder, Origin())
 
 
 async def test_what_is_wrong_stands_at_its_field_and_the_rest_stays(office: Office) -> None:
@@ -181,7 +181,7 @@ async def test_whoever_has_an_account_gives_its_password(office: Office) -> None
     assert wrong.wrong() == {"password": "This is not the password of your account."}
     assert (await visitor.post(path, password=PASSWORD)).to == "/?done=joined"
     assert "Viewer" in (await visitor.get("/account")).said
-    assert len(await members.of_user(office.runtime.db, user.id)) == 2
+    assert len(await members.find_by_user(office.runtime.db, user.id)) == 2
 
 
 async def test_whoever_has_a_second_factor_gives_it_here_as_well(office: Office) -> None:
@@ -311,10 +311,10 @@ async def test_strangers_who_ask_for_links_use_neither_the_quota_nor_fill_a_mail
     for _ in range(invitations.RESETS):
         await forgotten(office, "ada@example.test")
         office.clock.advance(seconds=1)
-    await invitations.forgot(office.runtime, "ada@example.test", Origin())
+    await invitations.send_reset_link(office.runtime, "ada@example.test", Origin())
     await office.site.work("mail")
     assert len(await office.mails()) == invitations.RESETS
-    assert await usage.emails(office.runtime.db, organisation, office.clock.now() // DAY) == 0
+    assert await usage.count_emails(office.runtime.db, organisation, office.clock.now() // DAY) == 0
 
 
 async def test_a_token_of_one_errand_opens_no_other(office: Office) -> None:

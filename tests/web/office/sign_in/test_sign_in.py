@@ -115,7 +115,7 @@ async def test_the_last_use_is_written_once_a_minute(office: Office) -> None:
     for step, seen in ((SEEN - 1, began), (1, began + SEEN)):
         office.clock.advance(milliseconds=step)
         await visitor.get("/account")
-        session = await sessions.known(office.runtime, visitor.token)
+        session = await sessions.find_session(office.runtime, visitor.token)
         assert session and session.seen_at == seen
 
 
@@ -218,7 +218,7 @@ async def test_whoever_is_disabled_or_removed_is_out_at_once(office: Office) -> 
     disabled, removed = await office.signed_in("Bo"), await office.signed_in("Cy", MemberRole.MEMBER)
     await users.disable(office.runtime.db, office.runtime.vault, "bo@example.test", office.clock.now())
     cy = await office.user_of("cy@example.test")
-    [member] = await members.of_user(office.runtime.db, cy.id)
+    [member] = await members.find_by_user(office.runtime.db, cy.id)
 
     async def write(tx: Transaction) -> None:
         await members.delete(tx, member.id)
@@ -346,8 +346,8 @@ async def test_who_somebody_is_costs_as_many_readings_however_many_organisations
             await office.user("Ada", MemberRole.VIEWER, made.id)
         counting = Counting(office.runtime.db)
         runtime = replace(office.runtime, db=cast(Database, counting))
-        session = await sessions.known(runtime, visitor.token or "")
-        signed = session and await sessions.signed(runtime, session)
+        session = await sessions.find_session(runtime, visitor.token or "")
+        signed = session and await sessions.find_signed_in(runtime, session)
         assert signed and [one.name for one in signed.elsewhere] == [names[id] for id in more]
         times.append(counting.times)
     assert times[0] == times[1] > 0
@@ -368,12 +368,12 @@ async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_
     await visitor.post("/mode", mode="test")
     once, place = upload.value("once"), upload.value("place")
     answer = await visitor.upload(
-        "/documents/new", "files", ("a.pdf", contract.pdf()), once=once, place=place
+        "/documents/new", "files", ("a.pdf", contract.read_pdf()), once=once, place=place
     )
     assert answer.status == 400 and "gone to another organisation or mode" in answer.said
     await visitor.post("/mode", mode="live")
     answer = await visitor.upload(
-        "/documents/new", "files", ("a.pdf", contract.pdf()), once=once, place=place
+        "/documents/new", "files", ("a.pdf", contract.read_pdf()), once=once, place=place
     )
     assert answer.to.endswith("/edit")
 
@@ -384,8 +384,8 @@ def first_of(place: str) -> str:
 
 def test_over_https_the_cookie_is_bound_to_the_host_and_goes_as_it_came() -> None:
     config, answer = Config.model_validate({"server": {"base_url": "https://sign.example.com"}}), Response()
-    cookies.give(answer, config, "t" * 43)
-    cookies.take(answer, config)
+    cookies.give_session(answer, config, "t" * 43)
+    cookies.delete_session(answer, config)
     given, taken = answer.headers.getlist("set-cookie")
     assert given == f"__Host-esign={'t' * 43}; HttpOnly; Max-Age=43200; Path=/; SameSite=lax; Secure"
     assert taken.startswith('__Host-esign=""') and "Max-Age=0; Path=/" in taken and "Secure" in taken
@@ -412,10 +412,10 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
 
     for name, change in (("Bo", reset), ("Cy", enabled), ("Di", disabled)):
         before = await office.user(name)
-        [own] = await members.of_user(db, before.id)
+        [own] = await members.find_by_user(db, before.id)
         await change(before)
         with pytest.raises(Problem, match="revision_mismatch"):
-            await sessions.begin(office.runtime, before, own.organisation_id, Stage.WHOLE, Origin())
+            await sessions.begin_session(office.runtime, before, own.organisation_id, Stage.WHOLE, Origin())
         with pytest.raises(Problem, match="revision_mismatch"):
             await users.change_password(
                 office.runtime, before, "seven violet tractors hum", keep="", origin=Origin()
@@ -429,13 +429,13 @@ async def test_a_password_given_again_wakes_no_session_that_has_ended_and_leaves
 ) -> None:
     visitor = await office.signed_in("Ada")
     assert visitor.token
-    session = await sessions.known(office.runtime, visitor.token)
-    signed = session and await sessions.signed(office.runtime, session)
+    session = await sessions.find_session(office.runtime, visitor.token)
+    signed = session and await sessions.find_signed_in(office.runtime, session)
     assert signed
     await visitor.post("/mode", mode="test")
     visitor.token = await sessions.confirm(office.runtime, signed, Origin(), password=PASSWORD)
     assert visitor.token and "Nothing here has legal effect" in (await visitor.get("/account")).said
-    await sessions.end(office.runtime, signed.user.id, signed.session.id, Origin())
+    await sessions.end_session(office.runtime, signed.user.id, signed.session.id, Origin())
     with pytest.raises(sessions.WrongProof):
         await sessions.confirm(office.runtime, signed, Origin(), password=PASSWORD)
     assert (await visitor.get("/account")).to.startswith("/sign-in")

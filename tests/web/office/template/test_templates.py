@@ -11,7 +11,7 @@ from esign.core.document.document import Status
 from esign.core.instant import DAY, MINUTE
 from esign.core.people.member import MemberRole
 from esign.web.office.template import listing
-from esign.web.office.template.template_form import key_from
+from esign.web.office.template.template_form import make_key
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf, a_request
 from tests.pdf.forms import marked
@@ -353,7 +353,7 @@ async def test_two_people_at_one_template_lose_nothing(office: Office) -> None:
     ],
 )
 def test_a_key_is_made_of_the_name(name: str, taken: set[str], key: str) -> None:
-    assert key_from(name, taken) == key
+    assert make_key(name, taken) == key
 
 
 # ---------- fields ----------

@@ -18,9 +18,9 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from esign.core.actor import Mode
 from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign
+from esign.pdf.seal.seal import sign_file
 from esign.pdf.worker.queue import WAITING_OF_PARTY
-from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.web.office.verify.page import NOTHING, REFUSED
 from tests.pdf.others import a_stamper, signed, stamped
 from tests.pdf.proofs import a_list, with_proofs
@@ -201,7 +201,7 @@ async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Offi
 
 async def test_an_expired_certificate_is_told_with_its_day(office: Office) -> None:
     old = a_seal(FOREIGN, last=MADE + timedelta(days=200))
-    page = await verified(office, sign(a_pdf(), cms.load(old.credential), NOW, "Old"))
+    page = await verified(office, sign_file(a_pdf(), cms.load_key(old.credential), NOW, "Old"))
     assert page.title == "Unchanged, but its certificate has expired"
     assert "expired on 20 Jul 2026, 00:00 UTC" in page.said
 
@@ -363,7 +363,7 @@ async def test_strangers_are_judged_one_at_a_time_and_leave_a_worker_to_everybod
     office: Office,
 ) -> None:
     pdf = office.runtime.pdf
-    async with pdf.queue.place(Turn(Kind.STRANGER, STRANGERS, "192.0.2.7")):
+    async with pdf.queue.place(QueueTurn(PdfJobKind.STRANGER, STRANGERS, "192.0.2.7")):
         waiting = asyncio.create_task(verified(office, a_pdf()))
         await until(lambda: pdf.queue.waiting)
         assert (await pdf.verify(a_pdf(), (), NOW))["result"] == "unsigned"
@@ -373,9 +373,10 @@ async def test_strangers_are_judged_one_at_a_time_and_leave_a_worker_to_everybod
 
 async def test_strangers_who_find_no_room_read_when_to_come_again(office: Office) -> None:
     pdf = office.runtime.pdf
-    async with pdf.queue.place(Turn(Kind.STRANGER, STRANGERS, "192.0.2.7")):
+    async with pdf.queue.place(QueueTurn(PdfJobKind.STRANGER, STRANGERS, "192.0.2.7")):
         flood = [
-            asyncio.create_task(verified(office, a_pdf())) for _ in range(WAITING_OF_PARTY[Kind.STRANGER])
+            asyncio.create_task(verified(office, a_pdf()))
+            for _ in range(WAITING_OF_PARTY[PdfJobKind.STRANGER])
         ]
         await until(lambda: len(pdf.queue.waiting) == len(flood))
         page = await verified(office, a_pdf())

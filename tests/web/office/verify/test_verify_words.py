@@ -24,11 +24,11 @@ from esign.pdf.report import (
     Signature,
     Verification,
     is_unchanged,
-    summarise,
+    summarise_signatures,
 )
-from esign.web.office.verify.seals import seal
-from esign.web.office.verify.texts import printable, size
-from esign.web.office.verify.verdict import Verdict, verdict
+from esign.web.office.verify.seals import describe_seal
+from esign.web.office.verify.texts import format_size, make_printable
+from esign.web.office.verify.verdict import VerdictSummary, reach_verdict
 
 
 def a_signature(**changes: Any) -> Signature:
@@ -72,10 +72,10 @@ def a_stamp(**changes: Any) -> dict[str, Any]:
     return stamp | changes
 
 
-def judged(result: Result, *signatures: Signature) -> Verdict:
+def judged(result: Result, *signatures: Signature) -> VerdictSummary:
     found: Verification = {
         "result": result,
-        "summary": summarise(result, signatures),
+        "summary": summarise_signatures(result, signatures),
         "unchanged": is_unchanged(signatures),
         "sha256": "cd" * 32,
         "pageCount": 1,
@@ -85,22 +85,22 @@ def judged(result: Result, *signatures: Signature) -> Verdict:
         "signatures": list(signatures),
         "documentTimestamps": [],
     }
-    return verdict(found, [seal(signature) for signature in signatures], None)
+    return reach_verdict(found, [describe_seal(signature) for signature in signatures], None)
 
 
 def said(signature: Signature) -> list[tuple[str, str]]:
-    return [(check.tone, f"{check.strong} {check.rest}") for check in seal(signature).checks]
+    return [(check.tone, f"{check.strong} {check.rest}") for check in describe_seal(signature).checks]
 
 
 def test_a_trusted_time_stamp_proves_the_time() -> None:
-    shown = seal(a_signature(timestamp=a_stamp()))
+    shown = describe_seal(a_signature(timestamp=a_stamp()))
     assert (shown.stamped, shown.at) == (True, parse("2026-11-21T11:03:00.000Z"))
     assert ("good", "Time proved by tsa.example.org.") in said(a_signature(timestamp=a_stamp()))
 
 
 def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
     for stamp in (a_stamp(trusted=False), a_stamp(valid=False)):
-        shown = seal(a_signature(timestamp=stamp))
+        shown = describe_seal(a_signature(timestamp=stamp))
         assert (shown.stamped, shown.at) == (False, parse("2026-11-21T11:02:00.000Z"))
     assert ("bad", "The time stamp is damaged, so it proves no time.") in said(
         a_signature(timestamp=a_stamp(valid=False))
@@ -167,7 +167,7 @@ def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> No
     broken = a_signature(reasons=[reason], valid=False)
     told = judged("invalid", broken)
     assert (told.tone, told.title) == ("bad", title) and "sealed original" in told.before
-    assert seal(broken).result == "invalid" and not seal(broken).proved
+    assert describe_seal(broken).result == "invalid" and not describe_seal(broken).proved
     assert said(broken)[0][0] == "bad" and all(tone != "good" for tone, _ in said(broken))
 
 
@@ -191,20 +191,22 @@ def test_the_worst_of_several_decides_whatever_its_place() -> None:
 
 
 def test_a_certificate_of_this_installation_is_named_by_its_organisation_and_any_other_as_it_is() -> None:
-    assert seal(a_signature()).name == "Acme"
-    assert seal(a_signature(trusted=False)).name == "Acme Document Seal"
-    assert seal(a_signature(signerName="", trusted=False)).name == "Nobody can tell"
-    assert seal(a_signature()).issuer == "Acme Authority"
+    assert describe_seal(a_signature()).name == "Acme"
+    assert describe_seal(a_signature(trusted=False)).name == "Acme Document Seal"
+    assert describe_seal(a_signature(signerName="", trusted=False)).name == "Nobody can tell"
+    assert describe_seal(a_signature()).issuer == "Acme Authority"
 
 
 def test_text_of_others_is_one_line_without_tricks() -> None:
-    assert printable("a\u202eb\nc\0d") == "a b c d"
-    assert printable("क\u094dष \u200d") == "क\u094dष \u200d".strip(), "joiners are letters of some scripts"
-    assert len(printable("x" * 10_000)) == 241
+    assert make_printable("a\u202eb\nc\0d") == "a b c d"
+    assert make_printable("क\u094dष \u200d") == "क\u094dष \u200d".strip(), (
+        "joiners are letters of some scripts"
+    )
+    assert len(make_printable("x" * 10_000)) == 241
 
 
 @pytest.mark.parametrize(
     ("length", "text"), [(0, "1 kB"), (35_000, "34 kB"), (2**20, "1.0 MB"), (26 * 10**6, "24.8 MB")]
 )
 def test_sizes_are_written_with_units(length: int, text: str) -> None:
-    assert size(length) == text
+    assert format_size(length) == text
