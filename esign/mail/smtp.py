@@ -1,4 +1,4 @@
-"""Handing a message to the mail server, and what its answer means for the next attempt (reliability 3.3)."""
+"""Handing a message to the mail server, and what its answer means for the next attempt (docs/dev/security.md 7)."""
 
 import asyncio
 import contextlib

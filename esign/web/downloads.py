@@ -1,4 +1,4 @@
-"""Files handed out as bytes: always whole, always as an attachment, never shown by the browser (reliability 6.4)."""
+"""Files handed out as bytes: always whole, always as an attachment, never shown by the browser (security.md 3)."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Signing in and out, and who a browser is meanwhile (reliability.md 2, rows 6 and 7).
+"""Signing in and out, and who a browser is meanwhile (docs/dev/security.md 1).
 
 A session of a person with a second factor is half until its code was given. Each time a session gains something its
 cookie is a new one, so that nobody gains it who knew the old.

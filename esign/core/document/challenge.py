@@ -2,7 +2,7 @@
 
 `email_code`: six digits by mail, for 10 minutes and 5 wrong tries, at most 10 codes a day (UTC), a minute apart:
 50 guesses a day among a million. `access_code`: agreed upon beforehand, so it cannot be changed when it was
-guessed at: 5 wrong tries in 15 minutes and 20 in all (reliability.md 6.5). Time lowers a count, and the
+guessed at: 5 wrong tries in 15 minutes and 20 in all (docs/dev/security.md 4). Time lowers a count, and the
 sender, who sees that somebody is blocked and lets them try again.
 """
 

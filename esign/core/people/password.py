@@ -1,4 +1,4 @@
-"""What a password must be (reliability.md 6.5): long, not one that everybody tries, in one form of its letters."""
+"""What a password must be (docs/dev/security.md 4): long, not one that everybody tries, in one form of its letters."""
 
 import unicodedata
 

@@ -7,7 +7,7 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
 from esign.core.people.member import MemberRole
 
-IDLE: Millis = 30 * MINUTE  # reliability.md 2, row 7: a session nobody uses
+IDLE: Millis = 30 * MINUTE  # contract 3.7: a session nobody uses
 ABSOLUTE: Millis = 12 * HOUR
 FRESH: Millis = 10 * MINUTE  # how long a password given again opens keys, members and the certificate
 SEEN: Millis = MINUTE  # how exactly the last use of a session is known

@@ -1,4 +1,4 @@
-"""Takes away from a worker what it does not need, before it reads a byte of anybody's file (reliability 2, T-11)."""
+"""Takes away from a worker what it does not need, before it reads a byte of anybody's file (docs/dev/security.md 5)."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""One client's connection, with the deadlines and caps that uvicorn has none of (reliability.md F4, 6.3).
+"""One client's connection, with the deadlines and caps that uvicorn has none of (docs/dev/security.md 2).
 
 Deadlines are looked at by a sweep over all connections ten times a second instead of a timer each, so that a
 request costs a few assignments. Past its deadline a connection is closed without an answer.

@@ -1,4 +1,4 @@
-"""The outermost door: what a request must look like before anything reads it (reliability.md 6.3).
+"""The outermost door: what a request must look like before anything reads it (docs/dev/security.md 2).
 
 It names every request (`X-Request-Id`), finds out whose it is, and writes one line about it into the log.
 """

@@ -1,4 +1,4 @@
-"""Where a request comes from: whose address, through whatever proxies, and which site's page (reliability.md 6.3)."""
+"""Where a request comes from: whose address, through whatever proxies, and which site's page (security.md 2)."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

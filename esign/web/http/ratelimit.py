@@ -129,7 +129,7 @@ def too_many(standing: Standing) -> Problem:
 
 
 class Uploads:
-    """Places for large bodies in memory: a few for each key, not many in all (reliability.md 6.5).
+    """Places for large bodies in memory: a few for each key, not many in all (docs/dev/security.md 4).
 
     All keys of one group, which is an organisation, leave some places to others, and a group that holds none may take
     one of `spare` places beyond `in_all`. Where nothing is free, an upload that

@@ -1,4 +1,4 @@
-"""The headers of every answer: those of the API (reliability.md 6.3) and those of pages (6.4, to the letter)."""
+"""The headers of every answer: those of the API and those of pages (docs/dev/security.md 3)."""
 
 from collections.abc import Mapping, Sequence
 

@@ -4,7 +4,7 @@ Decisions:
 - Pages are made on the server and work without a script: forms, links, `<details>`. The script adds comfort alone.
 - One table (`routes`): each line says what a person must be allowed (`Act`), whether their password must have been
   given a moment ago, and which page shows a form again. `door` enforces it, so that no handler can forget to.
-- A form counts only with the mac of its session, and only from a page of ours (reliability.md T23). The mac is
+- A form counts only with the mac of its session, and only from a page of ours (docs/dev/security.md 1). The mac is
   another one on every page, so that nothing can be told from the length of a packed answer.
 - `Referrer-Policy` is `same-origin` here, not `no-referrer`: browsers hide even from us where a form came from.
 - A sent form is answered with an address to go on to, or with the same page and a sentence at each field. What was

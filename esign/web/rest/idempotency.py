@@ -1,4 +1,4 @@
-"""A request that may be sent again: one effect per key, and the first answer ever after (reliability.md 3.5).
+"""A request that may be sent again: one effect per key, and the first answer ever after (docs/dev/security.md 8).
 
 The answer is stored in the transaction of its effect, so it exists exactly when the effect does; what still
 runs is known in memory alone, so after a crash a retry need not wait.

@@ -1,4 +1,4 @@
-"""The session of a recipient's browser: one cookie for all links whose code it has shown (house.md 8).
+"""The session of a recipient's browser: one cookie for all links whose code it has shown (docs/dev/security.md 3).
 
 On plain http, which only loopback is served by, browsers keep neither the prefix nor `Secure`. Inside a page of
 another site they keep a cookie only where it says that it is for that site alone (`Partitioned`).

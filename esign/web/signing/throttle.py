@@ -1,4 +1,4 @@
-"""How often somebody may ask behind signing links, by link and by address (reliability.md 6.5)."""
+"""How often somebody may ask behind signing links, by link and by address (docs/dev/security.md 4)."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""How often a secret may be tried, in any 15 minutes (reliability.md T22).
+"""How often a secret may be tried, in any 15 minutes (contract 3.7).
 
 Passwords are tried by strangers, who must neither guess many nor keep the owner of an account out: beyond the limit a
 try is slower and not refused (`turn`). It is counted by account and network together, and by network, never by account
