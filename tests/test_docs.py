@@ -15,7 +15,7 @@ from tests.house import references
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "esign.toml.example"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 KEY_LINE = re.compile(r"^# ([a-z_0-9]+ = .+?) +# .+\.$", re.MULTILINE)
 
 
