@@ -11,10 +11,11 @@ import pytest
 from esign.config import Config, load_config
 from esign.config.reading import KEYS, SECRETS, VARIABLES
 from esign.config.tables import TABLES
+from tests.house import references
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "esign.toml.example"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 KEY_LINE = re.compile(r"^# ([a-z_0-9]+ = .+?) +# .+\.$", re.MULTILINE)
 
 
@@ -76,6 +77,12 @@ def test_every_setting_named_in_a_page_exists(page: Path) -> None:
 def test_every_script_named_in_a_page_exists(page: Path) -> None:
     scripts = re.findall(r"(?<![\w/.])packaging/([a-z][a-z-]*)", page.read_text("utf-8"))
     assert [name for name in scripts if not (ROOT / "packaging" / name).is_file()] == []
+
+
+def test_every_reference_in_the_code_resolves() -> None:
+    assert references.find_unresolved() == [], (
+        "write the fact into docs/dev/contract.md or docs/dev/security.md"
+    )
 
 
 def test_what_is_not_released_yet_has_its_place_in_the_changelog() -> None:

@@ -178,7 +178,7 @@ async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) ->
     assert entry["data"]["removed"] == ["actions"]
 
 
-# ---------- the head in the sealed file (T25) ----------
+# ---------- the head in the sealed file ----------
 
 
 async def judged(site: Site, content: bytes) -> Verification:

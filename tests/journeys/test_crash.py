@@ -1,4 +1,4 @@
-"""kill -9 in the midst of everything: what was acknowledged stays, and everything happens once (reliability 3.4)."""
+"""kill -9 in the midst of everything: what was acknowledged stays, and everything happens once (security.md 6)."""
 
 import asyncio
 import hashlib

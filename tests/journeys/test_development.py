@@ -1,4 +1,4 @@
-"""What the README promises to whoever builds against the API: a whole document with a test key and nothing else."""
+"""What docs/api.md promises to those who build against the API: a whole document with a test key and nothing else."""
 
 import io
 from collections.abc import AsyncIterator

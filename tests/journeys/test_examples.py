@@ -1,4 +1,4 @@
-"""The programs of the README: word for word those of docs/examples, and they do what they say."""
+"""The programs of docs/webhooks.md: word for word those of docs/examples, and they do what they say."""
 
 import asyncio
 import re
@@ -23,8 +23,9 @@ FORGED = {
 
 
 @pytest.mark.parametrize(("file", "language"), [("send.py", "python"), ("send.mjs", "js")])
-def test_the_readme_shows_the_example_word_for_word(file: str, language: str) -> None:
-    blocks = re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+def test_the_page_on_webhooks_shows_the_example_word_for_word(file: str, language: str) -> None:
+    page = (ROOT / "docs" / "webhooks.md").read_text("utf-8")
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
     assert (EXAMPLES / file).read_text("utf-8") in blocks
 
 

@@ -1,4 +1,4 @@
-"""Attacks on signed files as the literature names them, each made from a file sealed here (reliability, T8).
+"""Attacks on signed files as the literature names them, each made from a file sealed here (docs/dev/security.md 1).
 
 USF, SWA and ISA: Mladenov et al., "1 Trillion Dollar Refund" (2019). Shadow: Mainka et al. (2021). EAA and SSA on
 certified files: Rohlmann et al. (2021). Each family is a mapping from the name of an attack to the file it makes.

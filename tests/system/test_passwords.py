@@ -1,4 +1,4 @@
-"""Hashes of passwords, and which passwords are taken at all (reliability.md 6.5, T22)."""
+"""Hashes of passwords, and which passwords are taken at all (docs/dev/security.md 4)."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Codes: how long one lives, how often one may try, and when the next may be sent (reliability.md 6.5)."""
+"""Codes: how long one lives, how often one may try, and when the next may be sent (docs/dev/security.md 4)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""None of the known attacks on signed files makes one valid, and what is no attack stays valid (reliability, T8)."""
+"""None of the known attacks on signed files makes one valid, and what is no attack stays valid (security.md 1)."""
 
 import io
 from decimal import Decimal

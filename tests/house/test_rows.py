@@ -1,0 +1,49 @@
+"""Each field type and event has its row in the tables that no other test holds against the enumeration."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from esign.core.document.document import FieldType
+from esign.core.webhook.webhook import PUBLISHED
+from esign.web.api import words
+from esign.web.office.editor.editor import TYPES
+from esign.web.office.webhook import event_choices
+from tests.house.source import ROOT
+
+WEB = ROOT / "esign" / "web"
+LABELS = sorted((ROOT / "esign" / "pdf" / "typst" / "labels").glob("*.json"))
+ELSEWHERE = ("template.", "audit.", "document.deleted")  # on no certificate page
+
+
+def test_the_field_editor_offers_every_type() -> None:
+    assert TYPES.keys() == set(FieldType)
+
+
+@pytest.mark.parametrize("kind", FieldType)
+def test_the_field_editor_has_properties_and_a_picture_for_the_type(kind: FieldType) -> None:
+    assert re.search(
+        rf"^  {kind}: \{{", (WEB / "static/editor/properties.js").read_text("utf-8"), re.MULTILINE
+    )
+    assert f'<symbol id="{kind}"' in (WEB / "static/editor.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", FieldType)
+def test_the_type_has_a_name_on_the_signing_page_and_words_in_the_description(kind: FieldType) -> None:
+    english = json.loads((WEB / "signing/words/en.json").read_text("utf-8"))
+    assert f"type_{kind}" in english, "the other languages follow: tests/test_languages.py"
+    assert {f"{kind.capitalize()}Field", f"{kind.capitalize()}Reply"} <= words.KINDS.keys()
+
+
+def test_the_office_offers_every_event() -> None:
+    offered = [name for group in event_choices.GROUPS.values() for name in group]
+    assert sorted(offered) == sorted(PUBLISHED)
+
+
+@pytest.mark.parametrize("file", LABELS, ids=lambda file: file.stem)
+def test_every_event_of_a_document_has_a_label_for_the_certificate_page(file: Path) -> None:
+    text = file.read_text("utf-8")
+    wanted = [name for name in PUBLISHED if not name.startswith(ELSEWHERE)]
+    assert [name for name in wanted if f'"{name}":' not in text] == []
