@@ -1,4 +1,4 @@
-"""Responses that send a file: always whole, always as an attachment, never shown by the browser (reliability 6.4)."""
+"""Responses that send a file: always whole, always as an attachment, never shown by the browser."""
 
 import base64
 
