@@ -127,11 +127,11 @@ def format_value(value: Any) -> str:
         return ", ".join(f"{format_label(name).lower()} {format_value(one)}" for name, one in value.items())
     if isinstance(value, list):
         return ", ".join(map(format_value, value)) or "none"
-    return (
-        {None: "none", True: "yes", False: "no"}.get(value, str(value))
-        if not isinstance(value, str)
-        else value
-    )
+    if value is None:
+        return "none"
+    if isinstance(value, bool):  # before numbers: 1 == True
+        return "yes" if value else "no"
+    return str(value)
 
 
 def format_label(name: str) -> str:

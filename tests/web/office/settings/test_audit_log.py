@@ -12,6 +12,7 @@ from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.jobs import erase
 from esign.store.people.members import find_by_user
+from esign.web.office.settings import audit_log
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Visitor
 
@@ -319,3 +320,22 @@ async def test_the_page_is_turned(office: Office) -> None:
     link = page.text.partition('href="/settings/audit?after=')[2].partition('"')[0]
     older = await ada.get(f"{HERE}?after={link}")
     assert older.status == 200 and "Newest" in older.said and "10 → 11" in older.said
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "none"),
+        (True, "yes"),
+        (False, "no"),
+        (1, "1"),
+        (0, "0"),
+        ("", ""),
+        ([], "none"),
+        (["a", 1], "a, 1"),
+        ({"from": 1, "to": None}, "1 → none"),
+        ({"days": 1, "kept": True}, "days 1, kept yes"),
+    ],
+)
+def test_a_number_is_shown_as_a_number_and_an_answer_as_a_word(value: object, shown: str) -> None:
+    assert audit_log.format_value(value) == shown
