@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from esign import __version__, authority
 from esign.actions.base import usage
 from esign.actions.mail.embedded_outbox import EmbeddedOutbox
-from esign.actions.people import accounts, invitations
+from esign.actions.people import accounts, one_time_links
 from esign.actions.server import clock_watch, seal_certificates
 from esign.actions.signing import (
     link_pages,
@@ -40,7 +40,7 @@ from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
 from esign.store.engine.database import FILE, Database, open_for_command
 from esign.store.engine.locks import has_wal_reset_bug, server_lock
-from esign.store.server import authorities, installation
+from esign.store.server import installation, tsa_answers
 from esign.system import vault
 from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
@@ -48,7 +48,7 @@ from esign.system.disk import RESERVE, DiskRoom
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
-from esign.web import downloads, health, home, logos, reference
+from esign.web import authority_certificates, downloads, health, logos, reference
 from esign.web.api import ENDPOINTS, V1
 from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
@@ -59,8 +59,9 @@ from esign.web.http.server import Front, RunningServer, catch_signals, run_serve
 from esign.web.office.routes import make_routes as office_routes
 from esign.web.pages import Pages
 from esign.web.rest.pipeline import Api
-from esign.web.signing import handoff, renewal, sheet
+from esign.web.signing import handoff, renewal
 from esign.web.signing import routes as signing_routes
+from esign.web.signing import typed_signature as sheet
 from esign.web.signing.reading import routes as reading_routes
 from esign.web.signing.throttle import LinkThrottle
 from esign.web.signing.words import WordLibrary
@@ -109,7 +110,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         direct = DirectClient()
         stack.push_async_callback(direct.close)
         tsa = TimeStampClient(config.seal.tsa_urls, direct, guarded)
-        tsa.remember_states(await authorities.find_asked(db))
+        tsa.remember_states(await tsa_answers.find_asked(db))
         post = make_mailer(config, db, safe, guarded)
         stack.push_async_callback(post.close)
         bell = Bell()
@@ -191,7 +192,7 @@ class App:
                 *sheet.routes(typed_signature),
                 *handoff.routes(phone_handoff, pages),
                 *renewal.routes(link_renewal),
-                *home.build_routes(runtime),
+                *authority_certificates.build_routes(runtime),
                 *office_routes(runtime, pages, uploads),
                 *reference.build_routes(runtime, pages),
                 *downloads.routes,
@@ -266,20 +267,20 @@ async def invite_owner(runtime: Runtime) -> None:
     """
     data = runtime.config.storage.data_dir
     try:
-        token = await invitations.issue_setup_token(runtime.db, runtime.clock.now())
-        invitations.forget_setup_link(data)
+        token = await one_time_links.issue_setup_token(runtime.db, runtime.clock.now())
+        one_time_links.forget_setup_link(data)
     except (Problem, OSError):
         log.warning("no link for the first owner can be written; make room on the disk and start esign again")
         return
     if token is None:
         return
-    address = invitations.make_link(runtime.config.server.base_url, Errand.SETUP, token)
+    address = one_time_links.make_link(runtime.config.server.base_url, Errand.SETUP, token)
     if sys.stderr.isatty():
         sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
         sys.stderr.flush()
         return
     try:
-        place = invitations.keep_setup_link(data, address)
+        place = one_time_links.keep_setup_link(data, address)
     except OSError as error:
         log.warning("the link for the first owner cannot be written to %s: %s", data, error.strerror)
         return

@@ -23,7 +23,7 @@ from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, parse
 from esign.core.language import LANGUAGES
-from esign.pdf.drawing import certificate_page
+from esign.pdf.drawing import typst_template
 from esign.pdf.seal_order import SealFailed
 from tests.factories import a_document, a_file, a_recipient, an_organisation
 
@@ -165,7 +165,7 @@ def told(story: Story, language: str) -> dict[str, Any]:
 
 
 def drawn(story: Story, language: str) -> bytes:
-    return certificate_page.draw_template(told(story, language), "certificate", story.now, FONT_PATHS)
+    return typst_template.draw_template(told(story, language), "certificate", story.now, FONT_PATHS)
 
 
 def long() -> Story:

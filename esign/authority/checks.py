@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from esign.authority import public
+from esign.authority import public_key
 from esign.core.seal_credential import Credential
 
 Extension = TypeVar("Extension", bound=x509.ExtensionType)
@@ -161,7 +161,7 @@ def examine_material(material: SealMaterial, at: datetime, source: MaterialSourc
 
 
 def _check_form(certificate: x509.Certificate, source: MaterialSource) -> Iterator[str]:
-    if (odd := public.find_oddity(certificate)) is not None:
+    if (odd := public_key.find_oddity(certificate)) is not None:
         yield f"{source.what} {odd.cause}; {source.another}, {odd.remedy}."
 
 
@@ -173,7 +173,7 @@ def _check_key(material: SealMaterial, source: MaterialSource) -> Iterator[str]:
         yield f"{held} a weak key, on the curve {key.curve.name}, which readers of PDFs refuse; use {KEYS}."
     elif not (isinstance(key, rsa.RSAPrivateKey) or _is_on_known_curve(key)):
         yield f"{held} a key that cannot seal; use {KEYS}."
-    if not public.is_pair(key, material.certificate):
+    if not public_key.is_pair(key, material.certificate):
         yield f"The key in {source.key} does not belong to its certificate; put the matching two in place."
 
 
@@ -200,7 +200,7 @@ def require_supported_key(key: object, path: object) -> PrivateKey:
 
 
 def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> None:
-    if not public.is_pair(key, certificate):
+    if not public_key.is_pair(key, certificate):
         raise AuthorityError(
             f"The key in {where} does not belong to its certificate; put the matching two in place."
         )

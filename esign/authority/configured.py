@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from esign.authority import bundle, files, pem
+from esign.authority import files, pem, pkcs12
 from esign.authority.checks import MaterialSource, SealMaterial
 from esign.config import SealSettings
 
@@ -30,7 +30,7 @@ class SealFiles:
         """Return the material in the files. Raises `AuthorityError`."""
         content = files.read_file(self.certificate)
         if self.key is None:
-            return bundle.open_bundle(content, self.passphrase, self.source)
+            return pkcs12.open_bundle(content, self.passphrase, self.source)
         return pem.open_pem(content, files.read_file(self.key), self.passphrase, self.source)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from esign.authority import bundle, pem
+from esign.authority import pem, pkcs12
 from esign.authority.checks import UNREADABLE, AuthorityError, MaterialSource, SealMaterial
 
 ANOTHER = "choose another one"
@@ -50,7 +50,7 @@ def _open_bundle(
     """Return the material of a PKCS#12 file. Certificates in the other files may complete its chain."""
     name, content = one
     source = MaterialSource(name, name, "the passphrase", ANOTHER)
-    material = bundle.open_bundle(content, passphrase, source)
+    material = pkcs12.open_bundle(content, passphrase, source)
     beside = tuple(
         certificate
         for text_name, text in texts

@@ -8,9 +8,9 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.authority.bundle import find_missing_cipher
 from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
-from esign.authority.public import is_pair
+from esign.authority.pkcs12 import find_missing_cipher
+from esign.authority.public_key import is_pair
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
 BODY = re.compile(rb"-----\s+([A-Za-z0-9+/=\s]+)-----END")

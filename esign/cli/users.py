@@ -37,7 +37,7 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
     email, name = validate_person(email, name)
 
     async def work() -> None:
-        from esign.actions.people import invitations
+        from esign.actions.people import one_time_links
         from esign.actions.people import users as actions
         from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
@@ -49,7 +49,7 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
                 db, load_application_key(config), organisation, email, name, MemberRole(role), now
             )
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
-        click.echo(invitations.make_link(config.server.base_url, Errand.INVITATION, token))
+        click.echo(one_time_links.make_link(config.server.base_url, Errand.INVITATION, token))
 
     run_command(work)
 
@@ -113,7 +113,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
     config = load_config(file)
 
     async def work() -> None:
-        from esign.actions.people import invitations
+        from esign.actions.people import one_time_links
         from esign.actions.people import users as actions
         from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
@@ -124,7 +124,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
                 db, load_application_key(config), email, now, without_factor=without_second_factor
             )
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
-        click.echo(invitations.make_link(config.server.base_url, Errand.RESET, token))
+        click.echo(one_time_links.make_link(config.server.base_url, Errand.RESET, token))
 
     run_command(work)
 

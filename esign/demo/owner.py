@@ -1,6 +1,6 @@
 """The owner who signs in to the server of the demonstration."""
 
-from esign.actions.people import invitations
+from esign.actions.people import one_time_links
 from esign.core.actor import NOWHERE
 from esign.demo.steps import StepFailed
 from esign.runtime import Runtime
@@ -11,10 +11,10 @@ NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
 
 async def create_owner(runtime: Runtime) -> str:
     """Create the organisation and its owner, as the link of a first start does. Return the owner's password."""
-    token = await invitations.issue_setup_token(runtime.db, runtime.clock.now())
+    token = await one_time_links.issue_setup_token(runtime.db, runtime.clock.now())
     if token is None:
         raise StepFailed("a new folder has an owner already")
     organisation, password = runtime.config.organisation, make_recovery_code()
-    given = invitations.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
-    await invitations.set_up_owner(runtime, token, given, NOWHERE)
+    given = one_time_links.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
+    await one_time_links.set_up_owner(runtime, token, given, NOWHERE)
     return password

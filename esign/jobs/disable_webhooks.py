@@ -4,7 +4,7 @@ from functools import partial
 
 from esign.actions.webhook import deliver_events
 from esign.core.webhook.delivery import OFF_AFTER, WARNED_BEFORE, find_due_step
-from esign.jobs.set_aside import act_on
+from esign.jobs.work_off_rows import act_on
 from esign.runtime import Runtime
 from esign.store.queue import webhooks
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from esign.actions.document import documents as actions
-from esign.jobs.set_aside import work_off
+from esign.jobs.work_off_rows import work_off
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 

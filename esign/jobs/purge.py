@@ -6,7 +6,7 @@ from functools import partial
 from esign.actions.document import cancel_delete
 from esign.core.actor import Mode
 from esign.core.document.retention import find_horizons
-from esign.jobs.set_aside import act_on
+from esign.jobs.work_off_rows import act_on
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 from esign.store.people import accounts

@@ -1,7 +1,7 @@
 """Reminds recipients who have not finished. A reminder that was missed is skipped and not sent later."""
 
 from esign.actions.document import reminders
-from esign.jobs.set_aside import work_off
+from esign.jobs.work_off_rows import work_off
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 

@@ -18,7 +18,7 @@ from esign.mail.failure import (
 from esign.mail.message import Envelope, read_envelope
 from esign.mail.pool import GOODBYE, MailConnection, MailPool
 from esign.mail.words import write_line
-from esign.system.resolve_names import SystemLookup
+from esign.system.system_lookup import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

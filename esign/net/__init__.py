@@ -5,7 +5,7 @@
 - The addresses to which a target may lead are a set of zones, derived from its spelling and the settings alone:
   once at registration and again at each attempt, because the settings may have changed.
 - Names that customers chose are looked up by c-ares (`resolver`), those of the settings by the system in
-  separate threads (`esign.system.resolve_names`): a name server that hangs delays neither other work nor the
+  separate threads (`esign.system.system_lookup`): a name server that hangs delays neither other work nor the
   end of the program.
 - There is one connection pool for each set of zones. It looks up a name when it opens a connection, checks
   every address of the answer, and checks the one it dials once more at the socket, so that nothing happens
@@ -20,7 +20,7 @@
 """
 
 from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
-from esign.net.direct import DirectClient
+from esign.net.configured_client import DirectClient
 from esign.net.outbound import OutboundClient
 from esign.net.target import TargetRules
 

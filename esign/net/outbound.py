@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from esign.core.errors import Problem
 from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
+from esign.net.cares_resolver import NameResolver
 from esign.net.gate import AddressGate, Resolve
-from esign.net.resolver import NameResolver
 from esign.net.target import TargetRules, WebhookTarget
 from esign.net.zones import Reach
 from esign.system.clock import Clock

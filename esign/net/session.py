@@ -10,7 +10,7 @@ from yarl import URL
 
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
 from esign.net.gate import AddressBarred, AddressGate
-from esign.system.resolve_names import NameUnanswered
+from esign.system.system_lookup import NameUnanswered
 
 KEPT = 1_024
 BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import accounts, invitations
+from esign.actions.people import accounts, one_time_links
 from esign.core.actor import Actor, Mode
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
@@ -72,8 +72,8 @@ async def test_an_address_is_a_member_once_however_it_is_written(site: Site) -> 
 async def test_a_member_goes_with_the_keys_they_made(site: Site) -> None:
     organisation = (await site.ok("GET", "/account"))["organisation"]["id"]
     now = site.clock.now()
-    user = invitations.make_user("bo@example.test", "Bo", now, "no hash")
-    bo = replace(invitations.make_owner(organisation, user, now), role=MemberRole.ADMIN)
+    user = one_time_links.make_user("bo@example.test", "Bo", now, "no hash")
+    bo = replace(one_time_links.make_owner(organisation, user, now), role=MemberRole.ADMIN)
 
     async def write(tx: Transaction) -> None:
         await users.add(tx, user)

@@ -190,7 +190,7 @@ MIDDLE = an_authority("Issuing", above=ROOT)
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    path = tmp_path / "seal_document.p12"
+    path = tmp_path / "seal.p12"
     path.write_bytes(a_seal(MIDDLE).pkcs12("right"))
     return path
 
@@ -287,7 +287,7 @@ def test_a_bundle_whose_key_cannot_seal_is_said(tmp_path: Path) -> None:
         .sign(key, None)
     )
     locked = BestAvailableEncryption(b"right")
-    path = tmp_path / "seal_document.p12"
+    path = tmp_path / "seal.p12"
     path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, certificate, None, locked))
     with pytest.raises(AuthorityError, match="holds a key that cannot seal; use RSA"):
         load(tmp_path, file=path, word="right")

@@ -186,7 +186,7 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
     assert held[Mode.TEST] == before.test
     assert load(tmp_path).live == after.live, "a restart finds it"
     assert made_here.anchor_der in after.roots
-    file = tmp_path / "uploaded-seal_document.pem"
+    file = tmp_path / "uploaded-seal.pem"
     assert file.stat().st_mode & 0o777 == 0o600 and b"PRIVATE KEY" in file.read_bytes()
     _, back = keyring.go_back(NOW)
     assert back.live == made_here and back.origin == "made"

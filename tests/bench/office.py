@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from esign.actions.people import invitations, sessions
+from esign.actions.people import one_time_links, sessions
 from esign.app import App, open_runtime
 from esign.config import Config, ServerSettings, StorageSettings
 from esign.core.actor import Origin
@@ -54,7 +54,7 @@ async def signed_in(runtime: Runtime) -> str:
     """The cookie of somebody new who looks after everything."""
     now = runtime.clock.now()
     email = f"{make_id('usr', now)}@northlight.example"
-    user = invitations.make_user(email, "Ada", now, "")
+    user = one_time_links.make_user(email, "Ada", now, "")
     member = Member(
         make_id("mem", now), ORGANISATION, email, "Ada", MemberRole.OWNER, MemberStatus.ACTIVE, now, user.id
     )

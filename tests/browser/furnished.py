@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from esign.actions.people import invitations, sessions
+from esign.actions.people import one_time_links, sessions
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.state import lifecycle
@@ -54,7 +54,7 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
     email = f"{name.split()[0].lower()}@example.test"
     organisation = await accounts.find_first_organisation(runtime.db)
     assert organisation
-    user = invitations.make_user(
+    user = one_time_links.make_user(
         email, name, now, await runtime.passwords.hash(PASSWORD, build_known_lane(email))
     )
     member = Member(

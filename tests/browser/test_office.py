@@ -9,7 +9,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.actions.people import invitations
+from esign.actions.people import one_time_links
 from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.screens import SCREENS
@@ -30,7 +30,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 def setup_link(stage: Stage) -> str:
     runtime = stage.site.runtime
-    token = stage.do(invitations.issue_setup_token(runtime.db, runtime.clock.now()))
+    token = stage.do(one_time_links.issue_setup_token(runtime.db, runtime.clock.now()))
     assert token
     return f"{stage.site.base}/set-up/{token}"
 

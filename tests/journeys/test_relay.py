@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from esign.core.instant import HOUR, MINUTE
-from esign.core.urgency import Urgency
+from esign.core.mail_urgency import Urgency
 from esign.demo.journey import find_free_port
 from esign.jobs import schedule
 from esign.mail.smtp import SmtpServer

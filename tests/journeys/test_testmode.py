@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import test_mail
-from esign.actions.mail.test_mail import MailContext
+from esign.actions.mail import test_mode_mail
+from esign.actions.mail.test_mode_mail import MailContext
 from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.people.member import MemberStatus
@@ -149,5 +149,5 @@ async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(st
     [message] = stage.mailbox.messages
     about = MailContext(Owner(stored.organisation_id, Mode.TEST), ADA, document)
     with pytest.raises(Problem, match="not_found"):
-        await test_mail.send(stage.site.runtime, message, about)
+        await test_mode_mail.send(stage.site.runtime, message, about)
     assert await stage.kept(document) == [] and len(stage.mailbox.messages) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import invitations, users
+from esign.actions.people import one_time_links, users
 from esign.core.actor import Actor, Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
@@ -82,7 +82,7 @@ async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Sc
 async def a_maker(site: Site, organisation: str, name: str, role: MemberRole = ADMIN) -> Member:
     """Somebody who signs in, as a member of the organisation."""
     now = site.clock.now()
-    user = invitations.make_user(f"{name}@example.test", name.title(), now, "no hash")
+    user = one_time_links.make_user(f"{name}@example.test", name.title(), now, "no hash")
     member = Member(
         make_id("mem", now), organisation, user.email, user.name, role, MemberStatus.ACTIVE, now, user.id
     )

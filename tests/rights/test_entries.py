@@ -20,7 +20,7 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions.people import api_keys, invitations, second_factor, users
+from esign.actions.people import api_keys, one_time_links, second_factor, users
 from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.instant import DAY, SECOND
@@ -334,7 +334,7 @@ def by_link(errand: Errand, path: str, **form: str) -> Deed:
         if errand is Errand.INVITATION:
             subject = await ada.member()
         now = office.clock.now()
-        token = await office.runtime.db.write(lambda tx: invitations.issue_token(tx, errand, subject, now))
+        token = await office.runtime.db.write(lambda tx: one_time_links.issue_token(tx, errand, subject, now))
         ada.visitor = office.visitor()
         await ada.send(path.format(token=token), **form)
 
@@ -514,7 +514,7 @@ async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: s
 
 
 async def test_the_first_owner_is_entered_with_how_they_called_the_organisation(office: Office) -> None:
-    token = await invitations.issue_setup_token(office.runtime.db, office.clock.now())
+    token = await one_time_links.issue_setup_token(office.runtime.db, office.clock.now())
     form = {
         "organisation": "Alder & Finch",
         "timeZone": "Europe/London",

@@ -230,7 +230,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 }
 SHORT = {
     "outcomes.record": "it writes; what it answers are the few entries that it made",
-    "authorities.known": "the settings have ten at most",
+    "tsa_answers.known": "the settings have ten at most",
     "accounts.organisations": "an installation has a handful",
     "erasings.unfinished": "a handful, along an index that holds no others",
     "members.administrators": "an organisation has a handful, and is asked for rarely",

@@ -7,7 +7,7 @@ WORK = """
 import re, sys, threading
 from esign.system import memory
 if sys.argv[1] == "serving":
-    memory.set_up()
+    memory.set_up_memory()
 everybody = threading.Barrier(5)
 def work():
     blocks = [bytes(100_000) for _ in range(20)]

@@ -14,8 +14,8 @@ from esign.core.errors import CATALOGUE
 from esign.web.api import describe
 from esign.web.pages import Pages
 from esign.web.reference import VERIFICATION, build_context, render_reference
-from esign.web.reference.members import describe_bounds
 from esign.web.reference.operations import name_variable
+from esign.web.reference.schema_members import describe_bounds
 
 OPERATIONS = [
     (method, path, operation)

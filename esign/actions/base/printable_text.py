@@ -8,10 +8,10 @@ from unicodedata import normalize
 
 from esign.actions.base.drawn_fields import make_drawn_field
 from esign.actions.base.pdf_work import wait_for_worker
-from esign.core.document import printable
+from esign.core.document import drawn_texts
 from esign.core.document.document import Document, FieldType, Recipient
 from esign.core.errors import Detail, Problem
-from esign.pdf.drawing import glyphs
+from esign.pdf.drawing import missing_glyphs
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.people import accounts
@@ -22,7 +22,7 @@ WRITTEN = (FieldType.TEXT, FieldType.NUMBER)
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
     """Return what in a draft cannot be printed: characters without a font, and texts too long for their fields."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
-    found = [*printable.list_texts(document), ("", organisation.name)]
+    found = [*drawn_texts.list_texts(document), ("", organisation.name)]
     missing = await find_unprintable(runtime, [text for _, text in found], document.organisation_id)
     long = {
         id for recipient in document.recipients for id in await find_too_long(runtime, document, recipient)
@@ -80,7 +80,7 @@ def list_written_texts(recipient: Recipient) -> Iterator[tuple[str, str]]:
     """Yield (field id, text) of what the recipient wrote. The id is `signature` for a signature outside the fields."""
     for field in recipient.fields:
         if not field.read_only:
-            for text in printable.list_value_texts(field):
+            for text in drawn_texts.list_value_texts(field):
                 yield field.id, text
     if recipient.ink and recipient.ink.text:
         yield "signature", recipient.ink.text
@@ -93,7 +93,7 @@ def find_undrawn(text: str, missing: set[str]) -> str:
 
 def name_scripts(shown: str) -> str:
     """Return the names of the scripts of characters that are separated by spaces, as `find_undrawn` returns them."""
-    return ", ".join(dict.fromkeys(glyphs.find_script(character) for character in shown.split()))
+    return ", ".join(dict.fromkeys(missing_glyphs.find_script(character) for character in shown.split()))
 
 
 async def find_unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
@@ -101,7 +101,7 @@ async def find_unprintable(runtime: Runtime, texts: Sequence[str], organisation_
 
     Only the worker knows the fonts of the system. It is asked only if the bundled fonts lack a character.
     """
-    if not glyphs.find_missing(texts):
+    if not missing_glyphs.find_missing(texts):
         return set()
     turn = QueueTurn(PdfJobKind.ACT, organisation_id)
     return set(

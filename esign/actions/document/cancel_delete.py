@@ -10,7 +10,7 @@ from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store.document import documents
-from esign.store.document.erasure import erase
+from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 

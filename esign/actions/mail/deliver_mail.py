@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from esign.actions.base import logo_pictures, stored_codes
-from esign.actions.mail import mail_archive, mail_breaker, notices, test_mail
+from esign.actions.mail import mail_archive, mail_breaker, notices, test_mode_mail
 from esign.actions.mail.document_letters import Post, write_letter
 from esign.actions.mail.embedded_outbox import KEPT
 from esign.actions.mail.mail_archive import MailCopy
-from esign.actions.mail.test_mail import MailContext
+from esign.actions.mail.test_mode_mail import MailContext
 from esign.core.actor import Mode, Owner
 from esign.core.document import estimate
 from esign.core.document import mail_delivery as rules
@@ -49,7 +49,7 @@ GIVE_UP_AFTER = 72 * HOUR
 # Twice as many as the default number of connections: while some are being sent, others are written.
 AT_ONCE = 16
 LEASE: Millis = 5 * MINUTE  # longer than any attempt takes
-NOT_MAILED = (KEPT, test_mail.CAPTURED)
+NOT_MAILED = (KEPT, test_mode_mail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
 
 
@@ -141,7 +141,7 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
     try:
         message = await asyncio.to_thread(written, runtime, job, parcel)
         copy = mail_archive.fill_copy(copy, message, parcel.opening)
-        reply = await test_mail.send(runtime, message, parcel.about)
+        reply = await test_mode_mail.send(runtime, message, parcel.about)
     except RelayFailure as failure:
         await wait_for_relay(runtime, job, failure, copy)
     except TemporaryFailure as failure:

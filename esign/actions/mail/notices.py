@@ -8,13 +8,13 @@ from esign.actions.base import logo_pictures
 from esign.actions.base.browser_name import parse_user_agent
 from esign.core.actor import Mode, Origin
 from esign.core.instant import DAY, Instant
+from esign.core.mail_urgency import find_urgency
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.usage import Meter, Usage
 from esign.core.people.user import User
-from esign.core.urgency import find_urgency
 from esign.mail import notices as letters
 from esign.mail.message import NamedMailbox
 from esign.mail.sheet import InlinePicture, Letter, Letterhead

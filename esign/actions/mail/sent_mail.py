@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from esign.actions.mail import deliver_mail, embedded_outbox, mail_archive, notices, test_mail
+from esign.actions.mail import deliver_mail, embedded_outbox, mail_archive, notices, test_mode_mail
 from esign.actions.mail.mail_archive import MailCopy
 from esign.core.actor import Owner
 from esign.core.errors import Problem
@@ -23,7 +23,7 @@ class SentMail:
     @property
     def kept(self) -> bool:
         """Return whether the e-mail was stored here and sent to nobody."""
-        return self.posted.reply in (embedded_outbox.KEPT, test_mail.CAPTURED)
+        return self.posted.reply in (embedded_outbox.KEPT, test_mode_mail.CAPTURED)
 
 
 async def find_page(

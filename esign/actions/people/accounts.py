@@ -15,7 +15,7 @@ from esign.core.people import api_key
 from esign.core.people.account import Organisation, may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope
 from esign.core.people.caller import COMMAND, Caller
-from esign.pdf.drawing import glyphs
+from esign.pdf.drawing import missing_glyphs
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
 from esign.system.entropy import make_id, make_key_secret
@@ -71,7 +71,7 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
 
 def find_undrawn(name: str, config: Config) -> list[str]:
     """Return the characters of an organisation's name that no font can print on a certificate page."""
-    return glyphs.find_missing_with_system([name], [str(path) for path in config.seal.font_paths])
+    return missing_glyphs.find_missing_with_system([name], [str(path) for path in config.seal.font_paths])
 
 
 def find_plan(organisation: Organisation, config: Config) -> str:

@@ -25,7 +25,7 @@ from esign.core.fold_text import fold
 from esign.core.people.caller import PROGRAM, Caller
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, templates
-from esign.store.document.erasure import erase
+from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.people import accounts, erasings, members

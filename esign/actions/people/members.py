@@ -12,7 +12,7 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import embedded_outbox, notices
-from esign.actions.people import invitations
+from esign.actions.people import one_time_links
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.api_key import ApiKey
@@ -85,7 +85,7 @@ async def invite(
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
-        await invitations.invite(runtime, tx, member, now)
+        await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
@@ -114,7 +114,7 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
         require_may_change(await find_role(tx, owner, caller), member.role, member.role)
-        await invitations.invite(runtime, tx, member, now)
+        await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member, again=True)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         return member
@@ -143,7 +143,7 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
             now,
             make_invitation_entry(member, again=True, link_shown=True),
         )
-        return member, await invitations.hand_over_link(runtime, tx, member, now)
+        return member, await one_time_links.hand_over_link(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
     return issued
@@ -192,7 +192,7 @@ async def change(
                 tx, runtime.vault, owner.organisation_id, caller, now, make_change_entry(before, after)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
-            await invitations.invite(runtime, tx, after, now)
+            await one_time_links.invite(runtime, tx, after, now)
             entry = make_invitation_entry(after, again=True)
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:

@@ -6,7 +6,7 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.actions.people import members as inviting
-from esign.actions.people.invitations import issue_token
+from esign.actions.people.one_time_links import issue_token
 from esign.core.actor import NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant

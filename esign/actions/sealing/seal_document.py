@@ -24,7 +24,7 @@ from esign.store.engine.database import Transaction
 from esign.store.people import accounts, usage
 from esign.store.queue import events, outbox
 from esign.store.queue.outbox import Job
-from esign.store.server import authorities
+from esign.store.server import tsa_answers
 from esign.tsa import NoTimeStamp
 
 log = logging.getLogger("esign.seal")
@@ -78,7 +78,7 @@ async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = 
         before = await documents.get(tx, job.document_id)
         outcome, due_at = lifecycle.seal_failed(before, reason, now)
         await outbox.postpone(tx, job, due_at, cause or reason)
-        await authorities.note(tx, runtime.tsa.authorities)
+        await tsa_answers.note(tx, runtime.tsa.authorities)
         return await outcomes.save(tx, outcome, before, runtime.vault, now), due_at
 
     document, due_at = await runtime.db.write(write)
@@ -122,7 +122,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: In
             await outcomes.save(tx, lifecycle.seal(before, done, now), before, runtime.vault, now)
             if before.seal_error is not None:  # the same cause may hold up other seals
                 await outbox.hasten_alike(tx, job, now)
-            await authorities.note(tx, runtime.tsa.authorities)
+            await tsa_answers.note(tx, runtime.tsa.authorities)
         await outbox.finish(tx, job, now)
 
     await runtime.db.write(write)

@@ -26,7 +26,7 @@ from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.server import authorities
+from esign.store.server import tsa_answers
 from esign.system.entropy import make_id
 from esign.tsa import NoTimeStamp
 
@@ -174,7 +174,7 @@ async def note_authorities(runtime: Runtime) -> None:
     """Store how the time-stamp authorities answered."""
 
     async def write(tx: Transaction) -> None:
-        await authorities.note(tx, runtime.tsa.authorities)
+        await tsa_answers.note(tx, runtime.tsa.authorities)
 
     if runtime.tsa.authorities:
         await runtime.db.write(write)

@@ -5,7 +5,7 @@ from typing import Any
 
 from esign.core.document import text_fit
 from esign.core.instant import Instant
-from esign.pdf.drawing import certificate_page
+from esign.pdf.drawing import typst_template
 from esign.pdf.seal_order import DrawnField, SealFailed
 
 Size = tuple[float, float]  # of a page as displayed, in points
@@ -37,9 +37,7 @@ def draw_overlay(
         "pictures": _share_pictures(pages),
         "pages": pages,
     }
-    return certificate_page.draw_template(facts, "overlay", now, font_paths), [
-        page["number"] for page in pages
-    ]
+    return typst_template.draw_template(facts, "overlay", now, font_paths), [page["number"] for page in pages]
 
 
 def _share_pictures(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
@@ -63,7 +61,7 @@ def find_unfit_texts(
     """Return the ids of the texts that are too long for their boxes, so that the recipient can shorten them."""
     try:
         draw_overlay(fields, sizes, now, font_paths=font_paths)
-    except certificate_page.TextOverflow as overflow:
+    except typst_template.TextOverflow as overflow:
         return overflow.fields
     return ()
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pikepdf import Pdf
 
 from esign.pdf.page import content, structure_tags
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 
 
 def stamp_overlays(pdf: Pdf, overlays: Mapping[int, tuple[bytes, int]]) -> None:

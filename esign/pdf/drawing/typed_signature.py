@@ -8,7 +8,7 @@ from typing import cast
 import typst
 
 from esign.core.document import text_fit
-from esign.pdf.drawing import certificate_page, glyphs
+from esign.pdf.drawing import missing_glyphs, typst_template
 from esign.pdf.inspection import TypedLetters
 from esign.pdf.seal_order import SealFailed
 
@@ -23,17 +23,17 @@ def draw_letters(
     Raises `SealFailed` if Typst cannot draw them.
     """
     paths = tuple(font_paths)
-    missing = glyphs.find_missing_with_system([text], paths)
+    missing = missing_glyphs.find_missing_with_system([text], paths)
     if missing:
         return TypedLetters(b"", 0, tuple(missing))
     facts = {
         "text": text,
         "hand": hand,
-        "cjk": certificate_page.find_families(paths),
+        "cjk": typst_template.find_families(paths),
         "numbers": text_fit.NUMBERS,
         **({"lang": lang} if lang else {}),
     }
-    compiler = certificate_page.load_compiler("letters", paths)
+    compiler = typst_template.load_compiler("letters", paths)
     try:
         inputs = {"data": json.dumps(facts, ensure_ascii=False)}
         svg = cast(bytes, compiler.compile(sys_inputs=inputs, format="svg"))

@@ -12,7 +12,7 @@ from esign.pdf.inspection import DetectedField, UnusableField
 from esign.pdf.intake.active_content import read_name as name_of
 from esign.pdf.intake.annotations import HIDDEN
 from esign.pdf.page import geometry
-from esign.pdf.page.page import DEEPEST, find_inherited, read_visible_area
+from esign.pdf.page.page_properties import DEEPEST, find_inherited, read_visible_area
 
 FAR = 1e6  # points
 SCRIPT = (

@@ -17,7 +17,7 @@ from pikepdf import (
 
 from esign.pdf.intake import active_content
 from esign.pdf.page import content
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 
 MEDIA = frozenset({"/RichMedia", "/Screen", "/Movie", "/Sound", "/3D"})
 UNSEEN = frozenset({"/Popup", "/TrapNet", "/PrinterMark"})

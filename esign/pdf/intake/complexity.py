@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream
 from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
 from esign.pdf.intake import active_content
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 
 # A pattern this fine takes a reader over 4 seconds to lay across a page: 10,000 by 10,000 tiles.
 MOST_TILES = 100_000_000

@@ -12,7 +12,7 @@ from esign.core.errors import Detail, Problem
 from esign.pdf.drawing import stamp_pages
 from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, UploadLimits
 from esign.pdf.intake import complexity, existing_signatures, normalise
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 from esign.pdf.page import render
 
 __all__ = ["Inspection", "UploadLimits", "inspect_upload"]

@@ -18,7 +18,7 @@ from pikepdf import (
 
 from esign.core.errors import Detail, Problem
 from esign.pdf.intake import active_content, annotations, conformance_claims
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 from esign.pdf.page import structure_tags
 
 # The entries that a document and a page may keep; all others act, hide or serve other programs.

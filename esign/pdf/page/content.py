@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, Token, T
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 
 CLOSERS = {"q": b"Q", "BT": b"ET", "BMC": b"EMC", "BDC": b"EMC"}
 WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"

@@ -7,7 +7,7 @@ import pikepdf
 
 from esign.pdf.drawing import overlay, stamp_pages
 from esign.pdf.intake import conformance_claims
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 from esign.pdf.page import structure_tags
 from esign.pdf.seal_order import SealOrder
 

@@ -19,11 +19,11 @@ from esign.core.instant import Instant, to_datetime
 from esign.core.seal_credential import Credential
 from esign.pdf.audit import audit_attachment
 from esign.pdf.audit.audit_head import build_head, write_head
-from esign.pdf.drawing import certificate_page
+from esign.pdf.drawing import typst_template
 from esign.pdf.report import AuditHead
 from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.assemble import assemble_file
-from esign.pdf.seal.audit_append import TailStream, TailWriter, hash_parts
+from esign.pdf.seal.write_revision import TailStream, TailWriter, hash_parts
 from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealFailed, SealOrder, UnsealedFile
 
 FIELD = "Seal"
@@ -44,8 +44,8 @@ def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
     key = cms.load_key(credential)
     key.require_current(to_datetime(order.now))
     facts = _build_facts(order, key)
-    words = certificate_page.load_labels(facts.get("lang") or "en", order.font_paths)
-    page = certificate_page.draw_template(facts, "certificate", order.now, order.font_paths)
+    words = typst_template.load_labels(facts.get("lang") or "en", order.font_paths)
+    page = typst_template.draw_template(facts, "certificate", order.now, order.font_paths)
     watermark = words["test_banner"] if facts["mode"] == "test" else None
     revision = assemble_file(order, page, watermark)
     reason = words["event"]["document.completed"]

@@ -24,7 +24,7 @@ TASKS: Mapping[str, str] = {
     "reencode": "esign.pdf.drawing.signature_picture:reencode_signature",
     "logo": "esign.pdf.drawing.logo:redraw_logo",
     "letters": "esign.pdf.drawing.typed_signature:draw_letters",
-    "missing": "esign.pdf.drawing.glyphs:find_missing_with_system",
+    "missing": "esign.pdf.drawing.missing_glyphs:find_missing_with_system",
     "unfit": "esign.pdf.drawing.overlay:find_unfit_texts",
     "sharper": "esign.pdf.page.render:render_sharper",
     "filled": "esign.pdf.drawing.filled_page:draw_filled_page",

@@ -11,8 +11,8 @@ from esign.core.document.document import Document
 from esign.core.document.signing_draft import find_ended_drafts
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.instant import DAY, Instant
+from esign.core.mail_urgency import find_urgency
 from esign.core.people.usage import Meter, Usage
-from esign.core.urgency import find_urgency
 from esign.core.webhook import webhook
 from esign.core.webhook.delivery import EventDelivery
 from esign.core.webhook.webhook import Webhook

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, Instant, Millis
-from esign.core.urgency import Urgency
+from esign.core.mail_urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.sql import delete_some, list_parameters
 

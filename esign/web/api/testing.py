@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions.mail import test_mail
-from esign.actions.mail.test_mail import CapturedMail
+from esign.actions.mail import test_mode_mail
+from esign.actions.mail.test_mode_mail import CapturedMail
 from esign.actions.signing import simulated_recipients
 from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
@@ -71,7 +71,7 @@ async def find_messages(call: ApiCall, query: MessageList) -> dict[str, Any]:
     """A page of the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await test_mail.find_page(
+    found, more = await test_mode_mail.find_page(
         call.runtime, owner_of(call), query.limit, after, query.document_id, query.recipient_id
     )
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}

@@ -13,7 +13,7 @@ from esign.web.office.documents import listing as documents
 from esign.web.office.draft import edit, field_editor, review, upload
 from esign.web.office.frame import current_organisation
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
-from esign.web.office.server import outbox, seal, server
+from esign.web.office.server import mail_list, seal, server
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.office.settings import (
     account,
@@ -333,9 +333,9 @@ TABLE = (
         fresh=True,
         again=erase_person.show,
     ),
-    OfficeRoute("GET", "/settings/outbox", outbox.show, Permission.SETTLE),
-    OfficeRoute("POST", "/settings/outbox/retry", outbox.retry, Permission.SETTLE),
-    OfficeRoute("GET", "/settings/outbox/{id}", outbox.show_one, Permission.SETTLE),
+    OfficeRoute("GET", "/settings/outbox", mail_list.show, Permission.SETTLE),
+    OfficeRoute("POST", "/settings/outbox/retry", mail_list.retry, Permission.SETTLE),
+    OfficeRoute("GET", "/settings/outbox/{id}", mail_list.show_one, Permission.SETTLE),
     OfficeRoute("GET", "/settings/events", event_log.show_events, Permission.SETTLE),
     OfficeRoute("GET", "/settings/events/{id}", event_log.show_event, Permission.SETTLE),
     OfficeRoute("GET", "/settings/audit", audit_log.show, Permission.OWN),

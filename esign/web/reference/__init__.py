@@ -18,13 +18,13 @@ from esign.web import api
 from esign.web.api.account import present_limits
 from esign.web.http.security import PAGE_HEADERS, READING_POLICY
 from esign.web.pages import Pages
-from esign.web.reference.members import SchemaTables
 from esign.web.reference.operations import (
     describe_operation,
     find_error_example,
     format_json,
     list_error_codes,
 )
+from esign.web.reference.schema_members import SchemaTables
 
 HEADERS = {**PAGE_HEADERS, "Content-Security-Policy": READING_POLICY}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from esign.core.errors import CATALOGUE
 from esign.web.api.words import NOUNS
-from esign.web.reference.members import OR_NULL, SchemaTables, describe_bounds
+from esign.web.reference.schema_members import OR_NULL, SchemaTables, describe_bounds
 
 Json = dict[str, Any]
 

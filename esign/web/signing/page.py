@@ -27,7 +27,7 @@ from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
 from esign.web.logos import get_logo_path
 from esign.web.signing.body import dedupe_pictures
-from esign.web.signing.steps import FieldPlace, SigningStep, build_steps, format_date, list_places
+from esign.web.signing.field_steps import FieldPlace, SigningStep, build_steps, format_date, list_places
 from esign.web.signing.words import SigningWords
 
 HANDS = "abc"

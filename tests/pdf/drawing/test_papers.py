@@ -12,7 +12,7 @@ from pikepdf import Array, Dictionary, Name
 from esign.core.actor import Actor
 from esign.core.document import audit_file
 from esign.core.document.state.outcome import Event
-from esign.pdf.drawing import certificate_page
+from esign.pdf.drawing import typst_template
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
 from tests.papers import Story, a_story, drawn, told
@@ -91,7 +91,7 @@ def test_names_nobody_could_be_asked_about_are_spelt_where_no_font_has_them() ->
     story = a_story("en", 1)
     facts = told(begun(story, Event("link.issued", story.now, KEY, story.document.recipients[0].id)), "en")
     facts["seal"] = {**facts["seal"], "subject": "山 Seal", "time": {"source": "tsa", "authority": "印 TSA"}}
-    text = words(text_of(certificate_page.draw_template(facts, "certificate", story.now)))
+    text = words(text_of(typst_template.draw_template(facts, "certificate", story.now)))
     for spelt in ("[U+8ACB]", "[U+6C42]", "[U+66F8]", "[U+5C71]Seal", "[U+5370]TSA"):
         assert spelt in text
 

@@ -7,7 +7,7 @@ import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
 
 from esign.pdf.drawing.stamp_pages import append_pages, stamp_overlays
-from esign.pdf.page import page as pages
+from esign.pdf.page import page_properties as pages
 from tests.pdf.made import SQUARE, blank, written
 from tests.pdf.marks import SCALE, assert_marked, mark, overlay, picture, stamped
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageChops
 
 from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
-from esign.pdf.drawing import certificate_page, filled_page, overlay
+from esign.pdf.drawing import filled_page, overlay, typst_template
 from esign.pdf.page import page_text, render
 from esign.pdf.seal.assemble import assemble_file
 from tests.pdf.made import blank, written
@@ -73,7 +73,7 @@ def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
-    sealed = assemble_file(order, certificate_page.draw_template(order.certificate, "certificate", NOW), None)
+    sealed = assemble_file(order, typst_template.draw_template(order.certificate, "certificate", NOW), None)
     wanted = opened(render.render_sharper(sealed.pdf, 1, A4, size)).convert("L")
     assert differs(shown, wanted, 4 * size) < 24
     assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80

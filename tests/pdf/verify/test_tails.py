@@ -288,13 +288,13 @@ def test_what_takes_too_long_to_compare_is_a_doubt_and_never_valid(tmp_path: Pat
 SHORT_OF_TIME = f"""
 import sys, time
 from esign.pdf.worker import sandbox
-from esign.pdf.verify.validate import verify
+from esign.pdf.verify.validate import verify_signatures
 file, *roots = [open(path, "rb").read() for path in sys.argv[1:]]
-print(verify(file, roots, {NOW})["result"])
+print(verify_signatures(file, roots, {NOW})["result"])
 while time.process_time() % 1 > 0.2:
     pass
 sandbox.allow_cpu(0)
-found = verify(file, roots, {NOW})
+found = verify_signatures(file, roots, {NOW})
 print(found["result"])
 print(found["signatures"][0]["reasons"])
 """

@@ -3,7 +3,7 @@
 from esign.core.document.state import cancel_delete
 from esign.core.people.account import Organisation
 from esign.store.document import public_records
-from esign.store.document.erasure import erase
+from esign.store.document.erase_document import erase
 from esign.store.engine.database import Database
 from esign.system.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER, a_document, store

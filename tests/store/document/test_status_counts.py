@@ -22,7 +22,7 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store.document import documents, listing, outcomes, status_counts
 from esign.store.document.documents import dump_document, dump_recipients
-from esign.store.document.erasure import erase
+from esign.store.document.erase_document import erase
 from esign.store.document.status_counts import StatusCounts
 from esign.store.engine import migrate, search_words
 from esign.store.engine.database import FILE, Database, Transaction, open_for_command

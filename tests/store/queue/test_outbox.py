@@ -5,8 +5,8 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, MINUTE, Instant
+from esign.core.mail_urgency import Urgency
 from esign.core.people.account import Organisation
-from esign.core.urgency import Urgency
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
 from esign.store.queue import outbox

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from esign.actions.mail import embedded_outbox
-from esign.actions.people import invitations, sessions
+from esign.actions.people import one_time_links, sessions
 from esign.core.actor import Origin
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import Stage, User
@@ -151,7 +151,7 @@ class Office:
         now = self.clock.now()
         email = f"{name.lower()}@example.test"
         known = await users.find(self.runtime.db, email)
-        user = known or invitations.make_user(
+        user = known or one_time_links.make_user(
             email, name, now, await self.runtime.passwords.hash(PASSWORD, build_known_lane(email))
         )
         first = (

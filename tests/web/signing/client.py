@@ -13,7 +13,7 @@ from esign.system.clock import Clock
 from esign.web.error_pages import ErrorPages
 from esign.web.http.errors import make_exception_handlers
 from esign.web.pages import Pages
-from esign.web.signing import reading, renewal, routes, sheet
+from esign.web.signing import reading, renewal, routes, typed_signature
 from esign.web.signing.throttle import LinkThrottle
 from esign.web.signing.words import WordLibrary
 from tests.web.signing.port import TOKEN, MemoryPort, Runtime
@@ -30,7 +30,7 @@ def application(port: MemoryPort, clock: Clock | None = None) -> ASGIApp:
     shown = [
         *routes(port, port, port, pages),
         *renewal.routes(port),
-        *sheet.routes(port),
+        *typed_signature.routes(port),
         *reading.routes(port),
     ]
     made = Starlette(

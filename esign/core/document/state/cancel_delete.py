@@ -42,7 +42,7 @@ def cancel(
 def delete(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
     """Delete a document that is not in progress (D3, D12); the event is the entry that remains after erasing.
 
-    The outcome leaves the document as it is: `store.document.erasure` removes it. Raises
+    The outcome leaves the document as it is: `store.document.erase_document` removes it. Raises
     `document_in_progress`.
     """
     if document.status in IN_PROGRESS:

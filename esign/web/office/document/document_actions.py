@@ -22,7 +22,7 @@ from esign.web.office.document.forms import (
     show_refusals,
 )
 from esign.web.office.document.page import describe_document
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
 
@@ -142,14 +142,14 @@ async def duplicate(call: OfficeCall) -> Response:
     """Copy the document and lead to the copy."""
     document = await find_document(call)
 
-    async def create(keep: resubmit.Keep) -> Document:
+    async def create(keep: create_once.Keep) -> Document:
         return await duplicate_document.duplicate(
             call.runtime, call.owner, document.id, None, call.actor, call.origin, keep
         )
 
     with show_refusals(call, document):
-        name = resubmit.choose_form_name(call, document.id)
-        copy = await resubmit.create_once(
+        name = create_once.choose_form_name(call, document.id)
+        copy = await create_once.create_once(
             call, name, f"{get_document_path(document.id)}/duplicate", {}, create
         )
     return call.redirect_to(get_document_path(copy), "duplicated")
@@ -165,11 +165,15 @@ async def make_template(call: OfficeCall) -> Response:
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
     given = check_form(TemplateFromDocument, body)
 
-    async def create(keep: resubmit.Keep) -> Template:
+    async def create(keep: create_once.Keep) -> Template:
         return await templates.create_from_document(call.runtime, call.owner, document.id, given.title, keep)
 
     with show_refusals(call, document, body):
-        made = await resubmit.create_once(
-            call, resubmit.choose_form_name(call), f"{get_document_path(document.id)}/template", body, create
+        made = await create_once.create_once(
+            call,
+            create_once.choose_form_name(call),
+            f"{get_document_path(document.id)}/template",
+            body,
+            create,
         )
     return call.redirect_to(f"/templates/{made}", "template-made")

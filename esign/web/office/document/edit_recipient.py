@@ -21,7 +21,7 @@ from esign.web.office.document.forms import (
     read_filled,
     show_refusals,
 )
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import parse_number, parse_revision
 
@@ -55,15 +55,15 @@ async def add(call: OfficeCall) -> Response:
     recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = make_recipient_check(call.runtime.config.limits.fields)
 
-    async def create(keep: resubmit.Keep) -> Recipient:
+    async def create(keep: create_once.Keep) -> Recipient:
         return await edit_document.add_recipient(
             call.runtime, make_asking(call, document), recipient, check, keep
         )
 
     with show_refusals(call, document, {"accessCode": "", **body}):
-        await resubmit.create_once(
+        await create_once.create_once(
             call,
-            resubmit.choose_form_name(call),
+            create_once.choose_form_name(call),
             f"{get_document_path(document.id)}/recipients",
             body,
             create,

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from esign.actions.document import documents as acting
-from esign.actions.mail import test_mail
+from esign.actions.mail import test_mode_mail
 from esign.actions.signing import unblock_recipient
 from esign.core.actor import Actor, Mode
 from esign.core.document import retention
@@ -25,7 +25,7 @@ from esign.web.office.document.document_row import choose_badge
 from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
-from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.flash_messages import format_count, format_size
 from esign.web.signing.page import measure_picture
@@ -174,11 +174,11 @@ def list_pictures(document: Document, most: int | None = None) -> list[PagePictu
     ]
 
 
-async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mail.CapturedMail, ...]:
+async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mode_mail.CapturedMail, ...]:
     """Return the newest mails about a document of test mode; none for a live document."""
     if document.mode is not Mode.TEST:
         return ()
-    found, _ = await test_mail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
+    found, _ = await test_mode_mail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
     return tuple(found)
 
 

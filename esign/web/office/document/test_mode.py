@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import documents
-from esign.actions.mail import test_mail
+from esign.actions.mail import test_mode_mail
 from esign.actions.signing import simulated_recipients
 from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.actor import Mode
@@ -64,6 +64,6 @@ async def show_messages(call: OfficeCall) -> Response:
     document = await documents.get(call.runtime, call.owner, wanted) if wanted else None
     vault, filters = call.runtime.vault, f"messages:{wanted or None}:None"
     after = place_of(vault, query.get("cursor"), filters)
-    found, more = await test_mail.find_kept(call.runtime, call.owner, PER_PAGE, after, wanted or None)
+    found, more = await test_mode_mail.find_kept(call.runtime, call.owner, PER_PAGE, after, wanted or None)
     cursor = cursor_of(vault, more, filters)
     return call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)

@@ -17,8 +17,8 @@ from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
-from esign.web.office.draft.outline import write_outline
-from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.draft.draft_summary import write_outline
+from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.call import OfficeCall

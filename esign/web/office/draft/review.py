@@ -13,9 +13,9 @@ from esign.core.document.document import ACTING, INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
+from esign.web.office.draft.draft_summary import split_rounds, write_outline
 from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
-from esign.web.office.draft.outline import split_rounds, write_outline
-from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.editor import editor
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, parse_revision

@@ -23,9 +23,9 @@ from esign.web.api.document_requests import FileName
 from esign.web.http.multipart import SentFile
 from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
-from esign.web.office.draft.preflight import FileRefusal, explain_refusal
+from esign.web.office.draft.explain_upload import FileRefusal, explain_refusal
 from esign.web.office.draft.saving import find_draft
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
 from esign.web.rest.schema import Schema
@@ -63,7 +63,7 @@ class UploadKind:
     page: str
     path: str
     on: str
-    make: Callable[[OfficeCall, str, bytes, resubmit.Keep], Awaitable[resubmit.CreatedObject]]
+    make: Callable[[OfficeCall, str, bytes, create_once.Keep], Awaitable[create_once.CreatedObject]]
 
 
 def render_page(call: OfficeCall, making: UploadKind, takings: list[UploadResult]) -> Response:
@@ -77,7 +77,7 @@ async def take_all(call: OfficeCall, making: UploadKind) -> Response:
     A single success leads to the next page; otherwise the page lists what became of each file. The script gets
     the result of the first file as JSON.
     """
-    name = resubmit.read_form_name(call.form)
+    name = create_once.read_form_name(call.form)
     found = [await take_file(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
         return answer_script(making, found[0] if found else UploadResult("", refused=NOTHING))
@@ -109,7 +109,9 @@ async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: 
     [sha256] = await asyncio.to_thread(hash_contents, (file.content,))
     make = partial(making.make, call, called, file.content)
     try:
-        made = await resubmit.create_once(call, name, making.path, {"name": called, "sha256": sha256}, make)
+        made = await create_once.create_once(
+            call, name, making.path, {"name": called, "sha256": sha256}, make
+        )
     except Problem as problem:
         return UploadResult(called, refused=explain_refusal(problem))
     return UploadResult(called, made)
@@ -118,7 +120,7 @@ async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: 
 # ---------- drafts ----------
 
 
-async def create_draft(call: OfficeCall, name: str, content: bytes, keep: resubmit.Keep) -> Document:
+async def create_draft(call: OfficeCall, name: str, content: bytes, keep: create_once.Keep) -> Document:
     defaults = await settings.read(call.runtime, call.owner)
     order = DocumentOrder(
         file_name=name,

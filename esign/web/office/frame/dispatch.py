@@ -29,7 +29,7 @@ from esign.web.http.body import IncomingBody
 from esign.web.http.errors import respond_as_json
 from esign.web.http.origin import require_same_origin
 from esign.web.http.ratelimit import RateWindows, UploadPlace, Uploads
-from esign.web.office.frame import expired_form, forms
+from esign.web.office.frame import forms, held_form
 from esign.web.office.frame.call import CSRF, PLACE, OfficeCall, is_csrf_token_of
 from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.session import cookies
@@ -157,9 +157,9 @@ class OfficeDispatcher:
             lost = (
                 isinstance(line.needs, Permission)
                 and not call.wants_json
-                and expired_form.is_worth_keeping(call)
+                and held_form.is_worth_keeping(call)
             )
-            return expired_form.show_sign_in(call) if lost else aside
+            return held_form.show_sign_in(call) if lost else aside
         if line.takes != "files":
             return await self._call_handler(line, call)
         if line.policy is not None:
@@ -232,9 +232,9 @@ class OfficeDispatcher:
         elsewhere = line.is_bound_to_organisation and call.form.get(PLACE, call.place) != call.place
         if not own or elsewhere:
             sentence = ELSEWHERE if own else STALE
-            if line.takes == "files" or call.wants_json or not expired_form.has_content(call):
+            if line.takes == "files" or call.wants_json or not held_form.has_content(call):
                 raise Problem("invalid_request", sentence)
-            again = expired_form.show_held_form(call, expired_form.pack_form(call), sentence)
+            again = held_form.show_held_form(call, held_form.pack_form(call), sentence)
             again.status_code = 400
             return again
         call.form.pop(CSRF, None)

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from esign.actions.people import erase_person
 from esign.core.document.state.erase import ErasureRequest
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import check_form
 from esign.web.rest.schema import Email, Schema
@@ -35,11 +35,11 @@ async def begin(call: OfficeCall) -> Response:
     email = check_form(ErasureForm, call.form).email
     shared = call.form.get("others") == WITH_OTHERS
 
-    async def create(keep: resubmit.Keep) -> ErasureRequest:
+    async def create(keep: create_once.Keep) -> ErasureRequest:
         return await erase_person.request_erasure(
             call.runtime, call.owner, email, shared, call.actor, call.origin, keep
         )
 
     # The address is left out of the fingerprint, so that not even a hash of it is stored.
-    await resubmit.create_once(call, resubmit.choose_form_name(call), f"{PATH}/begin", {}, create)
+    await create_once.create_once(call, create_once.choose_form_name(call), f"{PATH}/begin", {}, create)
     return call.redirect_to(PATH, "erasure")

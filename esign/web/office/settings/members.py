@@ -11,7 +11,7 @@ from esign.core.people.user import LASTS, Errand, User
 from esign.store.people import users
 from esign.store.people.members import get_own
 from esign.web.api.members import InviteMember
-from esign.web.office.frame import paging, resubmit
+from esign.web.office.frame import create_once, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, check_form
 
@@ -77,13 +77,13 @@ async def invite(call: OfficeCall) -> Response:
     given = check_form(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
-    async def create(keep: resubmit.Keep) -> Member:
+    async def create(keep: create_once.Keep) -> Member:
         return await members.invite(
             call.runtime, call.owner, given.email, given.name, role, keep, caller=call.caller
         )
 
     try:
-        await resubmit.create_once(call, resubmit.choose_form_name(call), HERE, about, create)
+        await create_once.create_once(call, create_once.choose_form_name(call), HERE, about, create)
     except Problem as problem:
         if problem.code != "member_exists":
             raise

@@ -15,7 +15,7 @@ from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
 from esign.core.people.caller import Caller
 from esign.system.entropy import derive_key_secret
 from esign.web.api.api_keys import RenameKey
-from esign.web.office.frame import dates, paging, resubmit
+from esign.web.office.frame import create_once, dates, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.current_organisation import MODES
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
@@ -105,19 +105,19 @@ async def create(call: OfficeCall) -> Response:
     The secret is derived from the name of the form, so that the same form sent again shows the same token. It
     is derived from the mode too, so that a test token reveals nothing about a live one.
     """
-    wish, member, name = parse_wish(call), call.signed_in.member, resubmit.choose_form_name(call)
+    wish, member, name = parse_wish(call), call.signed_in.member, create_once.choose_form_name(call)
     by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
     secret = derive_key_secret(
         call.runtime.vault.compute_mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
     )
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
-    async def create(keep: resubmit.Keep) -> ApiKey:
+    async def create(keep: create_once.Keep) -> ApiKey:
         key, _ = await api_keys.create(call.runtime, call.signed_in.organisation, wish, by, secret, keep)
         return key
 
     try:
-        made = await resubmit.create_once(
+        made = await create_once.create_once(
             call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create
         )
     except Problem as problem:

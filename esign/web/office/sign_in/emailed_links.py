@@ -13,8 +13,8 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from esign.actions.mail import mail_breaker
-from esign.actions.people import invitations, sessions
-from esign.actions.people.invitations import Founder, PendingInvitation
+from esign.actions.people import one_time_links, sessions
+from esign.actions.people.one_time_links import Founder, PendingInvitation
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.network import find_network
@@ -88,23 +88,23 @@ async def send_reset_link(call: OfficeCall) -> Response:
     browser = await call.recognise(email)
     call.tries.count("forgot", f"{email} {find_network(ip or 'local')}", ip, browser.lane)
     answer = call.redirect_to("/forgot?sent=yes")
-    answer.background = BackgroundTask(invitations.send_reset_link, call.runtime, email, call.origin)
+    answer.background = BackgroundTask(one_time_links.send_reset_link, call.runtime, email, call.origin)
     return answer
 
 
 async def show_reset(call: OfficeCall) -> Response:
-    user = await invitations.find_reset_user(call.runtime, call.path["token"])
+    user = await one_time_links.find_reset_user(call.runtime, call.path["token"])
     return show_gone(call, Errand.RESET) if user is None else call.page("reset", user=user)
 
 
 @show_gone_if_not_found(Errand.RESET)
 async def reset(call: OfficeCall) -> Response:
     """Save the password that was chosen through an emailed link."""
-    user = await invitations.find_reset_user(call.runtime, call.path["token"])
+    user = await one_time_links.find_reset_user(call.runtime, call.path["token"])
     if user is None:
         return show_gone(call, Errand.RESET)
     password = await choose_password(call, (user.email, user.name), with_totp=user.totp is not None)
-    await invitations.choose_password(call.runtime, call.path["token"], password, call.origin)
+    await one_time_links.choose_password(call.runtime, call.path["token"], password, call.origin)
     return call.redirect_to("/sign-in", "password")
 
 
@@ -112,7 +112,7 @@ async def reset(call: OfficeCall) -> Response:
 
 
 async def show_invitation(call: OfficeCall) -> Response:
-    invited = await invitations.find_invitation(call.runtime, call.path["token"])
+    invited = await one_time_links.find_invitation(call.runtime, call.path["token"])
     return show_gone(call, Errand.INVITATION) if invited is None else call.page("invitation", invited=invited)
 
 
@@ -120,7 +120,7 @@ async def show_invitation(call: OfficeCall) -> Response:
 async def join(call: OfficeCall) -> Response:
     """Accept an invitation, with a new account or the existing one, and sign in."""
     token = call.path["token"]
-    invited = await invitations.find_invitation(call.runtime, token)
+    invited = await one_time_links.find_invitation(call.runtime, token)
     if invited is None:
         return show_gone(call, Errand.INVITATION)
     if invited.user is not None:
@@ -138,7 +138,7 @@ async def join_with_new_account(call: OfficeCall, token: str, invited: PendingIn
         name, wrong = "", dict(refused.sentences)
     about = (invited.member.email, name, invited.organisation)
     password = await choose_password(call, about, wrong)
-    user = await invitations.join(call.runtime, token, invited, name, password, call.origin)
+    user = await one_time_links.join(call.runtime, token, invited, name, password, call.origin)
     assert user is not None, "None only for an incorrect password of an existing account"
     return user
 
@@ -153,7 +153,7 @@ async def join_with_account(call: OfficeCall, token: str, invited: PendingInvita
         raise FormError({"password": EMPTY})
     ip, lane = call.origin.ip, (await call.recognise(email)).lane
     async with call.tries.wait_for_turn(email, ip, lane):
-        user = await invitations.join(call.runtime, token, invited, "", password, call.origin, lane)
+        user = await one_time_links.join(call.runtime, token, invited, "", password, call.origin, lane)
     if user is None:
         raise FormError({"password": NOT_YOURS})
     call.tries.forgive_password(email, ip, lane)
@@ -164,7 +164,7 @@ async def join_with_account(call: OfficeCall, token: str, invited: PendingInvita
 
 
 async def show_setup(call: OfficeCall) -> Response:
-    if not await invitations.is_open(call.runtime, Errand.SETUP, call.path["token"]):
+    if not await one_time_links.is_open(call.runtime, Errand.SETUP, call.path["token"]):
         return show_gone(call, Errand.SETUP)
     first = await accounts.find_first_organisation(call.runtime.db)
     assert first is not None, "created when the program starts"
@@ -176,7 +176,7 @@ async def show_setup(call: OfficeCall) -> Response:
 async def set_up(call: OfficeCall) -> Response:
     """Create the first owner, name the first organisation, and sign the owner in."""
     token = call.path["token"]
-    if not await invitations.is_open(call.runtime, Errand.SETUP, token):
+    if not await one_time_links.is_open(call.runtime, Errand.SETUP, token):
         return show_gone(call, Errand.SETUP)
     given, wrong = None, {}
     try:
@@ -188,7 +188,7 @@ async def set_up(call: OfficeCall) -> Response:
     assert given is not None, "an invalid form has raised Wrong"
     founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
     try:
-        user = await invitations.set_up_owner(call.runtime, token, founder, call.origin)
+        user = await one_time_links.set_up_owner(call.runtime, token, founder, call.origin)
     except Problem as problem:
         if problem.code == "member_exists":
             raise FormError({"email": problem.message}) from None

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from esign.actions.people import sessions
 from esign.core.people.user import Session, Stage
 from esign.store.people import users
-from esign.web.office.frame import expired_form
+from esign.web.office.frame import held_form
 from esign.web.office.frame.call import OfficeCall, accept_local_path
 from esign.web.office.frame.dispatch import ASK, PROOF, find_missing_proofs, prove
 from esign.web.office.frame.flash_messages import DONE
@@ -28,8 +28,8 @@ async def show_start(call: OfficeCall) -> Response:
 
 async def show(call: OfficeCall) -> Response:
     """Show the sign-in page; continue directly if the user has signed in in another tab meanwhile."""
-    if call.person is not None and expired_form.HELD in call.form:  # the user has signed in in another tab
-        return expired_form.show_held_form(call, call.form[expired_form.HELD])
+    if call.person is not None and held_form.HELD in call.form:  # the user has signed in in another tab
+        return held_form.show_held_form(call, call.form[held_form.HELD])
     if call.person is not None:
         return call.redirect_to(accept_local_path(call.request.query_params.get("next", "")) or HOME)
     return call.page("sign_in", next=find_next_path(call))
@@ -54,7 +54,7 @@ async def sign_in(call: OfficeCall) -> Response:
     await replace_session(call, *found)
     if found[1].stage is Stage.WHOLE:
         call.browser = browser.token
-    if expired_form.HELD in call.form:
+    if held_form.HELD in call.form:
         return await resume_form(call, found[1])
     return enter_office(call, found[1], find_next_path(call))
 
@@ -62,7 +62,7 @@ async def sign_in(call: OfficeCall) -> Response:
 async def resume_form(call: OfficeCall, session: Session) -> Response:
     """Show the kept form, or first the page that asks for a code, with the form inside."""
     if session.stage is Stage.WHOLE:
-        return expired_form.show_held_form(call, call.form[expired_form.HELD])
+        return held_form.show_held_form(call, call.form[held_form.HELD])
     return call.page("code", next=None)
 
 
@@ -101,9 +101,9 @@ async def give_code(call: OfficeCall) -> Response:
         raise FormError({"code": WRONG_CODE})
     call.tries.forgive("code", user.id, call.origin.ip, browser.lane)
     call.browser = browser.token
-    if expired_form.HELD in call.form:
+    if held_form.HELD in call.form:
         call.session = await sessions.find_session(call.runtime, call.cookie)
-        return expired_form.show_held_form(call, call.form[expired_form.HELD])
+        return held_form.show_held_form(call, call.form[held_form.HELD])
     return call.redirect_to(find_next_path(call) or "/")
 
 

@@ -10,11 +10,11 @@ from esign.actions.people import settings
 from esign.core.document.state.edit import make_title
 from esign.core.document.template import Template
 from esign.web.office.draft.upload import UploadKind, render_page, return_content, take_all
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 
 
-async def create_template(call: OfficeCall, name: str, content: bytes, keep: resubmit.Keep) -> Template:
+async def create_template(call: OfficeCall, name: str, content: bytes, keep: create_once.Keep) -> Template:
     defaults = await settings.read(call.runtime, call.owner)
     order = TemplateOrder(
         file_name=name,

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from esign.actions.document import page_views, templates
 from esign.core.document.template import Template, TemplateRole
 from esign.web.office.draft.edit import ROLES
+from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import make_picture_response, parse_picture_address
-from esign.web.office.draft.preflight import describe_changes
 from esign.web.office.editor import editor
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.template.listing import find_last_use

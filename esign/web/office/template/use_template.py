@@ -18,7 +18,7 @@ from esign.web.http.validation import check
 from esign.web.office.draft.draft_form import REMINDERS, fill_top, normalise_lines
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
-from esign.web.office.frame import resubmit
+from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 from esign.web.office.template.page import find_template, get_template_path, sort_roles
@@ -79,16 +79,18 @@ async def use_template(call: OfficeCall) -> Response:
     A form that is sent twice makes one document.
     """
     template = await find_template(call)
-    name, body = resubmit.read_form_name(call.form), make_use_body(call.form, template)
+    name, body = create_once.read_form_name(call.form), make_use_body(call.form, template)
 
-    async def create(keep: resubmit.Keep) -> Document:
+    async def create(keep: create_once.Keep) -> Document:
         wanted = build_use(call.runtime, check(UseTemplate, body))
         return await templates.use(
             call.runtime, call.owner, template.id, call.actor, call.origin, wanted, keep
         )
 
     try:
-        made = await resubmit.create_once(call, name, f"{get_template_path(template.id)}/use", body, create)
+        made = await create_once.create_once(
+            call, name, f"{get_template_path(template.id)}/use", body, create
+        )
     except Problem as problem:
         raise place_problem(problem, template, call.form) from None
     if call.form.get("do") != "send":

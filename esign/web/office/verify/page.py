@@ -13,9 +13,9 @@ from esign.store.document import public_records
 from esign.web.http.multipart import SentFile
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
-from esign.web.office.verify import identity
+from esign.web.office.verify import known_file
 from esign.web.office.verify.seals import check_archive_stamps, describe_seal
-from esign.web.office.verify.texts import format_size, format_time, make_printable
+from esign.web.office.verify.untrusted_text import format_size, format_time, make_printable
 from esign.web.office.verify.verdict import reach_verdict
 
 NOTHING = "No file was chosen. Choose the PDF that you want to check."
@@ -33,7 +33,7 @@ async def show(call: OfficeCall) -> Response:
     asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
     record = await public_records.find(call.runtime.db, asked) if asked else None
-    about = identity.describe_record(record) if asked else None
+    about = known_file.describe_record(record) if asked else None
     limits = call.runtime.config.limits
     return call.page("verify", asked=make_printable(asked), about=about, limits=limits)
 
@@ -81,8 +81,8 @@ def show_result(call: OfficeCall, file: SentFile, finding: FileFinding, asked: s
     return call.page(
         "verify_result",
         asked=make_printable(asked),
-        note=identity.compare_with_record(finding) if asked else None,
-        known=None if asked else identity.find_known_file(finding),
+        note=known_file.compare_with_record(finding) if asked else None,
+        known=None if asked else known_file.find_known_file(finding),
         name=make_printable(file.name) or "Your file",
         size=format_size(len(file.content)),
         found=found,

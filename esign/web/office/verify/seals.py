@@ -29,7 +29,7 @@ from esign.pdf.report import (
     Signature,
     is_level_missed,
 )
-from esign.web.office.verify.texts import format_time, make_printable
+from esign.web.office.verify.untrusted_text import format_time, make_printable
 
 ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]

@@ -24,7 +24,7 @@ from esign.pdf.report import (
 )
 from esign.store.document.public_records import PublicRecord
 from esign.web.office.verify.seals import SealSummary, name_additions
-from esign.web.office.verify.texts import format_time
+from esign.web.office.verify.untrusted_text import format_time
 
 ASK = "Do not rely on this file. Ask whoever gave it to you for the sealed original."
 UNSIGNED = (

@@ -14,7 +14,7 @@ from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
 from esign.web.http.validation import check
-from esign.web.office.frame import edit_conflict, paging, resubmit
+from esign.web.office.frame import create_once, edit_conflict, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.webhook import event_choices as events
@@ -102,7 +102,7 @@ async def create(call: OfficeCall) -> Response:
     """Create a webhook and show its secret. The answer is the only one that contains it."""
     given = check_form(CreateWebhook, call)
 
-    async def create(keep: resubmit.Keep) -> Webhook:
+    async def create(keep: create_once.Keep) -> Webhook:
         hook, _ = await webhooks.create(
             call.runtime,
             call.owner,
@@ -115,8 +115,8 @@ async def create(call: OfficeCall) -> Response:
         return hook
 
     try:
-        made = await resubmit.create_once(
-            call, resubmit.choose_form_name(call), HERE, given.model_dump(mode="json"), create
+        made = await create_once.create_once(
+            call, create_once.choose_form_name(call), HERE, given.model_dump(mode="json"), create
         )
     except Problem as problem:
         raise explain_problem(problem) from None
@@ -239,12 +239,12 @@ async def rotate(call: OfficeCall) -> Response:
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise FormError({"grace": "Choose one of these."})
 
-    async def create(keep: resubmit.Keep) -> RotatedSecret:
+    async def create(keep: create_once.Keep) -> RotatedSecret:
         return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.caller)
 
     try:
-        await resubmit.create_once(
-            call, resubmit.choose_form_name(call, hook.id), f"{HERE}/secret", {"grace": given}, create
+        await create_once.create_once(
+            call, create_once.choose_form_name(call, hook.id), f"{HERE}/secret", {"grace": given}, create
         )
     except Problem as problem:
         if problem.code != "rotation_in_progress":

@@ -24,7 +24,7 @@ from esign.pdf.worker.workers import Workers
 from esign.store.document import documents
 from esign.web.office.document.page import find_missing
 from esign.web.office.document.timeline import SENTENCES
-from esign.web.office.draft.preflight import describe_changes
+from esign.web.office.draft.explain_upload import describe_changes
 from tests.factories import an_organisation, store_organisation
 from tests.pdf.made import scripted
 from tests.pdf.worker.test_workers import ODD

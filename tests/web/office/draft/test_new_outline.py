@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from esign.core.document.document import Recipient, Role
-from esign.web.office.draft.outline import write_outline
+from esign.web.office.draft.draft_summary import write_outline
 from tests.factories import a_document
 
 

@@ -100,7 +100,7 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     assert (finding.verification["result"], finding.verification["issuedHere"]) == ("valid", False)
     assert finding.match is verify_file.Match.NOTHING, "it names a document of ours, and is not by us"
 
-    kept = folder(office) / "uploaded-seal_document.pem"
+    kept = folder(office) / "uploaded-seal.pem"
     assert kept.stat().st_mode & 0o777 == 0o600 and b"BEGIN PRIVATE KEY" in kept.read_bytes()
     question = await ada.get(BACK)
     assert (
@@ -316,6 +316,6 @@ async def test_who_changed_the_seal_is_kept_beside_it_with_time_and_address(offi
         changes[1].who == "Ada <ada@example.test>" and changes[1].ip and changes[1].at == office.clock.now()
     )
     assert changes[1].fingerprint == sha256(OWN.der) and changes[2].who is None
-    journal = folder(office) / "seal_document-changes.jsonl"
+    journal = folder(office) / "seal-changes.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"at": 1')
     assert office.runtime.keyring.read_history() == changes, "a line that a crash cut is passed over"

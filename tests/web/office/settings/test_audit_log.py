@@ -5,7 +5,7 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions.people import invitations, second_factor, users
+from esign.actions.people import one_time_links, second_factor, users
 from esign.actions.verification.verify_trails import recompute
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
@@ -187,13 +187,13 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
 
 async def test_a_password_chosen_by_a_mailed_link_is_told_as_well(office: Office) -> None:
     user = await office.user("Ada")
-    await invitations.send_reset_link(office.runtime, "ada@example.test", Origin("192.0.2.1"))
+    await one_time_links.send_reset_link(office.runtime, "ada@example.test", Origin("192.0.2.1"))
     asked = (await entries(office))[0]
     assert (asked["type"], asked["actor"]["kind"]) == ("member.password_reset_requested", "anonymous")
     token = await office.runtime.db.write(
-        lambda tx: invitations.issue_token(tx, Errand.RESET, user.id, office.clock.now())
+        lambda tx: one_time_links.issue_token(tx, Errand.RESET, user.id, office.clock.now())
     )
-    await invitations.choose_password(office.runtime, token, NEW, Origin("192.0.2.1"))
+    await one_time_links.choose_password(office.runtime, token, NEW, Origin("192.0.2.1"))
     assert (await entries(office))[0]["data"]["by"] == "link"
     assert (await subjects(office, "ada@example.test"))[-1] == "Your password was changed"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyotp
 import pytest
 
-from esign.actions.people import invitations, second_factor
+from esign.actions.people import one_time_links, second_factor
 from esign.core.actor import Origin
 from esign.core.instant import DAY, MINUTE
 from esign.core.people.member import MemberRole
@@ -28,7 +28,7 @@ OWNER = {
 
 
 async def setup_link(office: Office) -> str:
-    token = await invitations.issue_setup_token(office.runtime.db, office.clock.now())
+    token = await one_time_links.issue_setup_token(office.runtime.db, office.clock.now())
     assert token
     return f"/set-up/{token}"
 
@@ -50,7 +50,7 @@ async def test_the_printed_link_makes_the_owner_of_what_is_there(office: Office)
     gone = await office.visitor().get(path)
     assert (gone.status, gone.title) == (404, "This link no longer works")
     assert (await office.visitor().post(path, OWNER)).status == 404
-    assert await invitations.issue_setup_token(office.runtime.db, office.clock.now()) is None
+    assert await one_time_links.issue_setup_token(office.runtime.db, office.clock.now()) is None
 
 
 async def test_the_printed_link_ends_after_half_an_hour_and_with_the_next_start(office: Office) -> None:
@@ -71,9 +71,9 @@ async def test_of_two_who_set_up_at_once_one_becomes_the_owner(office: Office) -
     pages = await asyncio.gather(*(office.visitor().post(path, given) for given in (OWNER, other)))
     assert one_of(pages).to == "/server/address"
     assert len((await office.site.api.ok("GET", "/members"))["data"]) == 1
-    founder = invitations.Founder("A", "a@example.test", PASSWORD, "A", "UTC")
+    founder = one_time_links.Founder("A", "a@example.test", PASSWORD, "A", "UTC")
     with pytest.raises(Exception, match="not_found"):
-        await invitations.set_up_owner(office.runtime, token, founder, Origin())
+        await one_time_links.set_up_owner(office.runtime, token, founder, Origin())
 
 
 async def test_what_is_wrong_stands_at_its_field_and_the_rest_stays(office: Office) -> None:
@@ -308,12 +308,12 @@ async def test_using_one_link_for_a_new_password_uses_all_of_them(office: Office
 async def test_strangers_who_ask_for_links_use_neither_the_quota_nor_fill_a_mailbox(office: Office) -> None:
     await office.user("Ada")
     organisation = (await office.site.api.ok("GET", "/account"))["organisation"]["id"]
-    for _ in range(invitations.RESETS):
+    for _ in range(one_time_links.RESETS):
         await forgotten(office, "ada@example.test")
         office.clock.advance(seconds=1)
-    await invitations.send_reset_link(office.runtime, "ada@example.test", Origin())
+    await one_time_links.send_reset_link(office.runtime, "ada@example.test", Origin())
     await office.site.work("mail")
-    assert len(await office.mails()) == invitations.RESETS
+    assert len(await office.mails()) == one_time_links.RESETS
     assert await usage.count_emails(office.runtime.db, organisation, office.clock.now() // DAY) == 0
 
 

@@ -27,7 +27,7 @@ from esign.pdf.report import (
     summarise_signatures,
 )
 from esign.web.office.verify.seals import describe_seal
-from esign.web.office.verify.texts import format_size, make_printable
+from esign.web.office.verify.untrusted_text import format_size, make_printable
 from esign.web.office.verify.verdict import VerdictSummary, reach_verdict
 
 

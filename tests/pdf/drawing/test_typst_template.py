@@ -7,8 +7,8 @@ import pytest
 
 from esign.core.document.document import FieldType
 from esign.core.language import LANGUAGES
-from esign.pdf.drawing import certificate_page, overlay
-from esign.pdf.drawing.certificate_page import TextOverflow
+from esign.pdf.drawing import overlay, typst_template
+from esign.pdf.drawing.typst_template import TextOverflow
 from esign.pdf.seal_order import DrawnField, SealFailed
 from tests.pdf.sealing import SCRIPTS, a_field, a_recipient, every_type, image_of, text_of, the_facts, words
 from tests.pki import NOW
@@ -33,12 +33,12 @@ def test_names_and_titles_in_each_script_can_be_copied_out_of_the_certificate(sc
     name = SCRIPTS[script]
     facts = the_facts(a_recipient(name))
     facts["document"]["title"] = f"{name} 2027"
-    text = words(text_of(certificate_page.draw_template(facts, "certificate", NOW)))
+    text = words(text_of(typst_template.draw_template(facts, "certificate", NOW)))
     assert words(name) in text
 
 
 def test_the_certificate_says_who_what_and_by_which_hashes() -> None:
-    text = text_of(certificate_page.draw_template(the_facts(), "certificate", NOW))
+    text = text_of(typst_template.draw_template(the_facts(), "certificate", NOW))
     assert "12121212 12121212" in text
     assert "34343434 34343434" in text
     for said in (
@@ -52,12 +52,12 @@ def test_the_certificate_says_who_what_and_by_which_hashes() -> None:
 
 
 def test_one_recipient_fits_on_one_page() -> None:
-    assert pages_of(certificate_page.draw_template(the_facts(), "certificate", NOW)) == 1
+    assert pages_of(typst_template.draw_template(the_facts(), "certificate", NOW)) == 1
 
 
 def test_fifty_recipients_are_all_there() -> None:
     people = [a_recipient(f"Person Number {n}") for n in range(50)]
-    text = text_of(certificate_page.draw_template(the_facts(*people), "certificate", NOW))
+    text = text_of(typst_template.draw_template(the_facts(*people), "certificate", NOW))
     assert all(f"Person Number {n}" in text for n in range(50))
 
 
@@ -66,39 +66,39 @@ def test_every_language_has_every_word(lang: str) -> None:
     def shape(words: Any) -> Any:
         return {key: shape(value) for key, value in words.items()} if isinstance(words, dict) else None
 
-    assert shape(certificate_page.load_labels(lang)) == shape(certificate_page.load_labels("en"))
-    assert certificate_page.draw_template(the_facts(lang=lang), "certificate", NOW).startswith(b"%PDF-")
+    assert shape(typst_template.load_labels(lang)) == shape(typst_template.load_labels("en"))
+    assert typst_template.draw_template(the_facts(lang=lang), "certificate", NOW).startswith(b"%PDF-")
 
 
 @pytest.mark.parametrize(
     ("lang", "chosen"), [("de-AT", "de"), ("pt-BR", "pt"), ("ko", "en"), ("", "en"), ("../labels/de", "en")]
 )
 def test_a_language_without_words_of_its_own_takes_the_nearest(lang: str, chosen: str) -> None:
-    assert certificate_page.load_labels(lang)["lang"] == chosen
-    text = text_of(certificate_page.draw_template(the_facts(lang=lang), "certificate", NOW))
-    assert certificate_page.load_labels(chosen)["title"] in text
+    assert typst_template.load_labels(lang)["lang"] == chosen
+    text = text_of(typst_template.draw_template(the_facts(lang=lang), "certificate", NOW))
+    assert typst_template.load_labels(chosen)["title"] in text
 
 
 def test_the_code_links_to_the_address_where_the_document_is_verified() -> None:
-    with pikepdf.open(io.BytesIO(certificate_page.draw_template(the_facts(), "certificate", NOW))) as pdf:
+    with pikepdf.open(io.BytesIO(typst_template.draw_template(the_facts(), "certificate", NOW))) as pdf:
         links = [str(note.A.URI) for note in pdf.pages[0].obj.get("/Annots", [])]
     assert links == ["https://sign.example.org/verify/doc_1"]
 
 
 def test_a_character_without_a_font_stops_the_certificate_instead_of_printing_a_box() -> None:
     with pytest.raises(SealFailed, match=r"certificate cannot be drawn.*山"):
-        certificate_page.draw_template(the_facts(a_recipient("山")), "certificate", NOW)
+        typst_template.draw_template(the_facts(a_recipient("山")), "certificate", NOW)
 
 
 def test_the_same_facts_give_the_same_file() -> None:
-    assert certificate_page.draw_template(the_facts(), "certificate", NOW) == certificate_page.draw_template(
+    assert typst_template.draw_template(the_facts(), "certificate", NOW) == typst_template.draw_template(
         the_facts(), "certificate", NOW
     )
 
 
 def test_the_certificate_of_test_mode_says_that_it_has_no_effect() -> None:
     assert "TEST – no legal effect" in text_of(
-        certificate_page.draw_template(the_facts(mode="test"), "certificate", NOW)
+        typst_template.draw_template(the_facts(mode="test"), "certificate", NOW)
     )
 
 
@@ -252,11 +252,11 @@ def test_a_typed_signature_needs_no_hand() -> None:
     bare = {"kind": "typed", "text": "Jo Li", "hand": None}
     assert "Jo Li" in text_of(drawn(a_field("signature", **bare)))
     facts = the_facts(a_recipient("Ana", signature=bare, ip=None, device=None))
-    assert "Jo Li" in text_of(certificate_page.draw_template(facts, "certificate", NOW))
+    assert "Jo Li" in text_of(typst_template.draw_template(facts, "certificate", NOW))
 
 
 def test_json_facts_survive_as_they_are() -> None:
     facts = json.loads(json.dumps(the_facts()))
-    assert certificate_page.draw_template(facts, "certificate", NOW) == certificate_page.draw_template(
+    assert typst_template.draw_template(facts, "certificate", NOW) == typst_template.draw_template(
         the_facts(), "certificate", NOW
     )

@@ -7,7 +7,7 @@ from esign.actions.verification.verify_file import FileFinding, Match
 from esign.core.actor import Mode
 from esign.store.document.public_records import PublicRecord
 from esign.web.office.verify.seals import CheckLine
-from esign.web.office.verify.texts import format_time
+from esign.web.office.verify.untrusted_text import format_time
 
 
 @dataclass(frozen=True, slots=True)

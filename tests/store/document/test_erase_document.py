@@ -12,7 +12,7 @@ from esign.core.document.state import cancel_delete, lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.people.account import Organisation
 from esign.store.document import documents, outcomes, signing_links
-from esign.store.document.erasure import LETTERS, erase
+from esign.store.document.erase_document import LETTERS, erase
 from esign.store.engine.database import Database, Transaction
 from esign.store.queue import deliveries, events, idempotency, kept_mail, outbox, webhooks
 from esign.store.queue.kept_mail import KeptMail

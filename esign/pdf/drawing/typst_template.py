@@ -10,7 +10,7 @@ import typst
 
 from esign.core import language
 from esign.core.instant import Instant
-from esign.pdf.drawing import cjk_fonts, glyphs
+from esign.pdf.drawing import cjk_fonts, missing_glyphs
 from esign.pdf.drawing.qr_code import draw_qr_code
 from esign.pdf.seal_order import SealFailed
 
@@ -40,7 +40,7 @@ def _load_fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
     return typst.Fonts(
         include_system_fonts=False,
         include_embedded_fonts=False,
-        font_paths=[str(glyphs.FONTS), *cjk_fonts.find_folders(font_paths)],
+        font_paths=[str(missing_glyphs.FONTS), *cjk_fonts.find_folders(font_paths)],
     )
 
 
@@ -87,12 +87,12 @@ def _spell_missing_characters(facts: dict[str, Any], font_paths: tuple[str, ...]
     seal, audit = facts.get("seal"), facts["audit"]
     entries = [line for line in audit if "gap" not in line]
     texts = [text for line in entries for text in (line["actor"]["name"], line["note"]) if text]
-    left = glyphs.find_missing_with_system([*texts, *_list_seal_names(seal)], font_paths)
+    left = missing_glyphs.find_missing_with_system([*texts, *_list_seal_names(seal)], font_paths)
     if not left:
         return facts
 
     def spelt(text: str | None) -> str | None:
-        return glyphs.spell_characters(text, left) if text else text
+        return missing_glyphs.spell_characters(text, left) if text else text
 
     lines = [
         line

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from esign.core.document.document import Field, FieldType, PageGeometry
+from esign.web.signing.field_steps import SigningStep, build_steps, format_date
 from esign.web.signing.page import choose_colours, make_initials
-from esign.web.signing.steps import SigningStep, build_steps, format_date
 from esign.web.signing.words import WordLibrary
 from tests.web.signing.port import a_field, a_recipient
 

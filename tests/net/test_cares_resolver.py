@@ -18,9 +18,9 @@ from esign.mail.message import NamedMailbox, compose_message
 from esign.mail.sheet import Letter
 from esign.mail.smtp import SmtpServer
 from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
-from esign.net.resolver import NameResolver, write_address
+from esign.net.cares_resolver import NameResolver, write_address
 from esign.system.clock import SystemClock
-from esign.system.resolve_names import THREADS, SystemLookup
+from esign.system.system_lookup import THREADS, SystemLookup
 from tests.net.receiver import receiving
 
 HEADERS = {"Content-Type": "application/json"}
@@ -206,7 +206,7 @@ def test_the_program_ends_while_a_lookup_hangs(tmp_path: Path) -> None:
     script = tmp_path / "ends.py"
     script.write_text(
         "import asyncio, threading\n"
-        "from esign.system.resolve_names import SystemLookup\n"
+        "from esign.system.system_lookup import SystemLookup\n"
         "async def main():\n"
         "    lookup = SystemLookup(lambda *a, **k: threading.Event().wait(600), patience=0.1)\n"
         "    try:\n"

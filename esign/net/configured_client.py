@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
 from esign.net.gate import AddressGate, Resolve
 from esign.net.zones import Zone
-from esign.system.resolve_names import SystemLookup
+from esign.system.system_lookup import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

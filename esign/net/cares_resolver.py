@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from esign.system.resolve_names import NameUnanswered, is_literal
+from esign.system.system_lookup import NameUnanswered, is_literal
 
 if TYPE_CHECKING:
     import aiodns
