@@ -258,10 +258,10 @@ def test_where_it_no_longer_can_the_algorithm_is_named_with_how_to_convert(tmp_p
     (tmp_path / "new.p12").write_bytes(a_seal(ROOT).pkcs12("right"))
     code = """if True:
         from pathlib import Path
-        from esign.authority import AuthorityError, Given
+        from esign.authority import AuthorityError, SealFiles
         for name, passphrase in (("own.p12", "right"), ("new.p12", "right"), ("new.p12", "wrong")):
             try:
-                Given(Path(name), None, passphrase).read()
+                SealFiles(Path(name), None, passphrase).read()
                 print("opened")
             except AuthorityError as error:
                 print(error)

@@ -83,7 +83,7 @@ def test_a_clock_that_stays_where_it_is_for_ten_minutes_is_believed(machine: Mac
     machine.passes(clock, 595)
     assert clock.doubt is not None and clock.now() == machine.true
     machine.passes(clock, 10)
-    assert clock.doubt is None and clock.now() == clock.settled() == machine.now()
+    assert clock.doubt is None and clock.now() == clock.read_settled_time() == machine.now()
 
 
 def test_each_further_jump_begins_the_ten_minutes_anew(machine: Machine) -> None:
@@ -99,7 +99,7 @@ def test_an_operator_s_word_is_enough(machine: Machine) -> None:
     machine.error = YEAR
     assert clock.doubt is not None
     clock.confirm()
-    assert clock.doubt is None and clock.settled() == machine.now()
+    assert clock.doubt is None and clock.read_settled_time() == machine.now()
 
 
 # ---------- over a restart ----------
@@ -123,7 +123,7 @@ def test_a_restart_of_the_program_does_not_confirm_a_jump(machine: Machine, erro
     clock = restarted(machine, mark)
     assert clock.now() == machine.true and clock.doubt is not None
     machine.error = 0
-    assert clock.doubt is None and clock.settled() == machine.true
+    assert clock.doubt is None and clock.read_settled_time() == machine.true
 
 
 def test_a_program_that_was_stopped_for_a_month_on_a_running_machine_knows_it(machine: Machine) -> None:

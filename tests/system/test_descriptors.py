@@ -8,11 +8,11 @@ import pytest
 
 PROGRAM = """
 import resource, sys
-from esign.system.descriptors import TooFew, raise_limit
+from esign.system.descriptors import TooFewDescriptors, raise_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
 try:
     print(raise_limit())
-except TooFew as error:
+except TooFewDescriptors as error:
     print("refused:", error)
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
