@@ -261,7 +261,7 @@ def test_where_it_no_longer_can_the_algorithm_is_named_with_how_to_convert(tmp_p
         from esign.authority import AuthorityError, SealFiles
         for name, passphrase in (("own.p12", "right"), ("new.p12", "right"), ("new.p12", "wrong")):
             try:
-                SealFiles(Path(name), None, passphrase).read()
+                SealFiles(Path(name), None, passphrase).read_material()
                 print("opened")
             except AuthorityError as error:
                 print(error)

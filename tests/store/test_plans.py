@@ -149,7 +149,7 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 WANTED = events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "accounts.keys_of": lambda tx: accounts.find_all_keys(tx, ORGANISATION),
+    "accounts.find_all_keys": lambda tx: accounts.find_all_keys(tx, ORGANISATION),
     "accounts.find_keys": lambda tx: accounts.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
     "accounts.find_active_keys_of": lambda tx: accounts.find_active_keys_of(tx, MEMBER, NOW),
     "accounts.find_expiring_keys": lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + 1),
@@ -167,7 +167,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "audit_log.prune_failures": lambda tx: audit_log.prune_failures(tx, NOW, 500),
     "blobs.prune": lambda tx: blobs.prune(tx, NOW, 16),
     "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
-    "deliveries.attempts": lambda tx: deliveries.find_attempts(tx, 1),
+    "deliveries.find_attempts": lambda tx: deliveries.find_attempts(tx, 1),
     "deliveries.claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "boot"),
     "deliveries.find_page": lambda tx: deliveries.find_page(tx, "wh_1", 25, AFTER),
     "deliveries.find_page of a type": lambda tx: deliveries.find_page(
@@ -183,7 +183,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_documents.find_ended without a seal": lambda tx: due_documents.find_ended(
         tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
     ),
-    "erasings.newest": lambda tx: erasings.find_newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
+    "erasings.find_newest": lambda tx: erasings.find_newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
     "events.find_received": lambda tx: events.find_received(tx, WANTED, "wh_1", 25, AFTER),
     "events.find_page": lambda tx: events.find_page(tx, WANTED, 25, AFTER),
     "events.find_page of a type": lambda tx: events.find_page(
@@ -196,18 +196,18 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, replace(WANTED, hidden="audit.recorded"), 25, AFTER
     ),
     "events.find_times": lambda tx: events.find_times(tx, "doc_1", "recipient.unblocked", "rcp_1", NOW),
-    "events.trail": lambda tx: events.find_entries(tx, "doc_1", 5, 25),
+    "events.find_entries": lambda tx: events.find_entries(tx, "doc_1", 5, 25),
     "events.prune": lambda tx: events.prune(tx, NOW, 500),
     "phone_handoffs.prune": lambda tx: phone_handoffs.prune(tx, NOW, 500),
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
     "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),
-    "kept_mail.newest": lambda tx: kept_mail.find_newest(tx, 25),
-    "kept_mail.find_tests": lambda tx: kept_mail.find_test_mails(tx, ORGANISATION, 25, AFTER),
+    "kept_mail.find_newest": lambda tx: kept_mail.find_newest(tx, 25),
+    "kept_mail.find_test_mails": lambda tx: kept_mail.find_test_mails(tx, ORGANISATION, 25, AFTER),
     "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
-    "accounts.organisations_of": lambda tx: accounts.find_organisations_of_user(tx, "usr_1"),
-    "members.of_user": lambda tx: members.find_by_user(tx, "usr_1"),
+    "accounts.find_organisations_of_user": lambda tx: accounts.find_organisations_of_user(tx, "usr_1"),
+    "members.find_by_user": lambda tx: members.find_by_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
@@ -217,8 +217,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
-    "templates.naming": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
-    "templates.titles": lambda tx: templates.find_titles(tx, ORGANISATION, Mode.LIVE, 100),
+    "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
+    "templates.find_titles": lambda tx: templates.find_titles(tx, ORGANISATION, Mode.LIVE, 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "page_views.prune": lambda tx: page_views.prune(tx, NOW, 16),
@@ -230,20 +230,20 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 }
 SHORT = {
     "outcomes.record": "it writes; what it answers are the few entries that it made",
-    "tsa_answers.known": "the settings have ten at most",
-    "accounts.organisations": "an installation has a handful",
-    "erasings.unfinished": "a handful, along an index that holds no others",
-    "members.administrators": "an organisation has a handful, and is asked for rarely",
-    "outbox.pending": "for tests alone",
+    "tsa_answers.find_asked": "the settings have ten at most",
+    "accounts.find_organisations": "an installation has a handful",
+    "erasings.find_unfinished": "a handful, along an index that holds no others",
+    "members.find_administrators": "an organisation has a handful, and is asked for rarely",
+    "outbox.find_pending": "for tests alone",
     "trails.find_headless": "once, after the upgrade of a database from before trails had heads",
     "outbox.find_due_mails": "a walk through the few organisations with waiting mails; see test_outbox",
     "outbox.find_due_seals": "a walk through the few organisations with waiting seals; see test_outbox",
-    "users.everybody": "for the command line alone",
+    "users.find_all": "for the command line alone",
     "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
-    "deliveries.pending": "for tests alone",
+    "deliveries.find_pending": "for tests alone",
     "listing.find_page": "above",
-    "listing.count": "above",
-    "listing.read": "above",
+    "listing.count_filters": "above",
+    "listing.read_documents": "above",
 }
 SCAN = re.compile(r"SCAN (?!CONSTANT|\d+ CONSTANT|\(|SUBQUERY|kept_mail USING INDEX kept_mail_newest)")
 """The newest of all kept mails are the beginning of an index, not a walk through it."""
