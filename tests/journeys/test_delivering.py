@@ -292,7 +292,7 @@ async def test_an_attempt_that_nobody_foresaw_counts_as_failed(
     await happen(site, 1, QUICK)
     assert await deliver_webhooks.drain(site.runtime) == 1
     [delivery] = (await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries"))["data"]
-    assert (delivery["status"], delivery["lastError"]) == ("pending", "internal_error: Damaged")
+    assert (delivery["status"], delivery["lastError"]) == ("pending", "internal_error: DamagedCiphertext")
     assert "failed" in caplog.text
 
 
