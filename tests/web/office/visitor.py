@@ -187,13 +187,20 @@ class Office:
         assert found
         return found
 
+    async def letters(self, email: str) -> list[str]:
+        """The texts of the mails there, once they have left, the newest first."""
+        await self.site.work("mail")
+        texts = []
+        for mail in reversed(await self.mails()):
+            if email in mail.recipient:
+                message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, mail.id)
+                assert message is not None
+                texts.append(part(message, "plain"))
+        return texts
+
     async def letter(self, email: str) -> str:
         """The text of the newest mail there, once it has left."""
-        await self.site.work("mail")
-        newest = [mail.id for mail in await self.mails() if email in mail.recipient][-1]
-        message = await embedded_outbox.read_mail(self.runtime.db, self.runtime.vault, newest)
-        assert message is not None
-        return part(message, "plain")
+        return (await self.letters(email))[0]
 
     async def mails(self) -> list[Any]:
         """Every mail that has left."""
@@ -201,7 +208,12 @@ class Office:
 
     async def link(self, email: str) -> str:
         """The path of the newest link that was mailed there."""
-        found = re.search(rf"{re.escape(self.site.base)}(/\S+)", await self.letter(email))
+        found = None
+        for text in await self.letters(
+            email
+        ):  # mails of several organisations leave in turns, in no order of time
+            if found := re.search(rf"{re.escape(self.site.base)}(/\S+)", text):
+                break
         assert found
         return found[1]
 
