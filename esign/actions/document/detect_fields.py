@@ -89,11 +89,13 @@ async def find_blanks(runtime: Runtime, document: Document) -> DetectedFields:
 async def read_blanks(runtime: Runtime, file: File, organisation_id: str) -> bytes:
     """Return the fields detected in a file, as JSON that can be stored."""
 
-    async def given() -> tuple[object, ...]:
+    async def read_arguments() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.uploaded), await blobs.get(runtime.db, file.prepared)
 
     turn, name = QueueTurn(PdfJobKind.PREVIEW, organisation_id), f"blanks {file.uploaded}"
-    found = await runtime.pdf.run_task_when_free("blanks", DetectedFields, given, turn=turn, name=name)
+    found = await runtime.pdf.run_task_when_free(
+        "blanks", DetectedFields, read_arguments, turn=turn, name=name
+    )
     return json.dumps(asdict(found), ensure_ascii=False).encode()
 
 

@@ -47,11 +47,11 @@ async def read_template_picture(runtime: Runtime, template: Template, number: in
 async def render_sharper(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
     """Render a page at a larger `size`."""
 
-    async def given() -> tuple[object, ...]:
+    async def read_arguments() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
 
     name = f"sharper {file.prepared} {number} {size}"
-    return bytes(await runtime.pdf.run_task_when_free("sharper", bytes, given, turn=turn, name=name))
+    return bytes(await runtime.pdf.run_task_when_free("sharper", bytes, read_arguments, turn=turn, name=name))
 
 
 def name_view(document: Document, name: str) -> str:
@@ -81,7 +81,7 @@ async def read_filled_picture(
 
     looking = turn or QueueTurn(PdfJobKind.PREVIEW, document.organisation_id)
 
-    async def given() -> tuple[object, ...]:
+    async def read_arguments() -> tuple[object, ...]:
         inks = await load_ink_pictures(runtime, people)
         fields = [make_drawn_field(field, who, inks) for field, who in here]
         page, lang = (
@@ -91,7 +91,7 @@ async def read_filled_picture(
         return fields, page, size, lang, runtime.clock.now(), list_font_paths(runtime)
 
     async def make() -> bytes:
-        return bytes(await runtime.pdf.run_task_when_free("filled", bytes, given, turn=looking))
+        return bytes(await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking))
 
     return await find_or_make(runtime, document, f"{number}.{size}.{done}", make)
 
@@ -99,12 +99,14 @@ async def read_filled_picture(
 async def read_text(runtime: Runtime, document: Document, number: int, turn: QueueTurn) -> bytes:
     """Return the paragraphs of a page as JSON."""
 
-    async def given() -> tuple[object, ...]:
+    async def read_arguments() -> tuple[object, ...]:
         return await blobs.get(runtime.db, document.file.prepared), number
 
     async def make() -> bytes:
         name = f"read {document.file.prepared} {number}"
-        found = await runtime.pdf.run_task_when_free("read", list[Paragraph], given, turn=turn, name=name)
+        found = await runtime.pdf.run_task_when_free(
+            "read", list[Paragraph], read_arguments, turn=turn, name=name
+        )
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
     return await find_or_make(runtime, document, f"{number}.text", make)

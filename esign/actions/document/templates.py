@@ -1,6 +1,6 @@
 """Creates, reads, changes and uses templates (contract 3.3)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,7 +93,7 @@ async def create(runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Kee
         await usage.add(tx, meter, Usage(storage_bytes=uploaded.size))
         return await add(tx, runtime, template, keep)
 
-    return await write_and_wake(runtime, write)
+    return await runtime.db.write(write)
 
 
 async def create_from_document(
@@ -125,7 +125,7 @@ async def create_from_document(
         )
         return await add(tx, runtime, template, keep)
 
-    return await write_and_wake(runtime, write)
+    return await runtime.db.write(write)
 
 
 async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep | None) -> Template:
@@ -190,7 +190,7 @@ async def change(
             await keep(tx, template)
         return template
 
-    return await write_and_wake(runtime, write)
+    return await runtime.db.write(write)
 
 
 async def delete(
@@ -218,7 +218,7 @@ async def delete(
             await keep(tx, template)
         return template
 
-    return await write_and_wake(runtime, write)
+    return await runtime.db.write(write)
 
 
 async def use(
@@ -287,9 +287,3 @@ async def announce_event(tx: Transaction, event_type: str, template: Template, n
     """Announce an event of the template to the organisation's webhooks."""
     body = webhook.make_template_payload(event_type, now, make_id("evt", now), template)
     await outcomes.announce(tx, body, template.organisation_id, template.mode, now)
-
-
-async def write_and_wake(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
-    """Run the write function, wake the workers, and return the template."""
-    template = await runtime.db.write(write)
-    return template

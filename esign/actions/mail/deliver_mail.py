@@ -139,7 +139,7 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
     """Send the e-mail, and record the result on the recipient of `post`, if any."""
     copy = MailCopy(parcel.letter, parcel.to.address)
     try:
-        message = await asyncio.to_thread(written, runtime, job, parcel)
+        message = await asyncio.to_thread(write_message, runtime, job, parcel)
         copy = mail_archive.fill_copy(copy, message, parcel.opening)
         reply = await test_mode_mail.send(runtime, message, parcel.about)
     except RelayFailure as failure:
@@ -153,7 +153,7 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
         await finish(runtime, job, post, delivery, copy=copy, reply=reply)
 
 
-def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
+def write_message(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
     """Return the complete message of an e-mail."""
     organisation = parcel.organisation
     return compose_message(

@@ -91,7 +91,7 @@ def _spell_missing_characters(facts: dict[str, Any], font_paths: tuple[str, ...]
     if not left:
         return facts
 
-    def spelt(text: str | None) -> str | None:
+    def spell(text: str | None) -> str | None:
         return missing_glyphs.spell_characters(text, left) if text else text
 
     lines = [
@@ -99,14 +99,14 @@ def _spell_missing_characters(facts: dict[str, Any], font_paths: tuple[str, ...]
         if "gap" in line
         else {
             **line,
-            "actor": {**line["actor"], "name": spelt(line["actor"]["name"])},
-            "note": spelt(line["note"]),
+            "actor": {**line["actor"], "name": spell(line["actor"]["name"])},
+            "note": spell(line["note"]),
         }
         for line in audit
     ]
     if seal:
-        time = {**seal["time"], "authority": spelt(seal["time"].get("authority"))}
-        seal = {**seal, "subject": spelt(seal["subject"]), "time": time}
+        time = {**seal["time"], "authority": spell(seal["time"].get("authority"))}
+        seal = {**seal, "subject": spell(seal["subject"]), "time": time}
     return {**facts, "seal": seal, "audit": lines}
 
 

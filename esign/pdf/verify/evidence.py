@@ -119,9 +119,9 @@ def _read_streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: 
     """Yield the readable entries of one list of the DSS."""
 
     def at(holder: Any, key: str) -> Any:
-        return resolved(holder.raw_get(key))
+        return resolve(holder.raw_get(key))
 
-    def resolved(item: Any) -> Any:
+    def resolve(item: Any) -> Any:
         # The object's own get_object() would return the newest version, not that of the revision.
         return handler.get_object(item.reference) if isinstance(item, generic.IndirectObject) else item
 
@@ -134,7 +134,7 @@ def _read_streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: 
         return
     for entry in entries:
         try:
-            found = kind.load(resolved(entry).data, strict=True)
+            found = kind.load(resolve(entry).data, strict=True)
             bytes(
                 found.dump(force=kind is x509.Certificate)
             )  # asn1crypto complains only when it has to parse

@@ -208,10 +208,10 @@ class Workers:
         busy, and otherwise `WorkerFailed`.
         """
 
-        async def given() -> Sequence[object]:
+        async def read_arguments() -> Sequence[object]:
             return arguments
 
-        return await self.run_task_when_free(task, kind, given, turn=turn)
+        return await self.run_task_when_free(task, kind, read_arguments, turn=turn)
 
     async def run_task_when_free(
         self,
@@ -290,12 +290,12 @@ class Workers:
     async def _judge_content(
         self, task: str, kind: Any, content: bytes, *more: object, turn: QueueTurn | None
     ) -> Any:
-        async def given() -> Sequence[object]:
+        async def read_arguments() -> Sequence[object]:
             return (content, *more)
 
         try:
             return await self.run_task_when_free(
-                task, kind, given, turn=turn, name=f"{task} {await hash_content(content)}"
+                task, kind, read_arguments, turn=turn, name=f"{task} {await hash_content(content)}"
             )
         except WorkerFailed as failure:
             raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from esign.config import Config
-from esign.core.instant import SECOND
+from esign.core.instant import SECOND, Millis
 from esign.core.people.user import ABSOLUTE
 from esign.store.people.known_browsers import REMEMBERED
 from esign.web.signing.cookies import build_name, is_secure
@@ -22,15 +22,7 @@ def find_session(request: Request, config: Config) -> str | None:
 
 def give_session(answer: Response, config: Config, token: str) -> None:
     """Set the session cookie."""
-    answer.set_cookie(
-        build_name(config, PLAIN),
-        token,
-        max_age=ABSOLUTE // SECOND,
-        path="/",
-        secure=is_secure(config),
-        httponly=True,
-        samesite="lax",
-    )
+    _give(answer, config, PLAIN, token, ABSOLUTE)
 
 
 def find_browser(request: Request, config: Config) -> str | None:
@@ -40,19 +32,23 @@ def find_browser(request: Request, config: Config) -> str | None:
 
 def give_browser(answer: Response, config: Config, token: str) -> None:
     """Set the cookie by which the browser is known."""
-    answer.set_cookie(
-        build_name(config, BROWSER),
-        token,
-        max_age=REMEMBERED // SECOND,
-        path="/",
-        secure=is_secure(config),
-        httponly=True,
-        samesite="lax",
-    )
+    _give(answer, config, BROWSER, token, REMEMBERED)
 
 
 def delete_session(answer: Response, config: Config) -> None:
     """Delete the session cookie. The browser stays known."""
     answer.delete_cookie(
         build_name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
+    )
+
+
+def _give(answer: Response, config: Config, name: str, token: str, lifetime: Millis) -> None:
+    answer.set_cookie(
+        build_name(config, name),
+        token,
+        max_age=lifetime // SECOND,
+        path="/",
+        secure=is_secure(config),
+        httponly=True,
+        samesite="lax",
     )
