@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from esign.actions.webhook import deliver_events
 from esign.core.actor import Mode
 from esign.core.instant import SECOND
 from esign.core.webhook.webhook import make_template_payload
@@ -292,7 +293,7 @@ async def test_an_attempt_that_nobody_foresaw_counts_as_failed(
     await happen(site, 1, QUICK)
     assert await deliver_webhooks.drain(site.runtime) == 1
     [delivery] = (await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries"))["data"]
-    assert (delivery["status"], delivery["lastError"]) == ("pending", "internal_error: DamagedCiphertext")
+    assert (delivery["status"], delivery["lastError"]) == ("pending", deliver_events.INTERNAL)
     assert "failed" in caplog.text
 
 

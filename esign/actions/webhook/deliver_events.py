@@ -23,6 +23,7 @@ from esign.store.queue import deliveries, webhooks
 from esign.system.entropy import draw_jitter
 
 log = logging.getLogger("esign.webhooks")
+INTERNAL = "internal_error: this server could not make the request; its log says why"
 
 OFF = {"members": ["enabled"], "enabled": False}
 
@@ -46,9 +47,9 @@ async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes
         answer = await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
     except (net.TargetRefused, net.RequestFailed) as failure:
         return DeliveryAttempt(at, took(), error=str(failure))
-    except Exception as error:
+    except Exception:
         log.exception("the attempt to deliver %s to %s failed", event_id, webhook.id)
-        return DeliveryAttempt(at, took(), error=f"internal_error: {type(error).__name__}")
+        return DeliveryAttempt(at, took(), error=INTERNAL)
     made = DeliveryAttempt(
         at,
         took(),
