@@ -8,6 +8,9 @@ from pathlib import Path
 from esign.store.engine.database import FILE, prepare
 from esign.system.vault import write_once
 
+# MiB kept for signing on a disk: the reserve of a data folder is a quarter of it, and a run makes 2,000 folders.
+SPARE = 4
+
 
 def lay_database(path: Path) -> None:
     """Where none lies yet. Saves a test the two dozen migrations, each of which waits for the disk."""

@@ -33,7 +33,7 @@ from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until
 from tests.journeys.letters import link_in
-from tests.pristine import lay_database
+from tests.pristine import SPARE, lay_database
 
 V1 = "/api/v1"
 PLENTY = 100_000
@@ -243,7 +243,7 @@ def a_config(folder: Path, **limits: int) -> Config:
     }
     return Config(
         server=ServerSettings(port=find_free_port()),
-        storage=StorageSettings(data_dir=folder),
+        storage=StorageSettings(data_dir=folder, spare_mib=SPARE),
         organisation=OrganisationSettings(name="Northlight", reply_to="office@northlight.example"),
         limits=LimitSettings(**{**generous, **limits}),
         signing=SigningSettings(reads_per_minute=0, writes_per_minute=0, wrong_links_per_minute=0),

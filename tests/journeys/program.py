@@ -24,6 +24,7 @@ port = {port}
 
 [storage]
 data_dir = "{data}"
+spare_mib = 4
 
 {more}
 """

@@ -24,7 +24,7 @@ from esign.system.clock import Clock
 from esign.web.http.server import run_server
 from tests.journeys.api import Api, Person, a_session
 from tests.journeys.letters import link_in
-from tests.pristine import lay_database
+from tests.pristine import SPARE, lay_database
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ async def a_site(
     """
     server = {"port": find_free_port(), **tables.pop("server", {})}
     tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
-    config = Config.model_validate({"server": server, "storage": {"data_dir": folder}, **tables})
+    config = Config.model_validate({"server": server, "storage": {"data_dir": folder, "spare_mib": SPARE}, **tables})
     lay_database(config.storage.data_dir / FILE)
     async with AsyncExitStack() as stack:
         if working:

@@ -41,6 +41,7 @@ from tests.journeys.api import V1, a_session, a_signature
 from tests.journeys.letters import link_in
 from tests.journeys.site import new_key
 from tests.model.rules import Attempt, Paper, Person
+from tests.pristine import SPARE
 
 T = TypeVar("T")
 
@@ -105,7 +106,7 @@ class Stage:
         self.folder, self.press = folder, Press()
         self.config = Config(
             server=ServerSettings(port=find_free_port()),
-            storage=StorageSettings(data_dir=folder / "new"),
+            storage=StorageSettings(data_dir=folder / "new", spare_mib=SPARE),
             limits=LimitSettings(requests_per_minute=PLENTY),
             signing=SigningSettings(reads_per_minute=0, writes_per_minute=0),
         )
@@ -152,7 +153,7 @@ class World:
     async def open(self) -> None:
         """The program on its data; jobs and ticks run only when told."""
         self._stack = AsyncExitStack()
-        config = self.stage.config.model_copy(update={"storage": StorageSettings(data_dir=self.data)})
+        config = self.stage.config.model_copy(update={"storage": StorageSettings(data_dir=self.data, spare_mib=SPARE)})
         opened = await self._stack.enter_async_context(open_runtime(config, self.clock))
         self.runtime: Runtime = replace(opened, pdf=self.press)
         await worker.recover(self.runtime)
