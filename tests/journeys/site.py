@@ -101,7 +101,9 @@ async def a_site(
     """
     server = {"port": find_free_port(), **tables.pop("server", {})}
     tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
-    config = Config.model_validate({"server": server, "storage": {"data_dir": folder, "spare_mib": SPARE}, **tables})
+    config = Config.model_validate(
+        {"server": server, "storage": {"data_dir": folder, "spare_mib": SPARE}, **tables}
+    )
     lay_database(config.storage.data_dir / FILE)
     async with AsyncExitStack() as stack:
         if working:

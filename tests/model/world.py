@@ -153,7 +153,9 @@ class World:
     async def open(self) -> None:
         """The program on its data; jobs and ticks run only when told."""
         self._stack = AsyncExitStack()
-        config = self.stage.config.model_copy(update={"storage": StorageSettings(data_dir=self.data, spare_mib=SPARE)})
+        config = self.stage.config.model_copy(
+            update={"storage": StorageSettings(data_dir=self.data, spare_mib=SPARE)}
+        )
         opened = await self._stack.enter_async_context(open_runtime(config, self.clock))
         self.runtime: Runtime = replace(opened, pdf=self.press)
         await worker.recover(self.runtime)
