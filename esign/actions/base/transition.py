@@ -1,7 +1,7 @@
 """Performs one transition of one document: read it, decide, save the outcome in one transaction, wake the workers."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TypeVar
 
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
@@ -13,26 +13,24 @@ from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
 from esign.system.vault import Vault
 
-Keep = Callable[[Transaction, Any], Awaitable[None]]
+R = TypeVar("R")
+
 Find = Callable[[Transaction], Awaitable[Document]]
 Decide = Callable[[Document], Outcome]
-Save = Callable[[Transaction, Outcome, Document, Vault, Instant], Awaitable[Any]]
+Save = Callable[[Transaction, Outcome, Document, Vault, Instant], Awaitable[R]]
+Keep = Callable[[Transaction, R], Awaitable[None]]
 
 
 async def perform_transition(
-    runtime: Runtime,
-    find: Find,
-    decide: Decide,
-    keep: Keep | None = None,
-    save: Save = outcomes.save,
-) -> Any:
-    """Return what `save` returns for the outcome, by default the document after the transition.
+    runtime: Runtime, find: Find, decide: Decide, save: Save[R], keep: Keep[R] | None = None
+) -> R:
+    """Return what `save` returns for the outcome; `outcomes.save` returns the document after the transition.
 
     A document that is past its expiry expires first (D10). That is committed even if `decide` then refuses.
     """
     now = runtime.clock.now()
 
-    async def write(tx: Transaction) -> Any:
+    async def write(tx: Transaction) -> R | Problem:
         before = await find(tx)
         late = lifecycle.is_past_expiry(before, runtime.clock.read_settled_time())
         if late:

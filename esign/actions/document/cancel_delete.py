@@ -9,7 +9,7 @@ from esign.core.document.state import cancel_delete
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Problem
 from esign.runtime import Runtime
-from esign.store.document import documents
+from esign.store.document import documents, outcomes
 from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
@@ -23,7 +23,7 @@ async def cancel(
     notify: bool,
     actor: Actor,
     origin: Origin,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
 ) -> Document:
     """Cancel the document on behalf of its sender (D11), and return it."""
     now = runtime.clock.now()
@@ -31,8 +31,8 @@ async def cancel(
     def decide(document: Document) -> Outcome:
         return cancel_delete.cancel(document, reason, notify, actor, origin, now)
 
-    cancelled: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep)
-    return cancelled
+    find = make_finder(owner, document_id)
+    return await perform_transition(runtime, find, decide, outcomes.save, keep)
 
 
 async def delete(
@@ -41,7 +41,7 @@ async def delete(
     document_id: str,
     actor: Actor,
     origin: Origin,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
     revision: int | None = None,
 ) -> Document:
     """Erase the document (D3, D12), and return it as it was.
@@ -56,8 +56,7 @@ async def delete(
         retention.require_unlocked(document, organisation, runtime.clock.read_settled_time())
         return cancel_delete.delete(document, actor, origin, now)
 
-    gone: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep, erase)
-    return gone
+    return await perform_transition(runtime, make_finder(owner, document_id), decide, erase, keep)
 
 
 async def delete_due(runtime: Runtime, document_id: str) -> bool:
@@ -84,7 +83,12 @@ async def delete_due(runtime: Runtime, document_id: str) -> bool:
 
 
 async def retry_seal(
-    runtime: Runtime, owner: Owner, document_id: str, actor: Actor, origin: Origin, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep[Document] | None = None,
 ) -> Document:
     """Make the failed seal of the document due now (D8), and return the document."""
     now = runtime.clock.now()
@@ -92,5 +96,5 @@ async def retry_seal(
     def decide(document: Document) -> Outcome:
         return cancel_delete.retry_seal(document, actor, origin, now)
 
-    sealing: Document = await perform_transition(runtime, make_finder(owner, document_id), decide, keep)
-    return sealing
+    find = make_finder(owner, document_id)
+    return await perform_transition(runtime, find, decide, outcomes.save, keep)

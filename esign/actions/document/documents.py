@@ -51,7 +51,7 @@ async def create(
     actor: Actor,
     origin: Origin,
     order: DocumentOrder,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
 ) -> Document:
     """Create a draft (D1) and return it. With `order.send` it is sent at once (D4).
 
@@ -118,7 +118,7 @@ async def send(
     document_id: str,
     actor: Actor,
     origin: Origin,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
     revision: int | None = None,
 ) -> Document:
     """Send the draft to its recipients (D4), and return the document.
@@ -144,8 +144,7 @@ async def send(
         check_revision(document, found.revision)  # only what was checked above is sent
         return lifecycle.send(document, actor, origin, now)
 
-    sent: Document = await perform_transition(runtime, find, decide, keep)
-    return sent
+    return await perform_transition(runtime, find, decide, outcomes.save, keep)
 
 
 async def list_obstacles(runtime: Runtime, draft: Document) -> list[Detail]:

@@ -21,7 +21,7 @@ async def duplicate(
     title: str | None,
     actor: Actor,
     origin: Origin,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
 ) -> Document:
     """Create a draft with the same file, recipients and fields. The original does not change."""
     await get(runtime, owner, document_id)  # expires the document first if its time is over

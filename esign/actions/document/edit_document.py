@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from esign.actions.base import printable_text
 from esign.actions.base.transition import Keep, Save, check_revision, perform_transition
@@ -24,6 +24,8 @@ from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import events
 from esign.system.vault import Vault
+
+R = TypeVar("R")
 
 WHILE: Millis = 15 * MINUTE
 
@@ -68,7 +70,7 @@ class DocumentChanges:
 
 
 async def edit(
-    runtime: Runtime, asking: ChangeRequest, changes: DocumentChanges, keep: Keep | None = None
+    runtime: Runtime, asking: ChangeRequest, changes: DocumentChanges, keep: Keep[Document] | None = None
 ) -> Document:
     """Change the document (D2), and return it. A new file is inspected first, and every field must lie on its pages."""
     current = await get(runtime, asking.owner, asking.document_id)
@@ -108,8 +110,7 @@ async def edit(
         return await outcomes.save(tx, outcome, before, vault, now)
 
     found = make_finder(asking.owner, asking.document_id)
-    edited: Document = await perform_transition(runtime, found, decide, keep, save)
-    return edited
+    return await perform_transition(runtime, found, decide, save, keep)
 
 
 async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:
@@ -138,7 +139,11 @@ def is_repetition(event: Event, entry: AuditEntry) -> bool:
 
 
 async def add_recipient(
-    runtime: Runtime, asking: ChangeRequest, recipient: Recipient, check: Check, keep: Keep | None = None
+    runtime: Runtime,
+    asking: ChangeRequest,
+    recipient: Recipient,
+    check: Check,
+    keep: Keep[Recipient] | None = None,
 ) -> Recipient:
     """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
@@ -149,12 +154,11 @@ async def add_recipient(
         check(document, recipient)
         return (*document.recipients, recipient)
 
-    added: Recipient = await change_recipients(runtime, asking, everybody, keep, make_save(recipient.id))
-    return added
+    return await change_recipients(runtime, asking, everybody, make_save(recipient.id), keep)
 
 
 async def remove_recipient(
-    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep | None = None
+    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep[str] | None = None
 ) -> str:
     """Remove a recipient from a draft, with their fields, and return the id."""
     (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
@@ -167,8 +171,7 @@ async def remove_recipient(
         await outcomes.save(tx, outcome, before, vault, now)
         return recipient_id
 
-    removed: str = await change_recipients(runtime, asking, others, keep, save)
-    return removed
+    return await change_recipients(runtime, asking, others, save, keep)
 
 
 async def change_recipient(
@@ -177,7 +180,7 @@ async def change_recipient(
     recipient_id: str,
     members: Mapping[str, Any],
     check: Check,
-    keep: Keep | None = None,
+    keep: Keep[Recipient] | None = None,
     *,
     require_send: Callable[[], None],
 ) -> Recipient:
@@ -211,13 +214,12 @@ async def change_recipient(
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
         await printable_text.check_texts(runtime, texts, current.organisation_id)
     found = make_finder(asking.owner, asking.document_id)
-    result: Recipient = await perform_transition(runtime, found, decide, keep, make_save(recipient_id))
-    return result
+    return await perform_transition(runtime, found, decide, make_save(recipient_id), keep)
 
 
 async def change_recipients(
-    runtime: Runtime, asking: ChangeRequest, recipients: Recipients, keep: Keep | None, save: Save
-) -> Any:
+    runtime: Runtime, asking: ChangeRequest, recipients: Recipients, save: Save[R], keep: Keep[R] | None
+) -> R:
     """Replace the recipients of a draft, and return what `save` returns."""
     now = runtime.clock.now()
 
@@ -227,11 +229,11 @@ async def change_recipients(
         return editing.edit(document, {"recipients": recipients(document)}, asking.actor, asking.origin, now)
 
     return await perform_transition(
-        runtime, make_finder(asking.owner, asking.document_id), decide, keep, save
+        runtime, make_finder(asking.owner, asking.document_id), decide, save, keep
     )
 
 
-def make_save(recipient_id: str) -> Save:
+def make_save(recipient_id: str) -> Save[Recipient]:
     """Return a function that saves an outcome and returns the recipient as it is then."""
 
     async def save(

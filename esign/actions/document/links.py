@@ -26,7 +26,11 @@ class IssuedLink:
 
 
 async def issue_link(
-    runtime: Runtime, asking: ChangeRequest, recipient_id: str, hours: int, keep: Keep | None = None
+    runtime: Runtime,
+    asking: ChangeRequest,
+    recipient_id: str,
+    hours: int,
+    keep: Keep[IssuedLink] | None = None,
 ) -> IssuedLink:
     """Issue one more link. Earlier links stay valid. It ends with the document at the latest.
 
@@ -56,5 +60,4 @@ async def issue_link(
         return IssuedLink(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
 
     found = make_finder(asking.owner, asking.document_id)
-    issued: IssuedLink = await perform_transition(runtime, found, decide, keep, save)
-    return issued
+    return await perform_transition(runtime, found, decide, save, keep)

@@ -63,7 +63,7 @@ async def remind_by_hand(
     asking: ChangeRequest,
     wanted: tuple[str, ...] | None,
     message: str | None,
-    keep: Keep | None = None,
+    keep: Keep[ReminderResult] | None = None,
 ) -> ReminderResult:
     """Remind the `wanted` recipients, or all who may be reminded, with a message of the sender.
 
@@ -92,5 +92,4 @@ async def remind_by_hand(
     decide(await get(runtime, asking.owner, asking.document_id))
     await quota.check_mails(runtime, runtime.db, asking.owner.organisation_id)
     found = make_finder(asking.owner, asking.document_id)
-    reminded: ReminderResult = await perform_transition(runtime, found, decide, keep, save)
-    return reminded
+    return await perform_transition(runtime, found, decide, save, keep)

@@ -63,7 +63,9 @@ class TemplateUse:
     metadata: dict[str, str] | None = None
 
 
-async def create(runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Keep | None = None) -> Template:
+async def create(
+    runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Keep[Template] | None = None
+) -> Template:
     """Create a template from a file, which is inspected and normalised as that of a document.
 
     Raises `limit_reached`, and what `upload.inspect` and `check_placement` raise.
@@ -97,7 +99,7 @@ async def create(runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Kee
 
 
 async def create_from_document(
-    runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep | None = None
+    runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep[Template] | None = None
 ) -> Template:
     """Create a template with the file and settings of a document, and a role for each of its recipients.
 
@@ -128,7 +130,7 @@ async def create_from_document(
     return await runtime.db.write(write)
 
 
-async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep | None) -> Template:
+async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep[Template] | None) -> Template:
     """Add the template and announce it to webhooks. Raises `limit_reached`."""
     check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
     await templates.add(tx, template)
@@ -169,7 +171,7 @@ async def change(
     owner: Owner,
     template_id: str,
     decide: Change,
-    keep: Keep | None = None,
+    keep: Keep[Template] | None = None,
     revision: int | None = None,
 ) -> Template:
     """Replace the template by what `decide` returns, and return it. If nothing changes, nothing is written.
@@ -197,7 +199,7 @@ async def delete(
     runtime: Runtime,
     owner: Owner,
     template_id: str,
-    keep: Keep | None = None,
+    keep: Keep[Template] | None = None,
     revision: int | None = None,
     *,
     caller: Caller,
@@ -228,7 +230,7 @@ async def use(
     actor: Actor,
     origin: Origin,
     wanted: TemplateUse,
-    keep: Keep | None = None,
+    keep: Keep[Document] | None = None,
 ) -> Document:
     """Create a draft from the template (D1). Its file was inspected when the template was created."""
     await get(runtime, owner, template_id)

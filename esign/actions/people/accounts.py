@@ -122,7 +122,7 @@ async def add_key(
     wish: KeyWish,
     caller: Caller,
     secret: str | None = None,
-    keep: Keep | None = None,
+    keep: Keep[ApiKey] | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key of the given organisation. Otherwise like `create_key`.
 

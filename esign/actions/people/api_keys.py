@@ -24,7 +24,7 @@ async def create(
     wish: KeyWish,
     by: Caller,
     secret: str | None = None,
-    keep: Keep | None = None,
+    keep: Keep[ApiKey] | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key of this organisation, and return it with its text, which is shown only this once.
 
@@ -63,7 +63,7 @@ async def rename(
     owner: Owner,
     key_id: str,
     name: str | None,
-    keep: Keep | None = None,
+    keep: Keep[ApiKey] | None = None,
     *,
     caller: Caller,
 ) -> ApiKey:
@@ -86,7 +86,7 @@ async def rename(
 
 
 async def revoke(
-    runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None, *, caller: Caller
+    runtime: Runtime, owner: Owner, key_id: str, keep: Keep[str] | None = None, *, caller: Caller
 ) -> str:
     """Revoke the key from the next request on, and return its id. A second call changes nothing."""
 

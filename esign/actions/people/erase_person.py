@@ -105,7 +105,7 @@ async def request_erasure(
     shared: bool,
     actor: Actor,
     origin: Origin,
-    keep: Keep | None = None,
+    keep: Keep[ErasureRequest] | None = None,
 ) -> ErasureRequest:
     """Request an erasure, which a scheduled job carries out.
 

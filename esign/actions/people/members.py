@@ -64,7 +64,7 @@ async def invite(
     email: str,
     name: str,
     role: MemberRole,
-    keep: Keep | None = None,
+    keep: Keep[Member] | None = None,
     *,
     caller: Caller,
 ) -> Member:
@@ -168,7 +168,7 @@ async def change(
     member_id: str,
     name: str | None,
     role: MemberRole | None,
-    keep: Keep | None = None,
+    keep: Keep[Member] | None = None,
     *,
     caller: Caller,
 ) -> Member:
@@ -232,7 +232,7 @@ async def remove(
     runtime: Runtime,
     owner: Owner,
     member_id: str,
-    keep: Keep | None = None,
+    keep: Keep[Removal] | None = None,
     *,
     caller: Caller,
     revoke_keys: bool = True,

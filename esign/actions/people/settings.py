@@ -48,7 +48,7 @@ async def change(
     runtime: Runtime,
     owner: Owner,
     changes: Mapping[str, Any],
-    keep: Keep | None = None,
+    keep: Keep[Settings] | None = None,
     *,
     caller: Caller,
 ) -> Settings:

@@ -186,7 +186,7 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
     def outcome(document: Document) -> Outcome:
         return decide(document, replace(document.recipient(recipient_id), link=route[-1]), now)
 
-    document = await perform_transition(runtime, read, outcome)
+    document = await perform_transition(runtime, read, outcome, outcomes.save)
     return await show_link(runtime, document, recipient_id, visitor)
 
 
@@ -219,7 +219,7 @@ async def complete(
         signer = replace(current.recipient(person.id), ink=given.ink, link=route[-1])
         return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
 
-    finished = await perform_transition(runtime, read, outcome)
+    finished = await perform_transition(runtime, read, outcome, outcomes.save)
     return await show_link(runtime, finished, person.id, visitor)
 
 

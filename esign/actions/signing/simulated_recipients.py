@@ -19,6 +19,7 @@ from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
+from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 
@@ -43,7 +44,7 @@ class SimulationRun:
     owner: Owner
     document_id: str
     step: SimulationStep
-    keep: Keep | None
+    keep: Keep[Document] | None
 
     async def play(self, decide: Callable[[Document], Outcome], find: Find | None = None) -> Document:
         """Perform one transition by the system, and return the document."""
@@ -53,12 +54,11 @@ class SimulationRun:
             return replace(outcome, events=tuple(simulate_events(outcome)))
 
         found = find or make_finder(self.owner, self.document_id)
-        played: Document = await perform_transition(self.runtime, found, by_system, self.keep)
-        return played
+        return await perform_transition(self.runtime, found, by_system, outcomes.save, self.keep)
 
 
 async def simulate(
-    runtime: Runtime, owner: Owner, document_id: str, step: SimulationStep, keep: Keep | None = None
+    runtime: Runtime, owner: Owner, document_id: str, step: SimulationStep, keep: Keep[Document] | None = None
 ) -> Document:
     """Perform the step, and return the document after it. Raises `invalid_request` for an unknown recipient."""
     found = await acting.get(runtime, owner, document_id)

@@ -32,7 +32,7 @@ class UnblockResult:
 
 
 async def unblock(
-    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep | None = None
+    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep[UnblockResult] | None = None
 ) -> UnblockResult:
     """Forget the attempts and codes of a recipient. An access code stays the same; a mailed code must be
     requested again.
@@ -63,8 +63,7 @@ async def unblock(
         return UnblockResult(recipient_id, unblocked=True)
 
     found = make_finder(asking.owner, asking.document_id)
-    unblocked: UnblockResult = await perform_transition(runtime, found, decide, keep, save)
-    return unblocked
+    return await perform_transition(runtime, found, decide, save, keep)
 
 
 def make_wait_error(wait: Millis) -> Problem:

@@ -66,7 +66,7 @@ async def find_delivery(reader: Reader, webhook_id: str, delivery_id: str) -> Ev
 
 
 async def redeliver(
-    runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str, keep: Keep | None = None
+    runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str, keep: Keep[EventDelivery] | None = None
 ) -> EventDelivery:
     """Make one attempt now, whatever the status, and return the delivery after it. Raises `webhook_disabled`."""
     webhook = await get_enabled(runtime.db, owner, webhook_id)
@@ -88,7 +88,7 @@ async def redeliver(
 
 
 async def send_test(
-    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep[EventDelivery] | None = None
 ) -> EventDelivery:
     """Send `webhook.test` once, now, whatever events the webhook subscribes to. Raises `webhook_disabled`.
 
@@ -120,7 +120,12 @@ async def send_test(
 
 
 async def recover(
-    runtime: Runtime, owner: Owner, webhook_id: str, since: Instant, until: Instant, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    since: Instant,
+    until: Instant,
+    keep: Keep[int] | None = None,
 ) -> int:
     """Queue every subscribed event of a period that was not delivered and is not queued. Return the number of
     events queued.
@@ -145,7 +150,7 @@ async def requeue(
     wanted: EventFilter,
     after: PageStart,
     so_far: int,
-    keep: Keep | None,
+    keep: Keep[int] | None,
     tx: Transaction,
 ) -> tuple[int, PageStart | None]:
     """Queue a batch of missed events.

@@ -26,7 +26,7 @@ async def create(
     url: str,
     names: tuple[str, ...],
     description: str | None,
-    keep: Keep | None = None,
+    keep: Keep[tuple[Webhook, str]] | None = None,
     *,
     caller: Caller,
 ) -> tuple[Webhook, str]:
@@ -133,7 +133,7 @@ async def change(
     owner: Owner,
     webhook_id: str,
     changes: WebhookChanges,
-    keep: Keep | None = None,
+    keep: Keep[Webhook] | None = None,
     *,
     caller: Caller,
 ) -> Webhook:
@@ -175,7 +175,7 @@ async def change(
 
 
 async def delete(
-    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None, *, caller: Caller
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep[str] | None = None, *, caller: Caller
 ) -> str:
     """Delete the webhook and its pending deliveries, and return its id."""
 
@@ -205,7 +205,7 @@ async def rotate(
     owner: Owner,
     webhook_id: str,
     hours: int,
-    keep: Keep | None = None,
+    keep: Keep[RotatedSecret] | None = None,
     *,
     caller: Caller,
 ) -> RotatedSecret:
