@@ -16,7 +16,7 @@ from esign.web.api.document_requests import (
 from esign.web.api.edit_requests import EditDocument
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.http.validation import check
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 FIELD = {"type": "signature", "page": 1, "x": 1, "y": 1}
 ADA = {"email": "ada@example.test", "name": "Ada"}

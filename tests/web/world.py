@@ -28,7 +28,7 @@ from esign.web.http.guard import Guard
 from esign.web.http.server import Front, run_server
 from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.pipeline import Api
-from esign.web.rest.schema import BoundedText, Email, Limit, Moment, QueryParameters, Reply, Schema
+from esign.web.values.schema import BoundedText, Email, Limit, Moment, QueryParameters, Reply, Schema
 from tests.web.wire import Seen, ask
 
 START: Instant = 1_795_219_200_000

@@ -12,7 +12,7 @@ from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
 from esign.web.api.api_keys import present as present_key
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import Reply
+from esign.web.values.schema import Reply
 
 PLAIN = 2**20
 

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 from esign.actions.document.reminders import ReminderResult
 from esign.core.document.document import Document
 from esign.web.api import examples
-from esign.web.rest.schema import Reply
+from esign.web.values.schema import Reply
 
 
 class DocumentDeleted(Reply):

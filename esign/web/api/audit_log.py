@@ -13,9 +13,10 @@ from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
 from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, Reply, Timestamp, refusal
+from esign.web.values.schema import BoundedText, Reply, Timestamp, refusal
 
 FOREVER = 2**62
 

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, JsonValue
 
 from esign.core.document.audit import AuditEntry
 from esign.web.api import examples
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 A = TypeVar("A", bound=Reply)
 

@@ -13,9 +13,10 @@ from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import Moment, Reply, Schema, Timestamp, refusal
+from esign.web.values.schema import Moment, Reply, Schema, Timestamp, refusal
 
 KEPT = 1_024
 

@@ -8,7 +8,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient, Seal
 from esign.core.people.account import Reminders
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 MAILS = {
     MailDelivery.NONE: "none",

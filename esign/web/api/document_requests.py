@@ -23,8 +23,8 @@ from esign.web.api.examples import (
     REMIND,
 )
 from esign.web.api.field_requests import AnyFieldInput, find_group_problems
-from esign.web.api.rules import FILE_NAME, HTTPS_URL, UniqueItems, check_file_name, check_https_url
-from esign.web.rest.schema import BoundedText, Email, Multiline, Schema, TextPattern, refusal
+from esign.web.values.rules import FILE_NAME, HTTPS_URL, UniqueItems, check_file_name, check_https_url
+from esign.web.values.schema import BoundedText, Email, Multiline, Schema, TextPattern, refusal
 
 # The most that the settings can allow. A longer list is refused before anything is made from its entries.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000

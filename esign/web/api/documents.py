@@ -35,7 +35,8 @@ from esign.web.api.document_requests import (
 )
 from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.api.list_requests import DocumentList
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.http.validation import MOST
 from esign.web.rest.endpoint import ApiCall
 

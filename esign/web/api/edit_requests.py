@@ -37,7 +37,7 @@ from esign.web.api.document_requests import (
 )
 from esign.web.api.field_requests import find_group_problems
 from esign.web.http.validation import MOST
-from esign.web.rest.schema import Email, Patch, Timestamp, refusal
+from esign.web.values.schema import Email, Patch, Timestamp, refusal
 
 
 class RecipientChange(RecipientInput):

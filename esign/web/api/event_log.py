@@ -14,9 +14,10 @@ from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import Reply, Timestamp
+from esign.web.values.schema import Reply, Timestamp
 
 
 class EventList(Paging):

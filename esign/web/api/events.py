@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer
 from esign.core.people.admin_audit import RECORDED
 from esign.core.webhook.webhook import PUBLISHED, TEST
 from esign.web.api import examples, webhook_examples
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 
 class EventRecipient(Reply):

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from esign.web.api.rules import UniqueItems, simplify_number
-from esign.web.rest.schema import BoundedText, TextPattern
+from esign.web.values.rules import UniqueItems, simplify_number
+from esign.web.values.schema import BoundedText, TextPattern
 
 Kind = Literal["drawn", "typed", "uploaded"]
 Option = Annotated[str, BoundedText(1, 200)]

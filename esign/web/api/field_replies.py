@@ -19,7 +19,7 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 
 class InkValue(Reply):

@@ -22,7 +22,7 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.rest.schema import BoundedText, Schema, TextPattern, refusal
+from esign.web.values.schema import BoundedText, Schema, TextPattern, refusal
 
 # ---------- the members of every field ----------
 

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from esign.core.document.document import Status
 from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.web.api.paging import Paging
-from esign.web.rest.schema import BoundedText, Email, Timestamp, refusal
+from esign.web.values.schema import BoundedText, Email, Timestamp, refusal
 
 NAMES = "|".join(Status)
 MIDNIGHT = "2026-11-21T00:00:00Z"

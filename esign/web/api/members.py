@@ -10,9 +10,10 @@ from esign.core.people.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, Email, Moment, Patch, Reply, Schema
+from esign.web.values.schema import BoundedText, Email, Moment, Patch, Reply, Schema
 
 Role = Literal["owner", "admin", "member", "viewer"]
 

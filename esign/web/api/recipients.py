@@ -15,7 +15,7 @@ from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
 from esign.web.api.documents import owner_of
 from esign.web.api.edit_requests import RecipientChange, make_recipient_check
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 
 class RecipientDeleted(Reply):

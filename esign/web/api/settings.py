@@ -10,9 +10,9 @@ from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Locale, RemindersInput
 from esign.web.api.documents import owner_of
-from esign.web.api.rules import UniqueItems, check_web_origin, check_zone
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, Email, Patch, Reply, TextPattern, TextRule
+from esign.web.values.rules import UniqueItems, check_web_origin, check_zone
+from esign.web.values.schema import BoundedText, Email, Patch, Reply, TextPattern, TextRule
 
 Origin = Annotated[str, TextRule(BoundedText(1, 270), check_web_origin, "uri")]
 Days = Annotated[int, Field(ge=1, le=36_500)]

@@ -8,7 +8,7 @@ from esign.core.document.template import Template, TemplateRole
 from esign.web.api import examples, field_replies
 from esign.web.api.document_replies import RemindersReply, present_reminders
 from esign.web.api.field_replies import AnyFieldReply
-from esign.web.rest.schema import Moment, Reply
+from esign.web.values.schema import Moment, Reply
 
 
 class TemplateRoleSummary(Reply):

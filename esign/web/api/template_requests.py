@@ -49,7 +49,7 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import FieldKey
 from esign.web.api.paging import Paging
-from esign.web.rest.schema import BoundedText, Email, Patch, Schema, TextPattern, refusal
+from esign.web.values.schema import BoundedText, Email, Patch, Schema, TextPattern, refusal
 
 RoleKey = Annotated[str, TextPattern(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
 

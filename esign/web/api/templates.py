@@ -17,7 +17,6 @@ from esign.runtime import Runtime
 from esign.system.entropy import make_id
 from esign.web.api.document_requests import find_code_problems, find_duplicates, find_list_problems
 from esign.web.api.documents import decode_file, owner_of, reminders_of
-from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.template_requests import (
     ChangeTemplate,
     CreateTemplate,
@@ -26,6 +25,7 @@ from esign.web.api.template_requests import (
     TemplateRoleChange,
     UseTemplate,
 )
+from esign.web.cursors import cursor_of, place_of
 from esign.web.http.validation import MOST
 from esign.web.rest.endpoint import ApiCall
 

@@ -12,9 +12,10 @@ from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, Moment, Multiline, Reply, Schema
+from esign.web.values.schema import BoundedText, Moment, Multiline, Reply, Schema
 
 Id = Annotated[str, BoundedText(1, 64)]
 

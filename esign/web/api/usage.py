@@ -12,7 +12,7 @@ from esign.core.people.usage import Usage
 from esign.web.api import account_examples as examples
 from esign.web.api.documents import owner_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, QueryParameters, Reply, TextRule, refusal
+from esign.web.values.schema import BoundedText, QueryParameters, Reply, TextRule, refusal
 
 LONGEST = 366
 USUAL = 30

@@ -11,7 +11,7 @@ from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import FileContent
 from esign.web.api.documents import decode_file, owner_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import Reply, Schema
+from esign.web.values.schema import Reply, Schema
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 

@@ -10,10 +10,11 @@ from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.api.rules import UniqueItems
+from esign.web.api.paging import Paging
+from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.rest.schema import BoundedText, Moment, Patch, Reply, Schema
+from esign.web.values.rules import UniqueItems
+from esign.web.values.schema import BoundedText, Moment, Patch, Reply, Schema
 
 FILTERS = "webhooks"
 

@@ -1,1 +1,1 @@
-"""HTTP below any page or endpoint: connections, request checks, bodies, answers, rate limits."""
+"""HTTP below any page or endpoint: connections, request checks, bodies, answers, rate limits, repeated requests."""

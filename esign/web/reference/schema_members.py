@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from esign.web.api.rules import FILE_NAME, HTTPS_URL
-from esign.web.rest.schema import LINE, LINES
+from esign.web.values.rules import FILE_NAME, HTTPS_URL
+from esign.web.values.schema import LINE, LINES
 
 Json = dict[str, Any]
 

@@ -1,1 +1,1 @@
-"""What every endpoint of the API shares: the order of checks, keys, idempotency, schemas, its description."""
+"""What every endpoint of the API shares: the order of checks, keys, its description."""

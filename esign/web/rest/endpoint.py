@@ -24,9 +24,9 @@ from esign.core.people.user import Permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.web.http.answer import ApiAnswer, encode_headers
+from esign.web.http.idempotency import IdempotencyTicket, Replays
 from esign.web.rest import auth
 from esign.web.rest.deprecation import Deprecation
-from esign.web.rest.idempotency import IdempotencyTicket, Replays
 
 Handler = Callable[..., Awaitable[Any]]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]

@@ -21,15 +21,15 @@ from esign.core.people.api_key import ApiKey
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.store.queue.idempotency import KeyTaken
-from esign.web.http import errors, ratelimit, security, strict_json
+from esign.web.http import errors, idempotency, ratelimit, security, strict_json
 from esign.web.http.answer import ApiAnswer
 from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
+from esign.web.http.idempotency import IdempotencyTicket, Replays
 from esign.web.http.ratelimit import RateStanding, RateWindows, UploadPlace, Uploads
 from esign.web.http.validation import check
-from esign.web.rest import auth, idempotency
+from esign.web.rest import auth
 from esign.web.rest.auth import Authentication
 from esign.web.rest.endpoint import ApiCall, ApiRoute, Endpoint
-from esign.web.rest.idempotency import IdempotencyTicket, Replays
 from esign.web.rest.routes import Routes, list_parameters
 
 PLAIN = 2**20  # bytes of a body without a file

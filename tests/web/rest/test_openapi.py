@@ -5,7 +5,7 @@ from openapi_spec_validator import validate
 
 from esign.core.errors import CATALOGUE
 from esign.web.rest.openapi import describe
-from esign.web.rest.schema import Reply
+from esign.web.values.schema import Reply
 from tests.web.world import ENDPOINTS
 
 

@@ -11,8 +11,8 @@ from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.actor import Mode
 from esign.core.document.document import Document, FieldType
 from esign.core.errors import Problem
-from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.testing import Simulation
+from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.forms import (
     check_form,
     find_document,

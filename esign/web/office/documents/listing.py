@@ -12,7 +12,7 @@ from esign.core.errors import Problem
 from esign.core.people.user import Permission, has_permission
 from esign.store.document import templates
 from esign.store.document.status_counts import StatusCounts
-from esign.web.api.paging import cursor_of, place_of
+from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.document_row import MOST_PIPS, make_row
 from esign.web.office.documents import filters
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery

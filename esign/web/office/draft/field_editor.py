@@ -27,7 +27,7 @@ from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.call import OfficeCall, make_csrf_token
 from esign.web.office.frame.forms import parse_revision
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 H = TypeVar("H", Recipient, TemplateRole)
 SIZES = {"": 1, "1": 1, "2": 2, "3": 3}

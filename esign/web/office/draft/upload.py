@@ -28,7 +28,7 @@ from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 NOTHING = FileRefusal("No file was chosen.", "Choose a PDF from this computer.")
 UNNAMED = FileRefusal("The name of the file cannot be taken.", "Rename it and choose it again.")

@@ -14,10 +14,10 @@ from esign.store.engine.database import Transaction
 from esign.store.queue.idempotency import KeyTaken
 from esign.system.entropy import make_token
 from esign.web.http.answer import ApiAnswer
+from esign.web.http.idempotency import IdempotencyTicket, Replays, compute_fingerprint
 from esign.web.http.validation import check
 from esign.web.office.frame.call import OfficeCall
-from esign.web.rest.idempotency import IdempotencyTicket, Replays, compute_fingerprint
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 CREATED = 201
 

@@ -13,7 +13,7 @@ from esign.web.office.frame.call import (
     is_csrf_token_of,
     may_be_csrf_token,
 )
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 HELD = "held"  # the field that carries the form from page to page
 UNHELD = (CSRF, "password", "current", "code-again")  # never carried along: the user types secrets again

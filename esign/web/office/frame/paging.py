@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 from esign.store.engine.paging import PageStart
-from esign.web.api.paging import cursor_of, place_of
+from esign.web.cursors import cursor_of, place_of
 from esign.web.office.frame.call import OfficeCall
 
 AFTER = "after"

@@ -7,7 +7,7 @@ from esign.core.document.state.erase import ErasureRequest
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import check_form
-from esign.web.rest.schema import Email, Schema
+from esign.web.values.schema import Email, Schema
 
 PATH = "/settings/erasure"
 WITH_OTHERS = "erase"

@@ -21,12 +21,12 @@ from esign.core.network import find_network
 from esign.core.people.user import Errand, Stage, User
 from esign.store.people import accounts
 from esign.system.passwords import build_known_lane
-from esign.web.api.rules import check_zone
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import Handler
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.sign_in.sign_in import enter_office, replace_session
-from esign.web.rest.schema import BoundedText, Email, Schema
+from esign.web.values.rules import check_zone
+from esign.web.values.schema import BoundedText, Email, Schema
 
 UNNAMED = "esign"  # the name of an organisation that has not been given one
 NOT_YOURS = "This is not the password of your account."

@@ -22,7 +22,7 @@ from esign.web.office.draft.field_editor import (
 )
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path
-from esign.web.rest.schema import Schema
+from esign.web.values.schema import Schema
 
 
 class TemplateFieldsRequest(Schema):

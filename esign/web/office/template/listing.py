@@ -14,7 +14,7 @@ from esign.store.document import listing
 from esign.web.http.validation import check
 from esign.web.office.frame import paging
 from esign.web.office.frame.call import OfficeCall
-from esign.web.rest.schema import BoundedText, Schema
+from esign.web.values.schema import BoundedText, Schema
 
 PER_PAGE = 25
 HERE = "/templates"

@@ -5,7 +5,7 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
-from esign.web.rest import idempotency
+from esign.web.http import idempotency
 from tests.web.wire import Seen
 from tests.web.world import World
 

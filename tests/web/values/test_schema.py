@@ -6,9 +6,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from esign.core.errors import Problem
-from esign.web.api.rules import FILE_NAME, UniqueItems, check_file_name
 from esign.web.http.validation import check
-from esign.web.rest.schema import (
+from esign.web.values.rules import FILE_NAME, UniqueItems, check_file_name
+from esign.web.values.schema import (
     LINE,
     LINES,
     BoundedText,

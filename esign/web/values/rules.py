@@ -10,7 +10,7 @@ from pydantic.config import JsonDict
 from pydantic_core import CoreSchema, core_schema
 
 from esign.core.document import embedding
-from esign.web.rest.schema import refusal
+from esign.web.values.schema import refusal
 
 # The rules on file names and https addresses, as JSON Schema.
 FILE_NAME: JsonDict = {"pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]*$"}
