@@ -1,4 +1,4 @@
-"""Who acts (`Actor`), for which organisation and mode (`Owner`), and from where (`Origin`)."""
+"""Who acts (`Actor`), from where (`Origin`; both together: `Author`), and for which organisation and mode (`Owner`)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,3 +39,16 @@ class Actor:
 
 
 SYSTEM = Actor("system")
+COMMAND_LINE = Actor("system", name="command line")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who acts, and where the request came from: what an audit entry says of both."""
+
+    actor: Actor
+    origin: Origin = NOWHERE
+
+
+PROGRAM = Author(SYSTEM)
+COMMAND = Author(COMMAND_LINE)

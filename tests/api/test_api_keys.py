@@ -3,11 +3,10 @@ from typing import Any
 import pytest
 
 from esign.actions.people import accounts
-from esign.core.actor import Actor, Mode
+from esign.core.actor import Actor, Author, Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people import api_key
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import Caller
 from tests.api.site import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -134,7 +133,7 @@ async def test_a_key_made_by_a_member_says_so(site: Site) -> None:
         mode=Mode.LIVE,
         scopes=frozenset({Scope.ALL}),
         expires_in_days=None,
-        caller=Caller(maker),
+        caller=Author(maker),
     )
     shown = await own(site, text)
     assert shown["createdBy"] == {"kind": "member", "id": maker.id, "name": "Mira Okafor", "role": None}

@@ -6,10 +6,9 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import accounts, one_time_links
-from esign.core.actor import Actor, Mode
+from esign.core.actor import Actor, Author, Mode
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.store.engine.database import Transaction
 from esign.store.people import members, users
@@ -90,7 +89,7 @@ async def test_a_member_goes_with_the_keys_they_made(site: Site) -> None:
             mode=mode,
             scopes=frozenset({Scope.ALL}),
             expires_in_days=None,
-            caller=Caller(Actor("member", bo.id, bo.name, bo.email)),
+            caller=Author(Actor("member", bo.id, bo.name, bo.email)),
         )
         for mode in Mode
     ]

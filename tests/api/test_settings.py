@@ -8,10 +8,9 @@ import pytest_asyncio
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import settings
 from esign.config.tables import ServerSettings
-from esign.core.actor import Mode, Owner
+from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import PROGRAM
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until
 

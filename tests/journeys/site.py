@@ -12,9 +12,8 @@ from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts, members
 from esign.app import App, open_runtime, run_program
 from esign.config import Config
-from esign.core.actor import Mode, Owner
+from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import PROGRAM
 from esign.core.people.member import MemberRole
 from esign.demo.journey import find_free_port
 from esign.jobs import worker

@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import one_time_links, users
-from esign.core.actor import Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode
 from esign.core.people import api_key
-from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members

@@ -22,11 +22,10 @@ import pytest
 
 from esign.actions.people import api_keys, one_time_links, second_factor, users
 from esign.actions.people.accounts import KeyWish
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.instant import DAY, SECOND
 from esign.core.people.admin_audit import ACTS
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.store.people import accounts, members, sessions
@@ -565,7 +564,7 @@ async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) ->
     ada, user = await office.signed_in("Ada"), await office.user("Bo", MemberRole.ADMIN)
     [bo] = await members.find_by_user(office.runtime.db, user.id)
     organisation = await accounts.get_organisation(office.runtime.db, bo.organisation_id)
-    by = Caller(Actor("member", bo.id, bo.name, bo.email))
+    by = Author(Actor("member", bo.id, bo.name, bo.email))
     wishes = [KeyWish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
     made = {(await api_keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
     await ada.post(f"/members/{bo.id}/remove", revoke="yes")

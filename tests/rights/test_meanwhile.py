@@ -17,10 +17,9 @@ import pytest_asyncio
 from esign.actions.people import api_keys, users
 from esign.actions.people import members as acting
 from esign.actions.people.accounts import KeyWish
-from esign.core.actor import Actor, Mode, Owner
+from esign.core.actor import Actor, Author, Mode, Owner
 from esign.core.errors import Problem
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, sessions
@@ -233,7 +232,7 @@ async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
 
 async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
     organisation = await accounts.get_organisation(office.runtime.db, member.organisation_id)
-    by = Caller(Actor("member", member.id, member.name, member.email))
+    by = Author(Actor("member", member.id, member.name, member.email))
     wish = KeyWish("CRM", mode, frozenset({Scope.ALL}), None)
     _, text = await api_keys.create(office.runtime, organisation, wish, by)
     return text
@@ -241,7 +240,7 @@ async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
 
 # ---------- between asking and the transaction ----------
 
-Deed = Callable[[Office, Owner, Member, Caller], Awaitable[object]]
+Deed = Callable[[Office, Owner, Member, Author], Awaitable[object]]
 
 DEEDS: Mapping[str, Deed] = {
     "invite": lambda office, owner, other, by: acting.invite(
@@ -271,7 +270,7 @@ async def test_members_are_changed_with_the_role_that_one_has_in_the_transaction
     owner, told = Owner(first.id, Mode.LIVE), f"{deed}-{role}".replace(" ", "").lower()
     user = await office.user(f"by-{told}")
     [asking] = await members.find_by_user(office.runtime.db, user.id)
-    caller = Caller(Actor("member", asking.id, asking.name, asking.email))
+    caller = Author(Actor("member", asking.id, asking.name, asking.email))
     other = await acting.invite(
         office.runtime, owner, f"of-{told}@example.test", "Of", MemberRole.MEMBER, caller=caller
     )

@@ -10,10 +10,9 @@ import pytest_asyncio
 
 from esign.actions.people import api_keys, second_factor
 from esign.actions.people.accounts import KeyWish
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.instant import SECOND, Instant
 from esign.core.people.api_key import Scope
-from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH, Session, Stage, User
 from esign.store.engine.database import Transaction
@@ -331,7 +330,7 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
         made = []
         for mode in Mode:
             wish = KeyWish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
-            made.append((await api_keys.create(office.runtime, organisation, wish, Caller(by)))[0])
+            made.append((await api_keys.create(office.runtime, organisation, wish, Author(by)))[0])
         page = await owner.get(f"/members/{member.id}/remove")
         assert "These 2 API tokens stop working at once" in page.said
         assert all(key.name in page.said and key.hint in page.said for key in made)

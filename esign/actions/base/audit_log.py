@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Actor, Author, Origin
 from esign.core.document.audit import AuditEntry
 from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant, rfc3339
 from esign.core.people.admin_audit import is_entered
 from esign.core.people.api_key import ApiKey
-from esign.core.people.caller import Caller
 from esign.core.people.user import User
 from esign.runtime import Runtime
 from esign.store.document import outcomes
@@ -38,7 +37,7 @@ class AdminAct:
 
 
 async def log(
-    tx: Transaction, vault: Vault, organisation_id: str, caller: Caller, now: Instant, act: AdminAct
+    tx: Transaction, vault: Vault, organisation_id: str, caller: Author, now: Instant, act: AdminAct
 ) -> None:
     """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
     fact = Event(act.type, now, caller.actor, None, caller.origin, act.data, act.detail)
@@ -46,7 +45,7 @@ async def log(
 
 
 async def log_of_installation(
-    tx: Transaction, vault: Vault, caller: Caller, now: Instant, act: AdminAct
+    tx: Transaction, vault: Vault, caller: Author, now: Instant, act: AdminAct
 ) -> None:
     """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
     first = await accounts.find_first_organisation(tx)
@@ -72,7 +71,7 @@ async def log_of_user(
         about = {"memberId": member.id, **act.data}
         detail = {"email": user.email, **(act.detail or {})} if by else act.detail
         await log(
-            tx, vault, member.organisation_id, Caller(actor, origin), now, AdminAct(act.type, about, detail)
+            tx, vault, member.organisation_id, Author(actor, origin), now, AdminAct(act.type, about, detail)
         )
 
 
@@ -82,7 +81,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
     `step` is `password`, `code` or `confirmation`. Failures for unknown addresses are counted together, and the
     address that was typed is not stored: it may be a password in the wrong field.
     """
-    now, by = runtime.clock.now(), Caller(Actor(ANONYMOUS), origin)
+    now, by = runtime.clock.now(), Author(Actor(ANONYMOUS), origin)
 
     async def write(tx: Transaction) -> None:
         own = await members.find_by_user(tx, user.id) if user else []

@@ -11,7 +11,7 @@ from esign.actions.base.transition import Keep
 from esign.actions.document import documents as acting
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
-from esign.core.actor import Actor, Origin, Owner
+from esign.core.actor import Actor, Author, Origin, Owner
 from esign.core.document.document import Document, Recipient
 from esign.core.document.placement import find_misplaced
 from esign.core.document.state import lifecycle
@@ -19,7 +19,6 @@ from esign.core.document.template import Template, TemplateRole, make_roles
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import Reminders
-from esign.core.people.caller import Caller
 from esign.core.people.usage import Meter, Usage
 from esign.core.webhook import webhook
 from esign.runtime import Runtime
@@ -202,7 +201,7 @@ async def delete(
     keep: Keep[Template] | None = None,
     revision: int | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> Template:
     """Delete the template, and return it as it was. Documents made from it do not change.
 

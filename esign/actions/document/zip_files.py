@@ -14,13 +14,12 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.document import documents, files
 from esign.actions.document.files import DocumentFile
-from esign.core.actor import Actor, Origin, Owner
+from esign.core.actor import Actor, Author, Origin, Owner
 from esign.core.document.document import Status
 from esign.core.document.filename import make_distinct, make_portable
 from esign.core.document.zip_archive import ZipEntry, write_directory
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
-from esign.core.people.caller import Caller
 from esign.runtime import Runtime
 from esign.store.document import blobs
 from esign.store.engine.database import Reader, Transaction
@@ -47,7 +46,7 @@ async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list
     return found
 
 
-async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[DocumentFile], caller: Caller) -> None:
+async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[DocumentFile], caller: Author) -> None:
     """Enter in the administrative audit log that these files are about to leave as one ZIP."""
     ids = [file.document.id for file in wanted]
     act = AdminAct("documents.exported", {"documents": ids, "mode": owner.mode.value})

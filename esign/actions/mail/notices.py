@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from esign.actions.base import logo_pictures
 from esign.actions.base.browser_name import parse_user_agent
-from esign.core.actor import Mode, Origin
+from esign.core.actor import Author, Mode, Origin
 from esign.core.instant import DAY, Instant
 from esign.core.mail_urgency import find_urgency
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import ApiKey
-from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.usage import Meter, Usage
 from esign.core.people.user import User
@@ -125,7 +124,7 @@ async def tell_user_by_first_organisation(
 
 
 async def tell_owners_of_owner(
-    tx: Transaction, vault: Vault, member: Member, caller: Caller, now: Instant
+    tx: Transaction, vault: Vault, member: Member, caller: Author, now: Instant
 ) -> None:
     """Notify the owners that a member becomes an owner.
 
@@ -136,7 +135,7 @@ async def tell_owners_of_owner(
 
 
 async def tell_owners_of_key(
-    tx: Transaction, vault: Vault, key: ApiKey, caller: Caller, now: Instant
+    tx: Transaction, vault: Vault, key: ApiKey, caller: Author, now: Instant
 ) -> None:
     """Notify the owners of a new API key that may do what an administrator may."""
     facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint}
@@ -150,7 +149,7 @@ async def tell_owners(
     letter: str,
     about: str,
     facts: Mapping[str, str | int],
-    caller: Caller,
+    caller: Author,
     now: Instant,
 ) -> None:
     """Notify the active owners of an organisation, with the caller and the origin of the request."""

@@ -8,13 +8,12 @@ from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import notices
 from esign.config import Config, ConfigError
-from esign.core.actor import Mode
+from esign.core.actor import COMMAND, Author, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people import api_key
 from esign.core.people.account import Organisation, may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope
-from esign.core.people.caller import COMMAND, Caller
 from esign.pdf.drawing import missing_glyphs
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
@@ -89,7 +88,7 @@ async def create_key(
     mode: Mode,
     scopes: frozenset[Scope],
     expires_in_days: int | None,
-    caller: Caller = COMMAND,
+    caller: Author = COMMAND,
 ) -> tuple[ApiKey, str]:
     """Create a key of the first organisation, and return it with its text, which is shown only this once.
 
@@ -120,7 +119,7 @@ async def add_key(
     now: Instant,
     organisation: Organisation,
     wish: KeyWish,
-    caller: Caller,
+    caller: Author,
     secret: str | None = None,
     keep: Keep[ApiKey] | None = None,
 ) -> tuple[ApiKey, str]:

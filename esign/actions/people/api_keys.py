@@ -7,11 +7,10 @@ from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.people import accounts as making
 from esign.actions.people.accounts import KeyWish, LiveKeysNotAllowed, LiveScopeOfTestKey
-from esign.core.actor import Owner
+from esign.core.actor import Author, Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import ApiKey
-from esign.core.people.caller import Caller
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page
@@ -22,7 +21,7 @@ async def create(
     runtime: Runtime,
     organisation: Organisation,
     wish: KeyWish,
-    by: Caller,
+    by: Author,
     secret: str | None = None,
     keep: Keep[ApiKey] | None = None,
 ) -> tuple[ApiKey, str]:
@@ -65,7 +64,7 @@ async def rename(
     name: str | None,
     keep: Keep[ApiKey] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> ApiKey:
     """Rename the key, and return it. A name of None keeps the old one."""
 
@@ -86,7 +85,7 @@ async def rename(
 
 
 async def revoke(
-    runtime: Runtime, owner: Owner, key_id: str, keep: Keep[str] | None = None, *, caller: Caller
+    runtime: Runtime, owner: Owner, key_id: str, keep: Keep[str] | None = None, *, caller: Author
 ) -> str:
     """Revoke the key from the next request on, and return its id. A second call changes nothing."""
 

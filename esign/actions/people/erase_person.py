@@ -13,7 +13,7 @@ from typing import Any
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
-from esign.core.actor import Actor, Mode, Origin, Owner
+from esign.core.actor import PROGRAM, Actor, Author, Mode, Origin, Owner
 from esign.core.document.audit import ERASED
 from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters, Sort
@@ -22,7 +22,6 @@ from esign.core.document.state import erase as rules
 from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.core.errors import Problem
 from esign.core.fold_text import fold
-from esign.core.people.caller import PROGRAM, Caller
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, templates
 from esign.store.document.erase_document import erase
@@ -117,7 +116,7 @@ async def request_erasure(
     async def write(tx: Transaction) -> ErasureRequest:
         await erasings.add(tx, erasing, runtime.vault)
         entry = AdminAct("erasure.requested", {"erasureId": erasing.id, "shared": shared})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, Caller(actor, origin), now, entry)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, Author(actor, origin), now, entry)
         if keep is not None:
             await keep(tx, erasing)
         return erasing

@@ -3,9 +3,9 @@
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
+from esign.core.actor import PROGRAM
 from esign.core.instant import DAY, Instant
 from esign.core.people.api_key import ApiKey
-from esign.core.people.caller import PROGRAM
 from esign.core.people.key_expiry import EXPIRY_NOTICES, FIRST, UNUSED, find_expiry_notice, find_unused_step
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction

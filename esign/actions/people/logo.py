@@ -6,10 +6,9 @@ from dataclasses import replace
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.disk_room import require_room
-from esign.core.actor import Owner
+from esign.core.actor import Author, Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Logo, Organisation
-from esign.core.people.caller import Caller
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
@@ -20,7 +19,7 @@ LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
 UNREAD = "The picture cannot be read. Save it again, or choose another."
 
 
-async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
+async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Author) -> None:
     """Store the picture as the logo. Raises `invalid_request` with a sentence if it cannot be used as one."""
     require_room(runtime)
     if len(image) > MOST:
@@ -42,7 +41,7 @@ async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Cal
     await runtime.db.write(write)
 
 
-async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
+async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Author) -> None:
     """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
@@ -55,7 +54,7 @@ async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Caller) -> None
 
 
 async def log_change(
-    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Caller
+    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Author
 ) -> None:
     """Enter the change in the administrative audit log, with the hashes of the pictures."""
     was, will = (one.sha256 if one else None for one in (before.logo, logo))

@@ -13,10 +13,9 @@ from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import embedded_outbox, notices
 from esign.actions.people import one_time_links
-from esign.core.actor import Owner
+from esign.core.actor import Author, Owner
 from esign.core.errors import Problem
 from esign.core.people.api_key import ApiKey
-from esign.core.people.caller import Caller
 from esign.core.people.member import (
     BY_KEY,
     Member,
@@ -43,7 +42,7 @@ async def find_page(
     return cut_page(found, limit)
 
 
-async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole:
+async def find_role(tx: Transaction, owner: Owner, caller: Author) -> MemberRole:
     """Return the role with which the caller changes members. Raises `insufficient_scope` for a caller who may not.
 
     An API key counts as `BY_KEY`, the command line and the program as an owner.
@@ -66,7 +65,7 @@ async def invite(
     role: MemberRole,
     keep: Keep[Member] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> Member:
     """Invite a new member, and return it. The owners are notified of a new owner. Raises `member_exists`."""
     now = runtime.clock.now()
@@ -101,7 +100,7 @@ def make_invitation_entry(member: Member, *, again: bool = False, link_shown: bo
     return AdminAct("member.invited", data, {"name": member.name, "email": member.email})
 
 
-async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> Member:
+async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Author) -> Member:
     """Send a new link by e-mail, which replaces the earlier one, and return the member. Raises `not_found` if
     they have joined.
 
@@ -123,7 +122,7 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
     return invited
 
 
-async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> tuple[Member, str]:
+async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Author) -> tuple[Member, str]:
     """Return the member and their invitation link, for the caller to hand over. An earlier link ends.
 
     Raises `not_found` if they have joined, and what `require_may_change` raises.
@@ -170,7 +169,7 @@ async def change(
     role: MemberRole | None,
     keep: Keep[Member] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> Member:
     """Change name or role of a member, and return it. None keeps a value. Raises `last_owner`.
 
@@ -234,7 +233,7 @@ async def remove(
     member_id: str,
     keep: Keep[Removal] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
     revoke_keys: bool = True,
 ) -> Removal:
     """Remove the member. Their documents stay, and their invitation link ends. Raises `last_owner`.

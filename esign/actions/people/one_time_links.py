@@ -10,10 +10,9 @@ from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.actions.people.settings import make_change_entry
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import LASTS, Errand, Ticket, User
 from esign.mail.message import NamedMailbox
@@ -189,9 +188,9 @@ async def log_joining(
     await audit_log.log(tx, runtime.vault, member.organisation_id, make_caller(member, origin), now, entry)
 
 
-def make_caller(member: Member, origin: Origin) -> Caller:
+def make_caller(member: Member, origin: Origin) -> Author:
     """Return the member as the caller of a request."""
-    return Caller(Actor("member", member.id, member.name, member.email), origin)
+    return Author(Actor("member", member.id, member.name, member.email), origin)
 
 
 @dataclass(frozen=True, slots=True)

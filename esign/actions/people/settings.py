@@ -8,11 +8,10 @@ from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.config import Config
-from esign.core.actor import Owner
+from esign.core.actor import Author, Owner
 from esign.core.document.embedding import is_plain
 from esign.core.errors import Detail, Problem
 from esign.core.people.account import COLOUR, Organisation, Reminders
-from esign.core.people.caller import Caller
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
@@ -50,7 +49,7 @@ async def change(
     changes: Mapping[str, Any],
     keep: Keep[Settings] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> Settings:
     """Change settings by their names in `Organisation`, and return the settings in force. None restores the default.
 

@@ -7,10 +7,9 @@ from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.actions.people import members as inviting
 from esign.actions.people.one_time_links import issue_token
-from esign.core.actor import NOWHERE, Origin
+from esign.core.actor import COMMAND, NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.core.people.caller import COMMAND
 from esign.core.people.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.people.user import Errand, User
 from esign.runtime import Runtime

@@ -4,10 +4,10 @@ import logging
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.core.actor import COMMAND, Author
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
-from esign.core.people.caller import COMMAND, Caller
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Reader, Transaction
 from esign.store.people import accounts
@@ -97,7 +97,7 @@ async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
     return first is not None and first.id == organisation.id
 
 
-async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) -> None:
+async def confirm(runtime: Runtime, organisation: Organisation, caller: Author) -> None:
     """Trust the wall clock from now on, on the word of an owner. Does nothing if the clock is not in doubt.
 
     Raises `insufficient_scope` for the owners of any organisation but the first.
@@ -114,7 +114,7 @@ async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) 
     await trust_wall_clock(runtime, caller.actor.name or "an owner")
 
 
-async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, caller: Caller) -> None:
+async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, caller: Author) -> None:
     """Enter in the administrative audit log which time was confirmed as right."""
     act = AdminAct("clock.confirmed", {"time": rfc3339(wall)})
     await audit_log.log_of_installation(tx, vault, caller, wall, act)

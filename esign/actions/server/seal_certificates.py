@@ -8,11 +8,10 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.server import setup_checks
 from esign.authority import BY_ITSELF, AuthorityError, ChangedBy, SealAuthority, examine_material, open_upload
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import PROGRAM, Actor, Author, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import rfc3339, to_datetime
 from esign.core.people.account import Organisation
-from esign.core.people.caller import PROGRAM, Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Permission as Permission
 from esign.core.people.user import has_permission
@@ -49,7 +48,7 @@ async def refresh(runtime: Runtime) -> int:
     return number
 
 
-async def log_changes(runtime: Runtime, caller: Caller, by: ChangedBy = BY_ITSELF) -> None:
+async def log_changes(runtime: Runtime, caller: Author, by: ChangedBy = BY_ITSELF) -> None:
     """Enter the changes that the journal beside the keys records and the administrative audit log does not have yet.
 
     The keys are files, so no transaction covers both them and the log. After a crash between the two, the next
@@ -66,7 +65,7 @@ async def log_changes(runtime: Runtime, caller: Caller, by: ChangedBy = BY_ITSEL
         for number, change in changes:
             if number > entered:
                 is_theirs = (change.who, change.ip) == (by.who, by.ip)
-                who = caller if is_theirs else Caller(Actor("system"), Origin(change.ip))
+                who = caller if is_theirs else Author(Actor("system"), Origin(change.ip))
                 data = {
                     "number": number,
                     "act": change.deed,
@@ -129,7 +128,7 @@ async def upload(
     files: Sequence[tuple[str, bytes]],
     passphrase: str,
     by: ChangedBy,
-    caller: Caller,
+    caller: Author,
 ) -> tuple[str, ...]:
     """Seal with the uploaded files from now on. Raises `insufficient_scope`.
 
@@ -153,7 +152,7 @@ async def upload(
 
 
 async def go_back(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Caller
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Author
 ) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
     await _require_may_change(runtime, organisation, role)
@@ -162,7 +161,7 @@ async def go_back(
 
 
 async def make_anew(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Caller
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Author
 ) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
     await _require_may_change(runtime, organisation, role)
@@ -172,7 +171,7 @@ async def make_anew(
 
 
 async def _finish_change(
-    runtime: Runtime, before: SealAuthority, after: SealAuthority, by: ChangedBy, caller: Caller
+    runtime: Runtime, before: SealAuthority, after: SealAuthority, by: ChangedBy, caller: Author
 ) -> None:
     """Log and enter a change that a member made."""
     log.warning("%s changed the seal certificate", by.who)

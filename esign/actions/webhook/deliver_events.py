@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from esign import net
 from esign.actions.mail import notices
 from esign.actions.webhook.webhooks import log_change
-from esign.core.actor import Mode
+from esign.core.actor import PROGRAM, Mode
 from esign.core.instant import DAY, SECOND, Instant, Millis
-from esign.core.people.caller import PROGRAM
 from esign.core.webhook import delivery as rules
 from esign.core.webhook import webhook_signature
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery

@@ -7,10 +7,9 @@ from typing import Any
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Author, Mode, Owner
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
-from esign.core.people.caller import Caller
 from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import ALL_EVENTS, Webhook
 from esign.runtime import Runtime
@@ -28,7 +27,7 @@ async def create(
     description: str | None,
     keep: Keep[tuple[Webhook, str]] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> tuple[Webhook, str]:
     """Create a subscription. Return it with its secret, which is shown only this once.
 
@@ -65,7 +64,7 @@ async def create(
 
 
 async def log_change(
-    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Caller, data: Mapping[str, Any]
+    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Author, data: Mapping[str, Any]
 ) -> None:
     """Enter an act on a webhook in the administrative audit log.
 
@@ -135,7 +134,7 @@ async def change(
     changes: WebhookChanges,
     keep: Keep[Webhook] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> Webhook:
     """Change the webhook, and return it.
 
@@ -175,7 +174,7 @@ async def change(
 
 
 async def delete(
-    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep[str] | None = None, *, caller: Caller
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep[str] | None = None, *, caller: Author
 ) -> str:
     """Delete the webhook and its pending deliveries, and return its id."""
 
@@ -207,7 +206,7 @@ async def rotate(
     hours: int,
     keep: Keep[RotatedSecret] | None = None,
     *,
-    caller: Caller,
+    caller: Author,
 ) -> RotatedSecret:
     """Replace the secret of the webhook. With `hours` of 0 every earlier secret ends at once.
 

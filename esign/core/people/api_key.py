@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.actor import Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode
 from esign.core.instant import Instant
 from esign.core.people.member import MemberRole
 from esign.core.people.user import MAY, Permission
@@ -49,8 +49,6 @@ ACTS: Mapping[Scope, Permission] = {
 }
 # Members, settings and keys belong to the organisation, not to a mode: test keys never have these scopes.
 LIVE_ONLY = frozenset({Scope.ACCOUNT_ADMIN})
-
-COMMAND_LINE = Actor("system", name="command line")
 
 
 @dataclass(frozen=True, slots=True)

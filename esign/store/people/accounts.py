@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from esign.core.actor import Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Logo, Organisation, Reminders
-from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.member import Member, MemberRole
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction

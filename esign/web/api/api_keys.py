@@ -77,18 +77,18 @@ async def rename(call: ApiCall, body: RenameKey) -> ApiKey:
     """Give a key another name; scopes and expiry are fixed at creation."""
     name = body.name if body.model_fields_set else None
     return await actions.rename(
-        call.runtime, owner_of(call), call.path["id"], name, call.keep, caller=call.caller
+        call.runtime, owner_of(call), call.path["id"], name, call.keep, caller=call.author
     )
 
 
 async def revoke(call: ApiCall, body: Empty) -> str:
     """End a key from its next request on; the key stays in the list."""
-    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
+    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
 
 
 async def revoke_current(call: ApiCall, body: Empty) -> str:
     """End the very key of this request."""
-    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep, caller=call.caller)
+    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep, caller=call.author)
 
 
 def present(key: ApiKey) -> ApiKeyReply:

@@ -71,7 +71,7 @@ async def invite(call: ApiCall, body: InviteMember) -> Member:
     """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
     return await actions.invite(
-        call.runtime, owner_of(call), body.email, body.name, role, call.keep, caller=call.caller
+        call.runtime, owner_of(call), body.email, body.name, role, call.keep, caller=call.author
     )
 
 
@@ -85,13 +85,13 @@ async def change(call: ApiCall, body: ChangeMember) -> Member:
         body.name or None,
         role,
         call.keep,
-        caller=call.caller,
+        caller=call.author,
     )
 
 
 async def remove(call: ApiCall, body: Empty) -> Removal:
     """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
-    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
+    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
 
 
 def present(member: Member) -> MemberReply:

@@ -76,7 +76,7 @@ async def read(call: ApiCall) -> Settings:
 
 async def change(call: ApiCall, body: ChangeSettings) -> Settings:
     """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
-    return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep, caller=call.caller)
+    return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep, caller=call.author)
 
 
 def changes_of(body: ChangeSettings) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def apply_role_changes(
 async def delete(call: ApiCall) -> Template:
     """Delete a template; documents made from it are unaffected."""
     return await actions.delete(
-        call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match, caller=call.caller
+        call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match, caller=call.author
     )
 
 

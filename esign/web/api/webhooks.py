@@ -110,7 +110,7 @@ async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
         tuple(body.events),
         body.description or None,
         call.keep,
-        caller=call.caller,
+        caller=call.author,
     )
 
 
@@ -140,7 +140,7 @@ async def change(call: ApiCall, body: ChangeWebhook) -> Webhook:
         call.path["id"],
         WebhookChanges(given, enabled),
         call.keep,
-        caller=call.caller,
+        caller=call.author,
     )
 
 
@@ -148,13 +148,13 @@ async def rotate_secret(call: ApiCall, body: RotateSecret) -> RotatedSecret:
     """Give a webhook a new secret; for a while the previous one signs every delivery too."""
     hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
     return await actions.rotate(
-        call.runtime, owner_of(call), call.path["id"], hours, call.keep, caller=call.caller
+        call.runtime, owner_of(call), call.path["id"], hours, call.keep, caller=call.author
     )
 
 
 async def delete(call: ApiCall) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
-    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
+    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
 
 
 def present(webhook: Webhook) -> WebhookReply:

@@ -17,9 +17,8 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Actor, Author, Origin
 from esign.core.people.api_key import ApiKey, Scope
-from esign.core.people.caller import Caller
 from esign.core.people.user import Permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
@@ -159,9 +158,9 @@ class ApiCall:
         return Actor("api_key", self.key.id, self.key.name)
 
     @property
-    def caller(self) -> Caller:
+    def author(self) -> Author:
         """Return the actor and the origin, as the administrative audit log names them."""
-        return Caller(self.actor, self.origin)
+        return Author(self.actor, self.origin)
 
     @property
     def origin(self) -> Origin:

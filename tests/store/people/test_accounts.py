@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from esign.core.actor import Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people import api_key
 from esign.core.people.account import Organisation
-from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.store.engine.database import Database
 from esign.store.engine.paging import PageStart
 from esign.store.people import accounts

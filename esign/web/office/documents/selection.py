@@ -210,7 +210,7 @@ async def download(call: OfficeCall) -> Response:
     zone = call.signed_in.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
     async with await take_archive_place(call) as held:  # gives the place back if the log entry fails
-        await zip_files.log_export(call.runtime, call.owner, found, call.caller)
+        await zip_files.log_export(call.runtime, call.owner, found, call.author)
         place = held.pop_all()
     pieces = zip_files.pack(call.runtime, found, zone, call.actor, call.origin)
     return ArchiveResponse(

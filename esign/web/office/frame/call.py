@@ -15,8 +15,7 @@ from esign.actions.mail.mail_breaker import Outage
 from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
 from esign.actions.people.sessions import SignedInUser
-from esign.core.actor import Actor, Mode, Origin, Owner
-from esign.core.people.caller import Caller
+from esign.core.actor import Actor, Author, Mode, Origin, Owner
 from esign.core.people.user import Permission, Session, has_permission
 from esign.runtime import Runtime
 from esign.system.entropy import make_token
@@ -105,9 +104,9 @@ class OfficeCall:
         return await known_browsers.recognise(self.runtime, cookie, email)
 
     @property
-    def caller(self) -> Caller:
+    def author(self) -> Author:
         """Return the member and the origin of the request, as the administrative audit log records them."""
-        return Caller(self.actor, self.origin)
+        return Author(self.actor, self.origin)
 
     @property
     def origin(self) -> Origin:

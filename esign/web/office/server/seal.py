@@ -13,9 +13,8 @@ from esign.actions.sealing import seal_levels
 from esign.actions.server import seal_certificates, setup_checks
 from esign.actions.server.setup_checks import CheckResult
 from esign.authority import AuthorityError, ChangedBy
-from esign.core.actor import Mode
+from esign.core.actor import Author, Mode
 from esign.core.people.account import Organisation
-from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Permission, has_permission
 from esign.runtime import Runtime
@@ -28,7 +27,7 @@ SHOWN = 10  # latest changes of the certificate
 NAME = 80
 UNPROCESSABLE = 422
 
-Deed = Callable[[Runtime, Organisation, MemberRole, ChangedBy, Caller], Awaitable[None]]
+Deed = Callable[[Runtime, Organisation, MemberRole, ChangedBy, Author], Awaitable[None]]
 
 
 async def show(call: OfficeCall) -> Response:
@@ -114,7 +113,7 @@ async def upload(call: OfficeCall) -> Response:
         files,
         passphrase,
         name_changer(call),
-        call.caller,
+        call.author,
     )
     if not problems:
         return call.redirect_to(find_way_back(call), "seal-uploaded")
@@ -162,7 +161,7 @@ async def change_certificate(call: OfficeCall, deed: Deed, word: str) -> Respons
             call.signed_in.organisation,
             call.signed_in.member.role,
             name_changer(call),
-            call.caller,
+            call.author,
         )
     except AuthorityError as error:
         raise FormError({"": str(error)}) from None

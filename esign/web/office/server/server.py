@@ -53,7 +53,7 @@ async def show_clock(call: OfficeCall) -> Response:
 
 async def confirm_clock(call: OfficeCall) -> Response:
     """Accept the clock of the machine again. Nothing happens if it is no longer in doubt."""
-    await clock_watch.confirm(call.runtime, call.signed_in.organisation, call.caller)
+    await clock_watch.confirm(call.runtime, call.signed_in.organisation, call.author)
     return call.redirect_to("/server/clock", "clock")
 
 

@@ -79,7 +79,7 @@ async def invite(call: OfficeCall) -> Response:
 
     async def create(keep: create_once.Keep) -> Member:
         return await members.invite(
-            call.runtime, call.owner, given.email, given.name, role, keep, caller=call.caller
+            call.runtime, call.owner, given.email, given.name, role, keep, caller=call.author
         )
 
     try:
@@ -97,7 +97,7 @@ async def change(call: OfficeCall) -> Response:
     if role is None:
         raise Problem("invalid_request", "There is no such role.")
     try:
-        await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.caller)
+        await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.author)
     except Problem as problem:
         raise explain_problem(problem) from None
     return call.redirect_to(HERE, "role")
@@ -105,13 +105,13 @@ async def change(call: OfficeCall) -> Response:
 
 async def invite_again(call: OfficeCall) -> Response:
     """Send an invitation with a new link; the old link stops working."""
-    await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.author)
     return call.redirect_to(HERE, "invited-again")
 
 
 async def show_link(call: OfficeCall) -> Response:
     """Issue an invitation link and show it once."""
-    member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.author)
     return call.page(
         "member_link",
         member=member,
@@ -136,7 +136,7 @@ async def remove(call: OfficeCall) -> Response:
             call.owner,
             call.path["id"],
             revoke_keys=revoke_keys,
-            caller=call.caller,
+            caller=call.author,
         )
     except Problem as problem:
         raise explain_problem(problem) from None

@@ -7,12 +7,11 @@ from starlette.responses import Response
 
 from esign.actions.people import accounts, api_keys
 from esign.actions.people.accounts import KeyWish
-from esign.core.actor import Actor, Mode
+from esign.core.actor import Actor, Author, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
-from esign.core.people.caller import Caller
 from esign.system.entropy import derive_key_secret
 from esign.web.api.api_keys import RenameKey
 from esign.web.office.frame import create_once, dates, paging
@@ -106,7 +105,7 @@ async def create(call: OfficeCall) -> Response:
     is derived from the mode too, so that a test token reveals nothing about a live one.
     """
     wish, member, name = parse_wish(call), call.signed_in.member, create_once.choose_form_name(call)
-    by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
+    by = Author(Actor("member", member.id, member.name, member.email), call.origin)
     secret = derive_key_secret(
         call.runtime.vault.compute_mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
     )
@@ -207,7 +206,7 @@ async def show_name(call: OfficeCall) -> Response:
 async def rename(call: OfficeCall) -> Response:
     """Rename a token."""
     await api_keys.rename(
-        call.runtime, call.owner, call.path["id"], check_form(RenameKey, call.form).name, caller=call.caller
+        call.runtime, call.owner, call.path["id"], check_form(RenameKey, call.form).name, caller=call.author
     )
     return call.redirect_to(HERE, "token-named")
 
@@ -220,5 +219,5 @@ async def ask_revoke(call: OfficeCall) -> Response:
 
 async def revoke(call: OfficeCall) -> Response:
     """Revoke a token."""
-    await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.author)
     return call.redirect_to(HERE, "token-revoked")

@@ -110,7 +110,7 @@ async def create(call: OfficeCall) -> Response:
             tuple(given.events),
             given.description or None,
             lambda tx, made: keep(tx, made[0]),
-            caller=call.caller,
+            caller=call.author,
         )
         return hook
 
@@ -143,7 +143,7 @@ async def change(call: OfficeCall) -> Response:
             call.owner,
             hook.id,
             WebhookChanges(members, since=hook.updated_at),
-            caller=call.caller,
+            caller=call.author,
         )
     except Problem as problem:
         raise explain_problem(problem) from None
@@ -209,7 +209,7 @@ def explain_problem(problem: Problem) -> Exception:
 async def switch_on(call: OfficeCall) -> Response:
     """Switch the webhook on."""
     await webhooks.change(
-        call.runtime, call.owner, call.path["id"], WebhookChanges({}, True), caller=call.caller
+        call.runtime, call.owner, call.path["id"], WebhookChanges({}, True), caller=call.author
     )
     return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-on")
 
@@ -217,7 +217,7 @@ async def switch_on(call: OfficeCall) -> Response:
 async def switch_off(call: OfficeCall) -> Response:
     """Switch the webhook off; waiting deliveries are given up."""
     await webhooks.change(
-        call.runtime, call.owner, call.path["id"], WebhookChanges({}, False), caller=call.caller
+        call.runtime, call.owner, call.path["id"], WebhookChanges({}, False), caller=call.author
     )
     return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-off")
 
@@ -240,7 +240,7 @@ async def rotate(call: OfficeCall) -> Response:
         raise FormError({"grace": "Choose one of these."})
 
     async def create(keep: create_once.Keep) -> RotatedSecret:
-        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.caller)
+        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.author)
 
     try:
         await create_once.create_once(
@@ -262,5 +262,5 @@ async def ask_delete(call: OfficeCall) -> Response:
 
 async def delete(call: OfficeCall) -> Response:
     """Delete the webhook."""
-    await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.author)
     return call.redirect_to(HERE, "webhook-deleted")
