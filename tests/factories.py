@@ -6,7 +6,6 @@ from typing import Any
 
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.document import (
-    INK,
     Document,
     Field,
     FieldType,
@@ -18,7 +17,7 @@ from esign.core.document.document import (
     Seal,
     Status,
 )
-from esign.core.document.placement import SIZES
+from esign.core.document.field_types import FIELD_TYPES, INK
 from esign.core.document.state import lifecycle
 from esign.core.document.template import Template, TemplateRole
 from esign.core.instant import DAY, Instant, parse
@@ -57,15 +56,14 @@ def a_file(pages: int = 1, **changes: Any) -> File:
 
 def a_field(type: FieldType = FieldType.TEXT, **changes: Any) -> Field:
     """A field of the default size on page 1; required unless it is a check box."""
-    width, height = SIZES[type]
     made = Field(
         id=make_id("fld", NOW),
         type=type,
         page=1,
         x=10.0,
         y=20.0,
-        width=width,
-        height=height,
+        width=FIELD_TYPES[type].width,
+        height=FIELD_TYPES[type].height,
         required=type is not FieldType.CHECKBOX,
         options={"options": ["red", "green"]} if type in (FieldType.RADIO, FieldType.DROPDOWN) else {},
     )

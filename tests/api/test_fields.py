@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from esign.core.document.placement import SIZES
+from esign.core.document.document import FieldType
+from esign.core.document.field_types import FIELD_TYPES
 from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
 from tests.journeys.api import a_pdf
 
@@ -50,15 +51,15 @@ async def test_a_field_of_each_type_has_the_defaults_of_the_contract(
     site: Site, type: str, own: dict[str, Any]
 ) -> None:
     [field] = await shown(site, a_field(type))
-    width, height = {kind.value: size for kind, size in SIZES.items()}[type]
+    kind = FIELD_TYPES[FieldType(type)]
     assert field == {
         "id": field["id"],
         "type": type,
         "page": 1,
         "x": 10,
         "y": 10,
-        "width": width,
-        "height": height,
+        "width": kind.width,
+        "height": kind.height,
         "key": None,
         "label": None,
         "placeholder": None,

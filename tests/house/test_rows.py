@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from esign.core.document.document import FieldType
+from esign.core.document.field_types import FIELD_TYPES
 from esign.core.webhook.webhook import PUBLISHED
 from esign.web.api import words
-from esign.web.office.editor.editor import TYPES
 from esign.web.office.webhook import event_choices
 from tests.house.source import ROOT
 
@@ -18,8 +18,9 @@ LABELS = sorted((ROOT / "esign" / "pdf" / "typst" / "labels").glob("*.json"))
 ELSEWHERE = ("template.", "audit.", "document.deleted")  # on no certificate page
 
 
-def test_the_field_editor_offers_every_type() -> None:
-    assert TYPES.keys() == set(FieldType)
+def test_every_type_has_a_row_and_a_key_of_its_own() -> None:
+    assert [*FIELD_TYPES] == [*FieldType]
+    assert len({kind.key for kind in FIELD_TYPES.values()}) == len(FIELD_TYPES)
 
 
 @pytest.mark.parametrize("kind", FieldType)

@@ -9,14 +9,13 @@ from unicodedata import normalize
 from esign.actions.base.drawn_fields import make_drawn_field
 from esign.actions.base.pdf_work import wait_for_worker
 from esign.core.document import drawn_texts
-from esign.core.document.document import Document, FieldType, Recipient
+from esign.core.document.document import Document, Recipient
+from esign.core.document.field_types import FIELD_TYPES
 from esign.core.errors import Detail, Problem
 from esign.pdf.drawing import missing_glyphs
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.people import accounts
-
-WRITTEN = (FieldType.TEXT, FieldType.NUMBER)
 
 
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
@@ -111,7 +110,7 @@ async def find_unprintable(runtime: Runtime, texts: Sequence[str], organisation_
 
 async def find_too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
     """Return the ids of the recipient's fields whose text would be cut off."""
-    written = [field for field in recipient.fields if field.type in WRITTEN and field.value]
+    written = [field for field in recipient.fields if FIELD_TYPES[field.type].shortenable and field.value]
     if not written:
         return set()
     sizes = [(page.width, page.height) for page in document.file.pages]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pybase64
 
-from esign.core.document.document import INK, Ink, Recipient
-from esign.core.document.field_values import CONTROL, HANDS
+from esign.core.document.document import Ink, Recipient
+from esign.core.document.field_types import CONTROL, HANDS, INK
 from esign.core.errors import Detail, Problem
 from esign.core.strict_base64 import require_canonical
 from esign.pdf.inspection import RedrawnPicture

@@ -53,9 +53,6 @@ class FieldType(StrEnum):
     DROPDOWN = "dropdown"
 
 
-INK = frozenset({FieldType.SIGNATURE, FieldType.INITIALS})
-
-
 class MailDelivery(StrEnum):
     NONE = "none"
     QUEUED = "queued"

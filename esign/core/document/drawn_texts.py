@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from esign.core.document.document import Document, Field, FieldType, Ink
+from esign.core.document.document import Document, Field, Ink
 
 
 def list_texts(document: Document) -> Iterator[tuple[str, str]]:
@@ -22,8 +22,7 @@ def list_texts(document: Document) -> Iterator[tuple[str, str]]:
 def list_field_texts(field: Field) -> Iterator[str]:
     """Yield the texts that one field may print, as far as they are known; a choice may print any option."""
     yield from list_value_texts(field)
-    if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
-        yield from field.options.get("options", ())
+    yield from field.options.get("options", ())
 
 
 def list_value_texts(field: Field) -> Iterator[str]:

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from math import ceil
 
 from esign.core.document.document import Field, FieldType, Recipient
-
-OF_ITSELF = (FieldType.DATE, FieldType.EMAIL)  # filled in at the end, unless `autofill` is off
+from esign.core.document.field_types import is_automatic
 
 
 def is_asked(field: Field) -> bool:
     """Return whether the recipient fills in this field; read-only and automatically filled fields are only shown."""
-    return not field.read_only and not (field.type in OF_ITSELF and field.options.get("autofill", True))
+    return not field.read_only and not is_automatic(field)
 
 
 def find_group(field: Field) -> str | None:

@@ -1,51 +1,26 @@
-"""Checks the values of fields (contract 4): one check per type, and the checks across a group of boxes."""
+"""Checks what a recipient gives for all fields (contract 4): each by its type, and the groups of check boxes."""
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
-from esign.core.document.document import INK, Field, FieldType, Ink, Recipient, Role, Value
+from esign.core.document.document import Field, FieldType, Ink, Recipient, Role, Value
+from esign.core.document.field_types import (
+    FIELD_TYPES,
+    InvalidValue,
+    ValueShape,
+    is_automatic,
+    require_string,
+)
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,20})?")
-THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(,[0-9]{3})+")
-HANDS = (None, "a", "b", "c")
-
-# Each pattern with the sentence that tells the signer what is expected.
-PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
-    "none": (lambda text: True, ""),
-    "digits": (lambda text: bool(re.fullmatch(r"[0-9]+", text)), "Use digits only."),
-    "letters": (lambda text: all(is_letter(c) or c in " '’-." for c in text), "Use letters only."),
-    "alphanumeric": (
-        lambda text: all(is_letter(c) or c.isalnum() or c == " " for c in text),
-        "Use letters and digits only.",
-    ),
-    "phone": (
-        lambda text: (
-            bool(re.fullmatch(r"\+?[0-9 ()/.\-]{4,30}", text)) and sum(c.isdigit() for c in text) >= 4
-        ),
-        "A telephone number has digits only, such as 0151 234 5678.",
-    ),
-    "postal": (
-        lambda text: bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 \-]{1,10}", text)),
-        "A postcode has letters and digits only.",
-    ),
+MISSING = {
+    ValueShape.TEXT: "Please fill this in.",
+    ValueShape.TICK: "Please tick this box.",
+    ValueShape.INK: "Please sign here.",
 }
-
-
-class InvalidValue(ValueError):
-    """A value that does not fit its field, with the sentence for the signer and the rule it breaks."""
-
-    def __init__(self, rule: str, message: str) -> None:
-        super().__init__(message)
-        self.rule, self.message = rule, message
 
 
 def fill_fields(
@@ -89,179 +64,45 @@ def needs_signature(recipient: Recipient) -> bool:
 
 
 def check_answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
-    """Return the value to store for one field, or None for an empty one. Raises Wrong.
+    """Return the value to store for one field, or None for an empty one. Raises InvalidValue.
 
     An approver may leave any field empty (contract 4).
     """
-    must = field.required and recipient.role is not Role.APPROVER
+    kind = FIELD_TYPES[field.type]
     if field.read_only:
         if given is not None and given != field.value:
             raise InvalidValue("reference", "This field was filled in by the sender and cannot be changed.")
         return field.value
-    if field.type is FieldType.EMAIL and field.options.get("autofill", True):
-        return recipient.email
-    if field.type is FieldType.DATE and field.options.get("autofill", True):
-        return today.isoformat()
+    if kind.fill and is_automatic(field):
+        return kind.fill(recipient, today)
     if given is None:
         given = field.value
-    if given is None and field.type is FieldType.NAME and field.options.get("autofill", True):
-        given = recipient.name
+    if given is None and kind.suggest and field.options.get("autofill", True):
+        given = kind.suggest(recipient)
     if isinstance(given, str):
         given = given.strip() or None
-    if field.type is FieldType.CHECKBOX:
-        return check_tick(given, must)
-    if given is None:
-        if must:
-            raise InvalidValue(
-                "required", "Please sign here." if field.type in INK else "Please fill this in."
-            )
-        return None
-    return CHECKS[field.type](field, given)
+    if given is None and kind.shape is ValueShape.TICK:
+        given = False
+    value = None if given is None else kind.check(field, given)
+    if value in (None, False) and field.required and recipient.role is not Role.APPROVER:
+        raise InvalidValue("required", MISSING[kind.shape])
+    return value
 
 
 def prefill(field: Field, given: str | bool) -> Value | None:
-    """Return the value that the sender writes into a field beforehand, or None for an empty text. Raises Wrong."""
-    if field.type in INK:
+    """Return the value that the sender writes into a field beforehand, or None for an empty text.
+
+    Raises InvalidValue.
+    """
+    kind = FIELD_TYPES[field.type]
+    if kind.shape is ValueShape.INK:
         raise InvalidValue("type", "Nobody signs beforehand.")
-    if field.type is FieldType.CHECKBOX:
+    if kind.shape is ValueShape.TICK:
         if not isinstance(given, bool):
             raise InvalidValue("type", "true or false.")
         return given
     text = require_string(given).strip()
-    return CHECKS[field.type](field, text) if text else None
-
-
-def check_tick(given: Any, must: bool) -> bool:
-    """Return whether the box is ticked. Raises Wrong when `given` is not a boolean, or the box `must` be ticked."""
-    if given is None:
-        given = False
-    if not isinstance(given, bool):
-        raise InvalidValue("type", "Tick the box or leave it empty.")
-    if must and not given:
-        raise InvalidValue("required", "Please tick this box.")
-    return given
-
-
-def check_ink(field: Field, given: Any) -> Ink:
-    """Return the signature if its kind is one that the field allows. Raises Wrong."""
-    if not isinstance(given, Ink):
-        raise InvalidValue("type", "Draw, type or upload your signature.")
-    if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
-        raise InvalidValue("enum", "Please sign in another way.")
-    return given
-
-
-def check_text(field: Field, given: Any) -> str:
-    """Return a text that fits the field's length and pattern. Raises Wrong."""
-    text = require_string(given)
-    lines = field.options.get("multiline", False)
-    if (CONTROL_BUT_LINES if lines else CONTROL).search(text):
-        raise InvalidValue("format", "This text has characters that cannot be printed.")
-    least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
-    if len(text) < least:
-        raise InvalidValue("length", f"Please write at least {least} characters.")
-    if len(text) > most:
-        raise InvalidValue("length", f"Please write at most {most} characters.")
-    fits, sentence = PATTERNS[field.options.get("pattern") or "none"]
-    if not all(fits(line) for line in text.splitlines() if line):
-        raise InvalidValue("format", sentence)
-    return text
-
-
-def check_name(field: Field, given: Any) -> str:
-    """Return a name of at most 200 printable characters. Raises Wrong."""
-    text = require_string(given)
-    if CONTROL.search(text):
-        raise InvalidValue("format", "This text has characters that cannot be printed.")
-    if len(text) > 200:
-        raise InvalidValue("length", "Please write at most 200 characters.")
-    return text
-
-
-def check_email(field: Field, given: Any) -> str:
-    """Return an email address of plausible form. Raises Wrong."""
-    text = check_name(field, given)
-    if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
-        raise InvalidValue("format", "Please write an email address, such as name@example.com.")
-    return text
-
-
-def check_day(field: Field, given: Any) -> str:
-    """Return an ISO date within the bounds of the field. Raises Wrong."""
-    text = require_string(given)
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        raise InvalidValue("format", "Please choose a date, such as 2026-11-21.")
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        raise InvalidValue("format", "This date does not exist.") from None
-    least, most = field.options.get("min"), field.options.get("max")
-    if (least and text < least) or (most and text > most):
-        raise InvalidValue("range", _describe_range("Choose a day", least, most))
-    return text
-
-
-def check_number(field: Field, given: Any) -> str:
-    """Return a decimal number, with a point, within the bounds and decimals of the field. Raises Wrong.
-
-    A comma is read as the decimal point. Where fewer than three decimals are asked for, `1,000` is refused as a
-    mark between thousands.
-    """
-    if THOUSANDS.fullmatch(require_string(given)) and (field.options.get("decimals") or 0) < 3:
-        raise InvalidValue("format", "Please write the number without a mark between the thousands.")
-    text = require_string(given).replace(",", ".")
-    if not DECIMAL.fullmatch(text):
-        raise InvalidValue("format", "Please write a number, such as 12 or 3.50.")
-    decimals = field.options.get("decimals")
-    if decimals is not None and len(text.partition(".")[2]) > decimals:
-        raise InvalidValue(
-            "format", f"Use at most {decimals} digits after the point." if decimals else "Use a whole number."
-        )
-    least, most = field.options.get("min"), field.options.get("max")
-    exact = Decimal(text)
-    if (least is not None and exact < Decimal(str(least))) or (
-        most is not None and exact > Decimal(str(most))
-    ):
-        raise InvalidValue("range", _describe_range("Choose a number", least, most))
-    return text
-
-
-def check_choice(field: Field, given: Any) -> str:
-    """Return one of the field's options. Raises Wrong."""
-    if given not in field.options.get("options", ()):
-        raise InvalidValue("enum", "Please choose one of the options.")
-    return str(given)
-
-
-def is_letter(c: str) -> bool:
-    """Return whether `c` is a letter, or a mark that belongs to one: accents, vowel signs of Hindi and Thai."""
-    return unicodedata.category(c)[0] in "LM"
-
-
-def require_string(given: Any) -> str:
-    """Return `given` if it is a string. Raises Wrong."""
-    if not isinstance(given, str):
-        raise InvalidValue("type", "Please write text.")
-    return given
-
-
-def _describe_range(lead: str, least: Any, most: Any) -> str:
-    if least is not None and most is not None:
-        return f"{lead} between {least} and {most}."
-    return f"{lead} from {least} on." if least is not None else f"{lead} up to {most}."
-
-
-CHECKS: Mapping[FieldType, Callable[[Field, Any], Value]] = {
-    FieldType.SIGNATURE: check_ink,
-    FieldType.INITIALS: check_ink,
-    FieldType.DATE: check_day,
-    FieldType.NAME: check_name,
-    FieldType.EMAIL: check_email,
-    FieldType.TEXT: check_text,
-    FieldType.NUMBER: check_number,
-    FieldType.RADIO: check_choice,
-    FieldType.DROPDOWN: check_choice,
-}
+    return kind.check(field, text) if text else None
 
 
 def find_group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:

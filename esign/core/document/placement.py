@@ -6,32 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from esign.core.document.document import Field, FieldType, PageGeometry
+from esign.core.document.field_types import FIELD_TYPES
 from esign.core.errors import Detail
 
 TOLERANCE = 0.01
-
-SIZES: dict[FieldType, tuple[float, float]] = {
-    FieldType.SIGNATURE: (25, 6),
-    FieldType.INITIALS: (10, 5),
-    FieldType.DATE: (15, 3),
-    FieldType.NAME: (25, 3),
-    FieldType.EMAIL: (25, 3),
-    FieldType.TEXT: (25, 3),
-    FieldType.NUMBER: (15, 3),
-    FieldType.CHECKBOX: (2.5, 2),
-    FieldType.RADIO: (25, 8),
-    FieldType.DROPDOWN: (25, 3),
-}
 
 
 def complete_size(
     kind: FieldType, x: float, y: float, width: float | None, height: float | None
 ) -> tuple[float, float]:
     """Return width and height, with the defaults of the type put in; a default is cut to what fits on the page."""
-    default_width, default_height = SIZES[kind]
+    usual = FIELD_TYPES[kind]
     return (
-        cut_to_page(default_width, x) if width is None else width,
-        cut_to_page(default_height, y) if height is None else height,
+        cut_to_page(usual.width, x) if width is None else width,
+        cut_to_page(usual.height, y) if height is None else height,
     )
 
 

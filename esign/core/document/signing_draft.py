@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from esign.core.document.document import INK, Document, Field, FieldType, Recipient, Status
+from esign.core.document.document import Document, Field, FieldType, Recipient, Status
 from esign.core.document.estimate import is_asked
+from esign.core.document.field_types import FIELD_TYPES, INK, ValueShape
 from esign.core.document.field_values import needs_signature
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
@@ -77,9 +78,10 @@ def has_shape(type: FieldType, value: Any) -> bool:
 
     Incomplete and invalid values are accepted, so that they are not lost before the recipient corrects them.
     """
-    if type is FieldType.CHECKBOX:
+    shape = FIELD_TYPES[type].shape
+    if shape is ValueShape.TICK:
         return isinstance(value, bool)
-    if type not in INK:
+    if shape is ValueShape.TEXT:
         return isinstance(value, str)
     if value is None:
         return True

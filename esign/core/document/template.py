@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from esign.core.actor import Mode
-from esign.core.document.document import INK, Document, Field, File, Recipient, Role
-from esign.core.document.field_values import InvalidValue, prefill
+from esign.core.document.document import Document, Field, File, Recipient, Role
+from esign.core.document.field_types import INK, InvalidValue
+from esign.core.document.field_values import prefill
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esign.core.document import text_fit
+from esign.core.document.document import FieldType
+from esign.core.document.field_types import FIELD_TYPES
 from esign.core.instant import Instant
 from esign.pdf.drawing import typst_template
 from esign.pdf.seal_order import DrawnField, SealFailed
@@ -106,7 +108,7 @@ def _build_field(field: DrawnField, width: float, height: float) -> dict[str, An
     }
     hand = {"hand": field.hand} if field.kind == "typed" else {}
     return (
-        {"id": field.id, "type": field.type}
+        {"id": field.id, "type": field.type, "shortenable": FIELD_TYPES[FieldType(field.type)].shortenable}
         | place
         | hand
         | {k: v for k, v in known.items() if v is not None}

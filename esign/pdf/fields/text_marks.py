@@ -12,7 +12,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from esign.core.document.document import FieldType
-from esign.core.document.placement import SIZES
+from esign.core.document.field_types import FIELD_TYPES
 from esign.pdf.inspection import DetectedField, UnusableField
 
 MOST = 100_000  # characters of one page
@@ -83,7 +83,7 @@ def parse_mark(inside: str, number: int, place: Box | None) -> DetectedField | U
 def place_field(kind: FieldType, place: Box) -> Box:
     """Return the box of a field of the usual size that begins where the mark begins, on the same line."""
     left, top, right, bottom = place
-    width, height = SIZES[kind]
+    width, height = FIELD_TYPES[kind].width, FIELD_TYPES[kind].height
     if kind is not FieldType.CHECKBOX:
         width = max(width, right - left)
     width, height = min(width, 100.0), max(height, bottom - top)

@@ -9,7 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from esign.core.document import document as core
 from esign.core.document.document import FieldType
-from esign.core.document.field_values import InvalidValue, prefill
+from esign.core.document.field_types import InvalidValue
+from esign.core.document.field_values import prefill
 from esign.core.document.placement import complete_size
 from esign.core.errors import Detail
 from esign.web.api.field_options import (
@@ -102,7 +103,7 @@ class WrittenField(FieldInput):
     def to_field(self, field_id: str) -> core.Field:
         """Return the field with its value as its type writes it.
 
-        Raise `core.document.field_values.InvalidValue` if the value does not fit.
+        Raise `core.document.field_types.InvalidValue` if the value does not fit.
         """
         field = super().to_field(field_id)
         return replace(field, value=prefill(field, self.value or ""), read_only=self.read_only)

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from esign.core.document.field_values import CONTROL_BUT_LINES
+from esign.core.document.field_types import CONTROL_BUT_LINES
 from esign.core.document.signing_draft import EnteredValue
 from esign.core.errors import Detail, Problem
 from esign.web.http import strict_json

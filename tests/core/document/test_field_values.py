@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from esign.core.document.document import Field, FieldType, Ink, Recipient, Role
-from esign.core.document.field_values import InvalidValue, check_number, fill_fields, needs_signature
+from esign.core.document.field_types import InvalidValue, check_number
+from esign.core.document.field_values import fill_fields, needs_signature
 from esign.core.errors import Problem
 from tests.factories import NOW, TYPED, a_field, a_recipient, an_answer
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from esign.core.document import simulated_answers
-from esign.core.document.document import INK, Field, FieldType, Ink, Recipient, Role
-from esign.core.document.field_values import PATTERNS, fill_fields
+from esign.core.document.document import Field, FieldType, Ink, Recipient, Role
+from esign.core.document.field_types import INK, PATTERNS, STROKE
+from esign.core.document.field_values import fill_fields
 from tests.factories import NOW, a_field, a_recipient
 
 TODAY = date(2026, 11, 21)
@@ -92,7 +93,7 @@ def test_what_is_given_is_kept_and_what_the_sender_wrote_too() -> None:
 def test_a_signature_without_a_field_and_without_letters_is_made_up_too() -> None:
     drawn = a_field(FieldType.SIGNATURE, options={"allowed": ["drawn"]})
     assert simulated_answers.make_answers(holder(drawn), {}, TODAY) == {
-        drawn.id: {"kind": "drawn", "picture": simulated_answers.STROKE}
+        drawn.id: {"kind": "drawn", "picture": STROKE}
     }
     assert simulated_answers.make_answers(holder(), {}, TODAY) == {
         "signature": {"kind": "typed", "text": "Jo Li"}
@@ -110,7 +111,7 @@ def test_a_signature_without_a_field_and_without_letters_is_made_up_too() -> Non
         ("Jo", {"kind": "typed", "text": "Jo"}),
         ({"kind": "typed"}, {"kind": "typed", "text": "Jo Li"}),
         ({"kind": "typed", "text": "J"}, {"kind": "typed", "text": "J"}),
-        ({"kind": "drawn"}, {"kind": "drawn", "picture": simulated_answers.STROKE}),
+        ({"kind": "drawn"}, {"kind": "drawn", "picture": STROKE}),
         ({"kind": "drawn", "picture": "x"}, {"kind": "drawn", "picture": "x"}),
         (True, True),
     ],

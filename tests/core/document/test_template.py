@@ -6,7 +6,8 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.document.document import FieldType, RecipientStatus, Role, Status
-from esign.core.document.field_values import CHECKS, InvalidValue, prefill
+from esign.core.document.field_types import INK, InvalidValue
+from esign.core.document.field_values import prefill
 from esign.core.document.template import NewId, Taker, make_recipients, make_roles
 from esign.core.errors import Problem
 from esign.core.webhook import webhook
@@ -74,10 +75,7 @@ def test_each_role_that_nobody_takes_is_named() -> None:
     ]
 
 
-WRITTEN = [kind for kind in CHECKS if kind not in (FieldType.SIGNATURE, FieldType.INITIALS)]
-
-
-@pytest.mark.parametrize("kind", [*WRITTEN, FieldType.CHECKBOX])
+@pytest.mark.parametrize("kind", sorted(set(FieldType) - INK))
 def test_values_go_into_the_fields_of_their_keys_and_the_template_keeps_its_own(kind: FieldType) -> None:
     field, other = a_field(kind, key="k", label="Plot"), a_field(key="other", value="stays")
     template = a_template(a_role("buyer", fields=(field, other)))

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from esign.core.actor import Actor
-from esign.core.document.document import INK, Document, Field, Recipient
+from esign.core.document.document import Document, Field, Recipient
+from esign.core.document.field_types import INK
 from esign.core.instant import Instant
 
 NewId = Callable[[str, Instant], str]

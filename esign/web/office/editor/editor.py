@@ -5,29 +5,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
-from esign.core.document.document import ACTING, Field, FieldType, File, Role
-from esign.core.document.placement import SIZES
+from esign.core.document.document import ACTING, Field, File, Role
+from esign.core.document.field_types import FIELD_TYPES
 from esign.web.api.field_replies import present
 
-# The name of each field type, and the key that chooses it.
-TYPES = {
-    FieldType.SIGNATURE: ("Signature", "S"),
-    FieldType.INITIALS: ("Initials", "I"),
-    FieldType.DATE: ("Date", "D"),
-    FieldType.NAME: ("Name", "N"),
-    FieldType.EMAIL: ("Email", "E"),
-    FieldType.TEXT: ("Text", "T"),
-    FieldType.NUMBER: ("Number", "U"),
-    FieldType.CHECKBOX: ("Tick box", "C"),
-    FieldType.RADIO: ("Choice", "R"),
-    FieldType.DROPDOWN: ("List", "L"),
-}
 PALETTE = [
-    {"type": kind.value, "name": name, "key": key, "width": SIZES[kind][0], "height": SIZES[kind][1]}
-    for kind, (name, key) in TYPES.items()
+    {"type": type.value, "name": kind.name, "key": kind.key, "width": kind.width, "height": kind.height}
+    for type, kind in FIELD_TYPES.items()
 ]
-
-
 COLOURS = 8  # the CSS variables `--r1` to `--r8`
 
 
@@ -108,7 +93,7 @@ def sort_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
     """Return all fields in reading order, for browsers without JavaScript."""
     found = [
         {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}
-        | {"type": TYPES[field.type][0], "required": field.required}
+        | {"type": FIELD_TYPES[field.type].name, "required": field.required}
         for holder in holders
         for field in holder.fields
     ]

@@ -7,7 +7,8 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import documents, templates
-from esign.core.document.document import INK, Document, Field, FieldType
+from esign.core.document.document import Document, Field, FieldType
+from esign.core.document.field_types import INK, is_automatic
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.language import LANGUAGES
@@ -32,7 +33,6 @@ PLAIN = {
     "redirect": "redirectUrl",
 }
 TAKER = {"email": "email", "name": "name", "authentication": "authentication", "code": "accessCode"}
-BY_ITSELF = frozenset({FieldType.DATE, FieldType.EMAIL})
 STAYS_DRAFT = frozenset({"document_not_ready", "quota_exceeded", "unavailable", "rate_limited"})
 
 
@@ -60,9 +60,7 @@ def list_fillable(role: TemplateRole) -> list[Field]:
     return [
         field
         for field in role.fields
-        if field.key is not None
-        and field.type not in INK
-        and (field.read_only or field.type not in BY_ITSELF or not field.options.get("autofill", True))
+        if field.key is not None and field.type not in INK and (field.read_only or not is_automatic(field))
     ]
 
 
