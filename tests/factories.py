@@ -26,7 +26,7 @@ from esign.core.people.api_key import ApiKey, Scope
 from esign.core.webhook.webhook import Webhook
 from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Database, Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
@@ -200,7 +200,7 @@ async def store(db: Database, vault: Vault, document: Document, *files: bytes) -
 
 async def store_organisation(db: Database, organisation: Organisation) -> Organisation:
     async def write(tx: Transaction) -> None:
-        await accounts.add_organisation(tx, organisation)
+        await organisations.add_organisation(tx, organisation)
 
     await db.write(write)
     return organisation

@@ -17,7 +17,7 @@ from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import LIVE_ONLY, Scope
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts
+from esign.store.people import api_keys
 from esign.web.api import ENDPOINTS, V1
 from esign.web.rest.endpoint import ApiRoute, Endpoint
 from tests.api.site import Answer, Site, a_request
@@ -186,11 +186,11 @@ async def people(site: Site) -> People:
         return Owner(site, await site.new_key(mode=mode, organisation=organisation), mode)
 
     revoked, expired = await site.new_key(), await site.new_key(days=1)
-    found = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(revoked))
+    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(revoked))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
-        await accounts.revoke_key(tx, found.id, site.clock.now())
+        await api_keys.revoke_key(tx, found.id, site.clock.now())
 
     await site.runtime.db.write(revoke)
     site.clock.advance(days=1)

@@ -14,7 +14,7 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts
+from esign.store.people import api_keys
 from esign.web.api import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import ONE_PAGE, Site, a_request
@@ -98,7 +98,7 @@ async def delivery(site: Site) -> Request:
 
 
 async def an_api_key(site: Site) -> str:
-    found = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(await site.new_key()))
+    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(await site.new_key()))
     assert found is not None
     return f"/api-keys/{found.id}"
 

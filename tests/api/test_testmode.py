@@ -12,7 +12,7 @@ from esign.core.actor import Mode
 from esign.core.document.document import FieldType
 from esign.core.instant import parse, rfc3339
 from esign.core.people.api_key import Scope
-from esign.store.people import accounts
+from esign.store.people import organisations
 from tests.api.site import Answer, Site, a_config, a_request, b64, running
 from tests.factories import an_organisation
 from tests.journeys.api import Person, until
@@ -127,7 +127,7 @@ async def stranger(site: Site) -> str:
 
     async def add(tx: Any) -> None:
         if not await tx.all("SELECT 1 FROM organisation WHERE id = :id", id=organisation.id):
-            await accounts.add_organisation(tx, organisation)
+            await organisations.add_organisation(tx, organisation)
 
     await site.runtime.db.write(add)
     return await site.new_key(mode=Mode.TEST, organisation=organisation.id)

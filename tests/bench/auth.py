@@ -19,7 +19,7 @@ from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import ApiKey, Scope
 from esign.runtime import Runtime
-from esign.store.people import accounts as stored
+from esign.store.people import api_keys
 from esign.web.api import ENDPOINTS
 from esign.web.http.guard import Guard
 from esign.web.http.server import run_server
@@ -65,7 +65,7 @@ async def compare(runtime: Runtime) -> None:
         scopes=frozenset((Scope.ALL,)),
         expires_in_days=None,
     )
-    key = await stored.find_key_by_hash(runtime.db, api_key.hash_key(text))
+    key = await api_keys.find_key_by_hash(runtime.db, api_key.hash_key(text))
     assert key is not None
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
     known._keys = cast(Authentication, Known(key))

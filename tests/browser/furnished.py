@@ -14,7 +14,7 @@ from esign.demo import contract
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, members, users
+from esign.store.people import members, organisations, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
 from tests.browser.stage import Stage
@@ -52,7 +52,7 @@ def placed(cookie: dict[str, Any]) -> dict[str, Any]:
 async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> str:
     now = runtime.clock.now()
     email = f"{name.split()[0].lower()}@example.test"
-    organisation = await accounts.find_first_organisation(runtime.db)
+    organisation = await organisations.find_first_organisation(runtime.db)
     assert organisation
     user = one_time_links.make_user(
         email, name, now, await runtime.passwords.hash(PASSWORD, build_known_lane(email))

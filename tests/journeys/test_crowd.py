@@ -16,7 +16,7 @@ import pytest
 
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS
 from tests.api.site import Answer, Site, a_config, b64, running
 from tests.factories import an_organisation
@@ -68,7 +68,7 @@ async def a_crowd(folder: Path, **server: Any) -> AsyncIterator[Crowd]:
         other = an_organisation(id="org_hostile")
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_organisation(tx, other)
+            await organisations.add_organisation(tx, other)
 
         await site.runtime.db.write(write)
         yield Crowd(site, await site.new_key(organisation=other.id))

@@ -16,7 +16,7 @@ from esign.core.webhook.webhook import make_template_payload
 from esign.jobs import deliver_webhooks
 from esign.store.document import outcomes
 from esign.store.engine.database import FILE, Database, Row, Transaction, open_for_command
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.system.clock import Clock, SystemClock
 from tests.factories import a_template, an_organisation
 from tests.journeys.api import Api, a_session, until
@@ -152,7 +152,7 @@ async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
 
     await until(full, "attempts")
     other = an_organisation(id="org_other")
-    await live.runtime.db.write(lambda tx: accounts.add_organisation(tx, other))
+    await live.runtime.db.write(lambda tx: organisations.add_organisation(tx, other))
 
     async def move(tx: Transaction) -> None:
         await tx.run(

@@ -12,7 +12,7 @@ from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.jobs import erase, prune
 from esign.store.engine.database import Database, Write
-from esign.store.people import accounts, erasings
+from esign.store.people import erasings, organisations
 from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
@@ -32,7 +32,7 @@ ONLY_BOB = {"recipients": [{"name": "Bob Noyce", "email": BOB}]}
 
 
 async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
-    found = await accounts.find_first_organisation(site.runtime.db)
+    found = await organisations.find_first_organisation(site.runtime.db)
     assert found
     return Owner(found.id, mode)
 

@@ -10,7 +10,7 @@ import pytest
 from esign.jobs import schedule
 from esign.mail.pool import compute_share
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.store.queue import mail_breaker
 from tests.factories import an_organisation
 from tests.fakes import FakeClock
@@ -50,7 +50,7 @@ async def two(folder: Path, clock: FakeClock, server: Server) -> AsyncIterator[T
         other = an_organisation(id="org_hostile")
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_organisation(tx, other)
+            await organisations.add_organisation(tx, other)
             newest = "SELECT id FROM api_key ORDER BY created_at DESC, rowid DESC LIMIT 1"
             await tx.run(f"UPDATE api_key SET organisation_id = :id WHERE id = ({newest})", id=other.id)
 

@@ -14,7 +14,7 @@ from esign.core.people import api_key
 from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, members
+from esign.store.people import api_keys, members
 from esign.store.people import users as people
 from esign.system.entropy import make_id, make_key_secret
 from esign.web.api import ENDPOINTS, V1
@@ -73,7 +73,7 @@ async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Sc
     key = ApiKey(make_id("key", now), organisation, mode, "CRM", hint, scopes, now, created_by=by)
 
     async def write(tx: Transaction) -> None:
-        await accounts.add_key(tx, key, api_key.hash_key(text))
+        await api_keys.add_key(tx, key, api_key.hash_key(text))
 
     await site.runtime.db.write(write)
     return text
@@ -242,7 +242,7 @@ async def test_a_member_of_another_organisation_lends_a_key_nothing(site: Site, 
 async def test_a_key_shows_the_role_that_it_acts_with(site: Site, keys: Keys) -> None:
     for maker, role in MAKERS.items():
         text = await keys.get(maker, Mode.LIVE, Scope.ALL)
-        key = await accounts.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
+        key = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
         assert key is not None
         shown = await site.ok("GET", f"/api-keys/{key.id}")
         expected_role = None if maker == OPERATOR or role is None else role.value

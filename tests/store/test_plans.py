@@ -28,11 +28,12 @@ from esign.store.document.list_queries import ListQuery, make_query
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.people import (
-    accounts,
+    api_keys,
     audit_log,
     erasings,
     known_browsers,
     members,
+    organisations,
     sessions,
     tickets,
     usage,
@@ -149,11 +150,11 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 WANTED = events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "accounts.find_all_keys": lambda tx: accounts.find_all_keys(tx, ORGANISATION),
-    "accounts.find_keys": lambda tx: accounts.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
-    "accounts.find_active_keys_of": lambda tx: accounts.find_active_keys_of(tx, MEMBER, NOW),
-    "accounts.find_expiring_keys": lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + 1),
-    "accounts.find_unused_keys": lambda tx: accounts.find_unused_keys(tx, NOW, NOW + 1),
+    "api_keys.find_all_keys": lambda tx: api_keys.find_all_keys(tx, ORGANISATION),
+    "api_keys.find_keys": lambda tx: api_keys.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "api_keys.find_active_keys_of": lambda tx: api_keys.find_active_keys_of(tx, MEMBER, NOW),
+    "api_keys.find_expiring_keys": lambda tx: api_keys.find_expiring_keys(tx, NOW, NOW + 1),
+    "api_keys.find_unused_keys": lambda tx: api_keys.find_unused_keys(tx, NOW, NOW + 1),
     "audit_log.find_page": lambda tx: audit_log.find_page(tx, LOGGED, 25, LOG_PLACE),
     "audit_log.find_page of a type": lambda tx: audit_log.find_page(
         tx, replace(LOGGED, type="member.signed_in"), 25, LOG_PLACE
@@ -206,7 +207,9 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
-    "accounts.find_organisations_of_user": lambda tx: accounts.find_organisations_of_user(tx, "usr_1"),
+    "organisations.find_organisations_of_user": lambda tx: organisations.find_organisations_of_user(
+        tx, "usr_1"
+    ),
     "members.find_by_user": lambda tx: members.find_by_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
@@ -231,7 +234,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 SHORT = {
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
-    "accounts.find_organisations": "an installation has a handful",
+    "organisations.find_organisations": "an installation has a handful",
     "erasings.find_unfinished": "a handful, along an index that holds no others",
     "members.find_administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.find_pending": "for tests alone",

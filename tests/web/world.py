@@ -21,7 +21,7 @@ from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.usage import RequestTally
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
-from esign.store.people import accounts
+from esign.store.people import api_keys, organisations
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.web.http.guard import Guard
@@ -222,7 +222,7 @@ class World:
         organisation = Organisation(world.organisation, "Example", "en", "UTC", START)
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_organisation(tx, organisation)
+            await organisations.add_organisation(tx, organisation)
 
         await db.write(write)
         world.key = await world.add_key()
@@ -245,9 +245,9 @@ class World:
         key = replace(key, **given)
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_key(tx, key, api_key.hash_key(text))
+            await api_keys.add_key(tx, key, api_key.hash_key(text))
             if key.revoked_at is not None:
-                await accounts.revoke_key(tx, key.id, key.revoked_at)
+                await api_keys.revoke_key(tx, key.id, key.revoked_at)
 
         await self.tools.db.write(write)
         return text

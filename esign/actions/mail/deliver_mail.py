@@ -37,7 +37,7 @@ from esign.mail.sheet import Letter
 from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, documents, outcomes, signing_drafts, signing_links
 from esign.store.engine.database import Reader, Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.store.queue import kept_mail, outbox
 from esign.store.queue.mail_breaker import find_stop, hasten_probe
 from esign.store.queue.outbox import Job
@@ -172,7 +172,7 @@ async def read_post(runtime: Runtime, job: Job) -> Post:
     assert job.document_id is not None
     body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     document = await documents.get(runtime.db, job.document_id)
-    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
     return Post(
         document,

@@ -27,8 +27,8 @@ from esign.store.document import documents, listing, templates
 from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.people import accounts, erasings, members
 from esign.store.people import audit_log as logged
+from esign.store.people import erasings, members, organisations
 from esign.store.people.audit_log import AuditLogFilter
 from esign.system.entropy import make_id
 
@@ -69,7 +69,7 @@ class ErasurePreview:
 async def preview_erasure(runtime: Runtime, owner: Owner, email: str) -> ErasurePreview:
     """Return what an erasure requested now would do. Nothing is changed."""
     now = runtime.clock.read_settled_time()
-    organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
+    organisation = await organisations.get_organisation(runtime.db, owner.organisation_id)
     fates: Counter[Fate] = Counter()
     alone, more = 0, False
     async for _, document in walk_documents(runtime, owner.organisation_id, email, Mode.LIVE, START):
@@ -199,7 +199,7 @@ async def erase_document(
         except Problem:  # deleted meanwhile
             document = None
         if document is not None and rules.is_recipient(document, email):
-            organisation = await accounts.get_organisation(tx, document.organisation_id)
+            organisation = await organisations.get_organisation(tx, document.organisation_id)
             fate = rules.decide_fate(
                 document, organisation, email, erasing.shared, runtime.clock.read_settled_time()
             )

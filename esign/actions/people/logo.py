@@ -12,7 +12,7 @@ from esign.core.people.account import Logo, Organisation
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, logos
+from esign.store.people import logos, organisations
 
 MOST = 2**20  # bytes of an uploaded picture
 LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
@@ -33,9 +33,9 @@ async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Aut
     logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
 
     async def write(tx: Transaction) -> None:
-        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        organisation = await organisations.get_organisation(tx, owner.organisation_id)
         await logos.save(tx, organisation.id, logo.sha256, picture.png)
-        await accounts.save_organisation(tx, replace(organisation, logo=logo))
+        await organisations.save_organisation(tx, replace(organisation, logo=logo))
         await log_change(runtime, tx, organisation, logo, caller)
 
     await runtime.db.write(write)
@@ -45,9 +45,9 @@ async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Author) -> None
     """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
-        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        organisation = await organisations.get_organisation(tx, owner.organisation_id)
         await logos.delete(tx, organisation.id)
-        await accounts.save_organisation(tx, replace(organisation, logo=None))
+        await organisations.save_organisation(tx, replace(organisation, logo=None))
         await log_change(runtime, tx, organisation, None, caller)
 
     await runtime.db.write(write)

@@ -20,7 +20,7 @@ from esign.core.people.member import Member
 from esign.core.people.user import SEEN, Session, Stage, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, known_browsers, members, sessions, users
+from esign.store.people import known_browsers, members, organisations, sessions, users
 from esign.system.entropy import make_id, make_token
 from esign.system.passwords import build_known_lane, build_stranger_lane
 
@@ -232,7 +232,7 @@ async def find_signed_in(runtime: Runtime, session: Session) -> SignedInUser | N
     user = await users.get(runtime.db, session.user_id)
     own = await members.find_by_user(runtime.db, user.id)
     member = next((one for one in own if one.organisation_id == session.organisation_id), None)
-    every = {one.id: one for one in await accounts.find_organisations_of_user(runtime.db, user.id)}
+    every = {one.id: one for one in await organisations.find_organisations_of_user(runtime.db, user.id)}
     organisation = every.pop(session.organisation_id, None)
     if member is None or organisation is None or user.disabled_at is not None:
         return None

@@ -14,7 +14,7 @@ from esign.core.people.member import Member, MemberRole, MemberStatus, require_o
 from esign.core.people.user import Errand, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
-from esign.store.people import accounts, members, sessions, tickets, users
+from esign.store.people import members, organisations, sessions, tickets, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
 from esign.system.vault import Vault
@@ -43,7 +43,7 @@ async def create_invitation(
     """
 
     async def write(tx: Transaction) -> str:
-        found = await accounts.find_organisations(tx)
+        found = await organisations.find_organisations(tx)
         organisation = next((one for one in found if organisation_id in (None, one.id)), None)
         if organisation is None:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")

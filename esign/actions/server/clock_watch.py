@@ -10,7 +10,7 @@ from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc33
 from esign.core.people.account import Organisation
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Reader, Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.store.queue import deliveries, outbox
 from esign.store.server import clock_marks
 from esign.store.server.clock_marks import ClockRecord
@@ -93,7 +93,7 @@ async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
 
     Only those of the organisation that was set up first may.
     """
-    first = await accounts.find_first_organisation(reader)
+    first = await organisations.find_first_organisation(reader)
     return first is not None and first.id == organisation.id
 
 

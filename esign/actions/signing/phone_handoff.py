@@ -18,7 +18,7 @@ from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import documents, phone_handoffs
 from esign.store.engine.database import Reader, Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.system.entropy import make_id, make_token
 
 
@@ -107,7 +107,7 @@ async def find_phone(runtime: Runtime, token: str) -> Phone:
     person = document.recipient(found.recipient_id)
     if document.status is not Status.SENT or not person.is_active:
         return Phone("expired")
-    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
     return Phone("open", document, person, organisation, found.kind)
 
 

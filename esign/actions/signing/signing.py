@@ -32,7 +32,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, documents, outcomes, signing_links
 from esign.store.document.signing_links import SigningLink
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, usage
+from esign.store.people import organisations, usage
 from esign.store.queue import events
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
@@ -94,7 +94,7 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UNKNOWN
     recipient, standing = document.recipient(recipient_id), None
-    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
     state, method = name_state(document, recipient), recipient.authentication
     proven = method == Method.LINK or await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 from esign.actions.people import accounts as actions
 from esign.config import LimitSettings
 from esign.core.people.account import Organisation
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
 from esign.web.api.api_keys import present as present_key
@@ -63,7 +63,7 @@ class AccountReply(Reply):
 async def read(call: ApiCall) -> dict[str, Any]:
     """The organisation, the mode and the limits of the key of this request."""
     runtime = call.runtime
-    organisation = await accounts.get_organisation(runtime.db, call.key.organisation_id)
+    organisation = await organisations.get_organisation(runtime.db, call.key.organisation_id)
     return {"key": call.key, "organisation": organisation, "config": runtime.config}
 
 

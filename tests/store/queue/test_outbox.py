@@ -8,7 +8,7 @@ from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.mail_urgency import Urgency
 from esign.core.people.account import Organisation
 from esign.store.engine.database import Database, Transaction
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.store.queue import outbox
 from esign.store.queue.outbox import Job
 from esign.system.vault import Vault
@@ -392,7 +392,7 @@ async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
     assert woken == [0]
     await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
     assert woken == [0], "it was queued before"
-    await db.write(lambda tx: accounts.save_organisation(tx, organisation))
+    await db.write(lambda tx: organisations.save_organisation(tx, organisation))
     assert woken == [0], "nothing for a worker"
     assert await db.write(lambda tx: outbox.hasten(tx, "mail", NOW)) == 0
     assert woken == [0], "nothing was brought forward"

@@ -18,7 +18,7 @@ from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import Stage, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
-from esign.store.people import accounts, members, users
+from esign.store.people import members, organisations, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
 from tests.fakes import FakeClock
@@ -174,7 +174,7 @@ class Office:
     ) -> Visitor:
         """The same, with a session and the mac of its forms at hand."""
         user = await self.user(name, role, organisation)
-        own = await accounts.find_organisations_of_user(self.runtime.db, user.id)
+        own = await organisations.find_organisations_of_user(self.runtime.db, user.id)
         visitor = self.visitor()
         visitor.token, _ = await sessions.begin_session(
             self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")

@@ -19,7 +19,7 @@ from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.network import find_network
 from esign.core.people.user import Errand, Stage, User
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.system.passwords import build_known_lane
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import Handler
@@ -166,7 +166,7 @@ async def join_with_account(call: OfficeCall, token: str, invited: PendingInvita
 async def show_setup(call: OfficeCall) -> Response:
     if not await one_time_links.is_open(call.runtime, Errand.SETUP, call.path["token"]):
         return show_gone(call, Errand.SETUP)
-    first = await accounts.find_first_organisation(call.runtime.db)
+    first = await organisations.find_first_organisation(call.runtime.db)
     assert first is not None, "created when the program starts"
     name = "" if first.name == UNNAMED else first.name
     return call.page("set_up", name=name, zone=first.time_zone, zones=list_zones())
@@ -195,7 +195,7 @@ async def set_up(call: OfficeCall) -> Response:
         if not problem.details:
             raise
         raise FormError({one.path.strip("/"): one.message for one in problem.details}) from None
-    own = await accounts.find_organisations_of_user(call.runtime.db, user.id)
+    own = await organisations.find_organisations_of_user(call.runtime.db, user.id)
     return await begin_session(call, user, own[0].id, "/server/address")
 
 

@@ -16,7 +16,7 @@ from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Stage
 from esign.demo import contract
-from esign.store.people import accounts, users
+from esign.store.people import organisations, users
 from tests.web.office.visitor import Office, Page, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,7 +38,7 @@ async def enter(office: Office, name: str, role: MemberRole = MemberRole.OWNER) 
     user = await users.find(office.runtime.db, f"{name.lower()}@example.test") or await office.user(
         name, role
     )
-    [own] = await accounts.find_organisations_of_user(office.runtime.db, user.id)
+    [own] = await organisations.find_organisations_of_user(office.runtime.db, user.id)
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(
         office.runtime, user, own.id, Stage.WHOLE, Origin("127.0.0.1", None)

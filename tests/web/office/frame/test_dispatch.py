@@ -10,7 +10,7 @@ from esign.actions.people import sessions
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH, Permission, Stage, User, has_permission
-from esign.store.people import accounts, members
+from esign.store.people import members, organisations
 from esign.web.http.security import PAGE_HEADERS
 from esign.web.office.frame.call import accept_local_path
 from esign.web.office.frame.dispatch import PROOF, OfficeRoute
@@ -49,7 +49,7 @@ async def foreigner(office: Office) -> str:
 
 async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Visitor:
     """A session of their own, so that one that is ended ends nobody else's."""
-    first = await accounts.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first_organisation(office.runtime.db)
     assert first
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(

@@ -12,7 +12,7 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.member import MemberRole
 from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure
-from esign.store.people import accounts
+from esign.store.people import organisations
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox
 from tests.web.office.visitor import Office, an_office
@@ -97,7 +97,7 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
 
 
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
-    found = await accounts.find_first_organisation(office.runtime.db)
+    found = await organisations.find_first_organisation(office.runtime.db)
     assert found and (await setup_checks.try_seal(office.runtime, found)).fine
     assert base64.b64encode(setup_checks.make_practice_page("x"))[:8] == b"JVBERi0x"
 

@@ -6,7 +6,7 @@ from esign.actions.people import sessions
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Stage
-from esign.store.people import accounts
+from esign.store.people import organisations
 from esign.store.people import sessions as store
 from esign.web.office.settings.account import SHOWN
 from tests.web.office.visitor import PASSWORD, Office, Visitor
@@ -73,7 +73,7 @@ async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_si
 ) -> None:
     visitor = await office.signed_in("Ada")
     user = await office.user_of("ada@example.test")
-    [own] = await accounts.find_organisations_of_user(office.runtime.db, user.id)
+    [own] = await organisations.find_organisations_of_user(office.runtime.db, user.id)
     for n in range(SHOWN + 1):
         office.clock.advance(milliseconds=1)
         origin = Origin(f"192.0.2.{n}", None)
