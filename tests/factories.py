@@ -200,7 +200,7 @@ async def store(db: Database, vault: Vault, document: Document, *files: bytes) -
 
 async def store_organisation(db: Database, organisation: Organisation) -> Organisation:
     async def write(tx: Transaction) -> None:
-        await organisations.add_organisation(tx, organisation)
+        await organisations.add(tx, organisation)
 
     await db.write(write)
     return organisation

@@ -22,7 +22,7 @@ async def tick(runtime: Runtime) -> int:
         return 0
     db, now, test_days = runtime.db, runtime.clock.read_settled_time(), runtime.config.test.purge_after_days
     count = 0
-    for organisation in await organisations.find_organisations(db):
+    for organisation in await organisations.find_all(db):
         for mode in Mode:
             until = find_horizons(organisation, mode, test_days, now)
             find = partial(due_documents.find_ended, db, organisation.id, mode)

@@ -91,11 +91,11 @@ async def test_the_query_is_never_read_for_a_key(site: Site) -> None:
 async def test_a_revoked_key_ends_with_the_next_request(site: Site) -> None:
     text = await site.new_key()
     assert (await site.ask("GET", "/documents", key=text)).status == 200
-    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
+    found = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(text))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
-        await api_keys.revoke_key(tx, found.id, site.clock.now())
+        await api_keys.revoke(tx, found.id, site.clock.now())
 
     await site.runtime.db.write(revoke)
     answer = await site.ask("GET", "/documents", key=text)
@@ -115,7 +115,7 @@ async def test_the_last_use_is_written_down(site: Site) -> None:
     text = await site.new_key()
     await site.ask("GET", "/documents", key=text)
     await wait_for_writes(site)
-    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
+    found = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(text))
     assert found is not None
     assert (found.last_used_at, found.last_used_ip) == (site.clock.now(), "127.0.0.1")
 

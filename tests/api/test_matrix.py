@@ -186,11 +186,11 @@ async def people(site: Site) -> People:
         return Owner(site, await site.new_key(mode=mode, organisation=organisation), mode)
 
     revoked, expired = await site.new_key(), await site.new_key(days=1)
-    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(revoked))
+    found = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(revoked))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
-        await api_keys.revoke_key(tx, found.id, site.clock.now())
+        await api_keys.revoke(tx, found.id, site.clock.now())
 
     await site.runtime.db.write(revoke)
     site.clock.advance(days=1)

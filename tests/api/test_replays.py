@@ -98,7 +98,7 @@ async def delivery(site: Site) -> Request:
 
 
 async def an_api_key(site: Site) -> str:
-    found = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(await site.new_key()))
+    found = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(await site.new_key()))
     assert found is not None
     return f"/api-keys/{found.id}"
 

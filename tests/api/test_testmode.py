@@ -127,7 +127,7 @@ async def stranger(site: Site) -> str:
 
     async def add(tx: Any) -> None:
         if not await tx.all("SELECT 1 FROM organisation WHERE id = :id", id=organisation.id):
-            await organisations.add_organisation(tx, organisation)
+            await organisations.add(tx, organisation)
 
     await site.runtime.db.write(add)
     return await site.new_key(mode=Mode.TEST, organisation=organisation.id)

@@ -65,7 +65,7 @@ async def compare(runtime: Runtime) -> None:
         scopes=frozenset((Scope.ALL,)),
         expires_in_days=None,
     )
-    key = await api_keys.find_key_by_hash(runtime.db, api_key.hash_key(text))
+    key = await api_keys.find_by_hash(runtime.db, api_key.hash_key(text))
     assert key is not None
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
     known._keys = cast(Authentication, Known(key))

@@ -52,7 +52,7 @@ def placed(cookie: dict[str, Any]) -> dict[str, Any]:
 async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> str:
     now = runtime.clock.now()
     email = f"{name.split()[0].lower()}@example.test"
-    organisation = await organisations.find_first_organisation(runtime.db)
+    organisation = await organisations.find_first(runtime.db)
     assert organisation
     user = one_time_links.make_user(
         email, name, now, await runtime.passwords.hash(PASSWORD, build_known_lane(email))

@@ -68,7 +68,7 @@ async def a_crowd(folder: Path, **server: Any) -> AsyncIterator[Crowd]:
         other = an_organisation(id="org_hostile")
 
         async def write(tx: Transaction) -> None:
-            await organisations.add_organisation(tx, other)
+            await organisations.add(tx, other)
 
         await site.runtime.db.write(write)
         yield Crowd(site, await site.new_key(organisation=other.id))

@@ -152,7 +152,7 @@ async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
 
     await until(full, "attempts")
     other = an_organisation(id="org_other")
-    await live.runtime.db.write(lambda tx: organisations.add_organisation(tx, other))
+    await live.runtime.db.write(lambda tx: organisations.add(tx, other))
 
     async def move(tx: Transaction) -> None:
         await tx.run(

@@ -32,7 +32,7 @@ ONLY_BOB = {"recipients": [{"name": "Bob Noyce", "email": BOB}]}
 
 
 async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
-    found = await organisations.find_first_organisation(site.runtime.db)
+    found = await organisations.find_first(site.runtime.db)
     assert found
     return Owner(found.id, mode)
 

@@ -50,7 +50,7 @@ async def two(folder: Path, clock: FakeClock, server: Server) -> AsyncIterator[T
         other = an_organisation(id="org_hostile")
 
         async def write(tx: Transaction) -> None:
-            await organisations.add_organisation(tx, other)
+            await organisations.add(tx, other)
             newest = "SELECT id FROM api_key ORDER BY created_at DESC, rowid DESC LIMIT 1"
             await tx.run(f"UPDATE api_key SET organisation_id = :id WHERE id = ({newest})", id=other.id)
 

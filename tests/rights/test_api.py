@@ -73,7 +73,7 @@ async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Sc
     key = ApiKey(make_id("key", now), organisation, mode, "CRM", hint, scopes, now, created_by=by)
 
     async def write(tx: Transaction) -> None:
-        await api_keys.add_key(tx, key, api_key.hash_key(text))
+        await api_keys.add(tx, key, api_key.hash_key(text))
 
     await site.runtime.db.write(write)
     return text
@@ -242,7 +242,7 @@ async def test_a_member_of_another_organisation_lends_a_key_nothing(site: Site, 
 async def test_a_key_shows_the_role_that_it_acts_with(site: Site, keys: Keys) -> None:
     for maker, role in MAKERS.items():
         text = await keys.get(maker, Mode.LIVE, Scope.ALL)
-        key = await api_keys.find_key_by_hash(site.runtime.db, api_key.hash_key(text))
+        key = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(text))
         assert key is not None
         shown = await site.ok("GET", f"/api-keys/{key.id}")
         expected_role = None if maker == OPERATOR or role is None else role.value

@@ -563,7 +563,7 @@ async def test_an_invitation_says_nothing_of_mail_but_whether_its_link_was_shown
 async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) -> None:
     ada, user = await office.signed_in("Ada"), await office.user("Bo", MemberRole.ADMIN)
     [bo] = await members.find_by_user(office.runtime.db, user.id)
-    organisation = await organisations.get_organisation(office.runtime.db, bo.organisation_id)
+    organisation = await organisations.get(office.runtime.db, bo.organisation_id)
     by = Author(Actor("member", bo.id, bo.name, bo.email))
     wishes = [KeyWish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
     made = {(await api_keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}

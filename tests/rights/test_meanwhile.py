@@ -74,8 +74,8 @@ async def sign_out(office: Office, member: Member) -> None:
 
 async def revoke(office: Office, member: Member) -> None:
     async def write(tx: Transaction) -> None:
-        for key in await stored_keys.find_active_keys_of(tx, member, office.clock.now()):
-            await stored_keys.revoke_key(tx, key.id, office.clock.now())
+        for key in await stored_keys.find_active_of(tx, member, office.clock.now()):
+            await stored_keys.revoke(tx, key.id, office.clock.now())
 
     await office.runtime.db.write(write)
 
@@ -232,7 +232,7 @@ async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
 
 
 async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
-    organisation = await organisations.get_organisation(office.runtime.db, member.organisation_id)
+    organisation = await organisations.get(office.runtime.db, member.organisation_id)
     by = Author(Actor("member", member.id, member.name, member.email))
     wish = KeyWish("CRM", mode, frozenset({Scope.ALL}), None)
     _, text = await api_keys.create(office.runtime, organisation, wish, by)
@@ -266,7 +266,7 @@ async def test_members_are_changed_with_the_role_that_one_has_in_the_transaction
     office: Office, deed: str, role: MemberRole | None
 ) -> None:
     """Whoever asked was an owner when they did."""
-    first = await organisations.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first(office.runtime.db)
     assert first is not None
     owner, told = Owner(first.id, Mode.LIVE), f"{deed}-{role}".replace(" ", "").lower()
     user = await office.user(f"by-{told}")

@@ -56,7 +56,7 @@ SECRET = second_factor.new_secret()
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def people(office: Office) -> People:
-    first = await organisations.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first(office.runtime.db)
     assert first
     later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
     other = await store_organisation(office.runtime.db, later)
@@ -323,7 +323,7 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
     office: Office, people: People
 ) -> None:
     owner = await at_browser(office, people.plain[MemberRole.OWNER], people.here)
-    organisation = await organisations.get_organisation(office.runtime.db, people.here)
+    organisation = await organisations.get(office.runtime.db, people.here)
     for revoke in (True, False):
         user = await office.user(f"Maker{revoke}", MemberRole.ADMIN)
         [member] = await members.find_by_user(office.runtime.db, user.id)
@@ -338,7 +338,7 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
         form = {"revoke": "yes"} if revoke else {}
         done = await owner.post(f"/members/{member.id}/remove", form)
         assert done.to == f"/members?done={'removed-keys' if revoke else 'removed'}"
-        after = [await stored_keys.get_key(office.runtime.db, key.id) for key in made]
+        after = [await stored_keys.get(office.runtime.db, key.id) for key in made]
         assert [key.revoked_at is not None for key in after] == [revoke] * 2
         assert all(key.is_suspended for key in after)
         listed = await owner.get("/settings/tokens")

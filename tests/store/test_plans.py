@@ -150,11 +150,11 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 WANTED = events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "api_keys.find_all_keys": lambda tx: api_keys.find_all_keys(tx, ORGANISATION),
-    "api_keys.find_keys": lambda tx: api_keys.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
-    "api_keys.find_active_keys_of": lambda tx: api_keys.find_active_keys_of(tx, MEMBER, NOW),
-    "api_keys.find_expiring_keys": lambda tx: api_keys.find_expiring_keys(tx, NOW, NOW + 1),
-    "api_keys.find_unused_keys": lambda tx: api_keys.find_unused_keys(tx, NOW, NOW + 1),
+    "api_keys.find_all": lambda tx: api_keys.find_all(tx, ORGANISATION),
+    "api_keys.find_page": lambda tx: api_keys.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "api_keys.find_active_of": lambda tx: api_keys.find_active_of(tx, MEMBER, NOW),
+    "api_keys.find_expiring": lambda tx: api_keys.find_expiring(tx, NOW, NOW + 1),
+    "api_keys.find_unused": lambda tx: api_keys.find_unused(tx, NOW, NOW + 1),
     "audit_log.find_page": lambda tx: audit_log.find_page(tx, LOGGED, 25, LOG_PLACE),
     "audit_log.find_page of a type": lambda tx: audit_log.find_page(
         tx, replace(LOGGED, type="member.signed_in"), 25, LOG_PLACE
@@ -207,9 +207,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
-    "organisations.find_organisations_of_user": lambda tx: organisations.find_organisations_of_user(
-        tx, "usr_1"
-    ),
+    "organisations.find_by_user": lambda tx: organisations.find_by_user(tx, "usr_1"),
     "members.find_by_user": lambda tx: members.find_by_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
@@ -234,7 +232,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 SHORT = {
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
-    "organisations.find_organisations": "an installation has a handful",
+    "organisations.find_all": "an installation has a handful",
     "erasings.find_unfinished": "a handful, along an index that holds no others",
     "members.find_administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.find_pending": "for tests alone",

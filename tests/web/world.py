@@ -222,7 +222,7 @@ class World:
         organisation = Organisation(world.organisation, "Example", "en", "UTC", START)
 
         async def write(tx: Transaction) -> None:
-            await organisations.add_organisation(tx, organisation)
+            await organisations.add(tx, organisation)
 
         await db.write(write)
         world.key = await world.add_key()
@@ -245,9 +245,9 @@ class World:
         key = replace(key, **given)
 
         async def write(tx: Transaction) -> None:
-            await api_keys.add_key(tx, key, api_key.hash_key(text))
+            await api_keys.add(tx, key, api_key.hash_key(text))
             if key.revoked_at is not None:
-                await api_keys.revoke_key(tx, key.id, key.revoked_at)
+                await api_keys.revoke(tx, key.id, key.revoked_at)
 
         await self.tools.db.write(write)
         return text

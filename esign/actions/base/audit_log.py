@@ -48,7 +48,7 @@ async def log_of_installation(
     tx: Transaction, vault: Vault, caller: Author, now: Instant, act: AdminAct
 ) -> None:
     """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
-    first = await organisations.find_first_organisation(tx)
+    first = await organisations.find_first(tx)
     if first is not None:
         await log(tx, vault, first.id, caller, now, act)
 
@@ -85,7 +85,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
 
     async def write(tx: Transaction) -> None:
         own = await members.find_by_user(tx, user.id) if user else []
-        first = None if own else await organisations.find_first_organisation(tx)
+        first = None if own else await organisations.find_first(tx)
         places: list[tuple[str, str | None]] = [(member.organisation_id, member.id) for member in own]
         for organisation_id, member_id in places or ([(first.id, None)] if first else []):
             subject = f"{member_id or ''}:{step}"

@@ -20,7 +20,7 @@ from esign.store.people import organisations
 
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
     """Return what in a draft cannot be printed: characters without a font, and texts too long for their fields."""
-    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
     found = [*drawn_texts.list_texts(document), ("", organisation.name)]
     missing = await find_unprintable(runtime, [text for _, text in found], document.organisation_id)
     long = {

@@ -49,7 +49,7 @@ async def delete(
     Raises what `check_revision` and `retention.require_unlocked` raise.
     """
     now = runtime.clock.now()
-    organisation = await organisations.get_organisation(runtime.db, owner.organisation_id)
+    organisation = await organisations.get(runtime.db, owner.organisation_id)
 
     def decide(document: Document) -> Outcome:
         check_revision(document, revision)
@@ -71,7 +71,7 @@ async def delete_due(runtime: Runtime, document_id: str) -> bool:
             before = await documents.get(tx, document_id)
         except Problem:
             return False
-        organisation = await organisations.get_organisation(tx, before.organisation_id)
+        organisation = await organisations.get(tx, before.organisation_id)
         due_at = retention.find_removal_time(before, organisation, test_days)
         if due_at is None or runtime.clock.read_settled_time() < due_at:
             return False

@@ -172,7 +172,7 @@ async def read_post(runtime: Runtime, job: Job) -> Post:
     assert job.document_id is not None
     body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     document = await documents.get(runtime.db, job.document_id)
-    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
     return Post(
         document,

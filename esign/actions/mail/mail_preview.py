@@ -16,7 +16,7 @@ NO_LINK = "…"  # the link does not exist before the document is sent
 async def preview_invitation(runtime: Runtime, draft: Document, recipient: Recipient) -> Letter:
     """Return the invitation as it would be if the draft were sent now."""
     now = runtime.clock.now()
-    organisation = await organisations.get_organisation(runtime.db, draft.organisation_id)
+    organisation = await organisations.get(runtime.db, draft.organisation_id)
     sent = replace(draft, expires_at=now + draft.expires_in_days * DAY)
     post = Post(sent, organisation, "invitation", recipient, NO_LINK)
     base, days = runtime.config.server.base_url, runtime.config.limits.link_days

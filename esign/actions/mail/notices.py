@@ -49,7 +49,7 @@ async def queue_for_administrators(
     facts: Mapping[str, str | int],
 ) -> None:
     """Queue a notice to each administrator. A second notice of the same letter and `key` is not queued."""
-    organisation = await organisations.get_organisation(tx, organisation_id)
+    organisation = await organisations.get(tx, organisation_id)
     for reader_id, to in await list_administrators(tx, organisation):
         notice = QueuedNotice(organisation, mode, to, letter, facts)
         await queue_notice(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
@@ -93,7 +93,7 @@ async def tell_user(
     tx: Transaction, vault: Vault, user: User, organisation_id: str, letter: str, origin: Origin, now: Instant
 ) -> None:
     """Notify a user of what was done to their account, and from where."""
-    organisation = await organisations.get_organisation(tx, organisation_id)
+    organisation = await organisations.get(tx, organisation_id)
     facts: dict[str, str | int] = {
         "account": user.email,
         "organisation": organisation.name,
@@ -153,7 +153,7 @@ async def tell_owners(
     now: Instant,
 ) -> None:
     """Notify the active owners of an organisation, with the caller and the origin of the request."""
-    organisation = await organisations.get_organisation(tx, organisation_id)
+    organisation = await organisations.get(tx, organisation_id)
     actor = caller.actor.name or caller.actor.id or "esign"
     whole = {
         "organisation": organisation.name,
@@ -186,7 +186,7 @@ async def list_administrators(reader: Reader, organisation: Organisation) -> lis
 async def read_notice(runtime: Runtime, job: Job) -> QueuedNotice:
     """Return the notice of a job, with the organisation as it is now."""
     body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
-    organisation = await organisations.get_organisation(runtime.db, body["organisation"])
+    organisation = await organisations.get(runtime.db, body["organisation"])
     mode, to = Mode(body["mode"]), NamedMailbox(*body["to"])
     own = await logo_pictures.make_inline_logo(runtime.db, organisation)
     return QueuedNotice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)

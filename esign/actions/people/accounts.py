@@ -32,7 +32,7 @@ class LiveScopeOfTestKey(Exception):
 async def check_name(db: Database, config: Config) -> None:
     """Raise ConfigError if the first start would create an organisation whose name no font can print."""
     name = config.organisation.name
-    if await organisations.find_first_organisation(db) is None and (missing := find_undrawn(name, config)):
+    if await organisations.find_first(db) is None and (missing := find_undrawn(name, config)):
         raise ConfigError(
             f'organisation.name: found "{name}"; allowed is what a font at hand can print,'
             f" and none prints {' '.join(missing)}"
@@ -44,7 +44,7 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
 
     Raises ConfigError as `check_name` does.
     """
-    existing = await organisations.find_first_organisation(db)
+    existing = await organisations.find_first(db)
     if existing is not None:
         return existing
     await check_name(db, config)
@@ -59,10 +59,10 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
     )
 
     async def write(tx: Transaction) -> Organisation:
-        other = await organisations.find_first_organisation(tx)
+        other = await organisations.find_first(tx)
         if other is not None:
             return other
-        await organisations.add_organisation(tx, made)
+        await organisations.add(tx, made)
         return made
 
     return await db.write(write)
@@ -148,12 +148,12 @@ async def add_key(
 
     async def write(tx: Transaction) -> None:
         limit = config.limits.api_keys
-        if await api_keys.count_active_keys(tx, organisation.id, now) >= limit:
+        if await api_keys.count_active(tx, organisation.id, now) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
         # `keep` runs first: a request that is repeated may bring a `secret` whose key was added a moment ago.
         if keep is not None:
             await keep(tx, key)
-        await api_keys.add_key(tx, key, api_key.hash_key(text))
+        await api_keys.add(tx, key, api_key.hash_key(text))
         entry = AdminAct("api_key.created", audit_log.describe_key(key), {"name": key.name})
         await audit_log.log(tx, vault, organisation.id, caller, now, entry)
         # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
@@ -172,17 +172,17 @@ def find_latest_end(organisation: Organisation, now: Instant) -> Instant | None:
 
 async def list_keys(db: Database) -> list[ApiKey]:
     """Return every key of the first organisation, oldest first."""
-    organisation = await organisations.find_first_organisation(db)
-    return await api_keys.find_all_keys(db, organisation.id) if organisation else []
+    organisation = await organisations.find_first(db)
+    return await api_keys.find_all(db, organisation.id) if organisation else []
 
 
 async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> None:
     """Revoke the key from the next request on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> bool:
-        if not await api_keys.revoke_key(tx, key_id, now):
+        if not await api_keys.revoke(tx, key_id, now):
             return False
-        key = await api_keys.get_key(tx, key_id)
+        key = await api_keys.get(tx, key_id)
         if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
             entry = AdminAct(
                 "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}
@@ -221,7 +221,7 @@ async def create_organisation(
     )
 
     async def write(tx: Transaction) -> None:
-        await organisations.add_organisation(tx, made)
+        await organisations.add(tx, made)
         entry = AdminAct("organisation.created", {"organisationId": made.id, "name": name, "plan": plan})
         for organisation_id in (first.id, made.id):
             await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
@@ -232,18 +232,18 @@ async def create_organisation(
 
 async def list_organisations(db: Database) -> list[Organisation]:
     """Return all organisations, oldest first."""
-    return await organisations.find_organisations(db)
+    return await organisations.find_all(db)
 
 
 async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, now: Instant) -> None:
     """Set the plan of the organisation from the next request or start on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
-        found = {one.id: one for one in await organisations.find_organisations(tx)}
+        found = {one.id: one for one in await organisations.find_all(tx)}
         if organisation_id not in found:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
         before = found[organisation_id]
-        await organisations.save_organisation(tx, replace(before, plan=plan))
+        await organisations.save(tx, replace(before, plan=plan))
         entry = AdminAct("organisation.plan_changed", {"from": before.plan, "to": plan})
         await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
 

@@ -41,20 +41,20 @@ async def create(
 
 async def count_active(runtime: Runtime, organisation: Organisation) -> int:
     """Return the number of active keys of an organisation, of both modes."""
-    return await api_keys.count_active_keys(runtime.db, organisation.id, runtime.clock.now())
+    return await api_keys.count_active(runtime.db, organisation.id, runtime.clock.now())
 
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
 ) -> tuple[list[ApiKey], PageStart | None]:
     """Return a page of the keys of one mode, newest first, and the place where the next page begins, or None."""
-    found = await api_keys.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    found = await api_keys.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
     return cut_page(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
     """Return the key. Raises `not_found`."""
-    return await api_keys.get_own_key(runtime.db, owner.organisation_id, owner.mode, key_id)
+    return await api_keys.get_own(runtime.db, owner.organisation_id, owner.mode, key_id)
 
 
 async def rename(
@@ -69,9 +69,9 @@ async def rename(
     """Rename the key, and return it. A name of None keeps the old one."""
 
     async def write(tx: Transaction) -> ApiKey:
-        key = await api_keys.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
+        key = await api_keys.get_own(tx, owner.organisation_id, owner.mode, key_id)
         if name is not None and name != key.name:
-            await api_keys.rename_key(tx, key_id, name)
+            await api_keys.rename(tx, key_id, name)
             names = {"name": {"from": key.name, "to": name}}
             entry = AdminAct("api_key.renamed", audit_log.describe_key(key), names)
             now = runtime.clock.now()
@@ -91,10 +91,10 @@ async def revoke(
 
     async def write(tx: Transaction) -> None:
         key, now = (
-            await api_keys.get_own_key(tx, owner.organisation_id, owner.mode, key_id),
+            await api_keys.get_own(tx, owner.organisation_id, owner.mode, key_id),
             runtime.clock.now(),
         )
-        await api_keys.revoke_key(tx, key_id, now)
+        await api_keys.revoke(tx, key_id, now)
         if key.revoked_at is None:
             entry = AdminAct(
                 "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}

@@ -69,7 +69,7 @@ class ErasurePreview:
 async def preview_erasure(runtime: Runtime, owner: Owner, email: str) -> ErasurePreview:
     """Return what an erasure requested now would do. Nothing is changed."""
     now = runtime.clock.read_settled_time()
-    organisation = await organisations.get_organisation(runtime.db, owner.organisation_id)
+    organisation = await organisations.get(runtime.db, owner.organisation_id)
     fates: Counter[Fate] = Counter()
     alone, more = 0, False
     async for _, document in walk_documents(runtime, owner.organisation_id, email, Mode.LIVE, START):
@@ -199,7 +199,7 @@ async def erase_document(
         except Problem:  # deleted meanwhile
             document = None
         if document is not None and rules.is_recipient(document, email):
-            organisation = await organisations.get_organisation(tx, document.organisation_id)
+            organisation = await organisations.get(tx, document.organisation_id)
             fate = rules.decide_fate(
                 document, organisation, email, erasing.shared, runtime.clock.read_settled_time()
             )

@@ -15,11 +15,11 @@ from esign.store.people import api_keys, organisations
 async def tell_expiring(runtime: Runtime) -> int:
     """Notify administrators of keys that end soon. Return the number of keys in notices."""
     now = runtime.clock.read_settled_time()
-    found = await api_keys.find_expiring_keys(runtime.db, now, now + max(EXPIRY_NOTICES) * DAY)
+    found = await api_keys.find_expiring(runtime.db, now, now + max(EXPIRY_NOTICES) * DAY)
 
     async def spoken_of(key_id: str) -> bool:
         async def write(tx: Transaction) -> bool:
-            key = await api_keys.get_key(tx, key_id)
+            key = await api_keys.get(tx, key_id)
             days = None if key.revoked_at is not None else find_expiry_notice(key, now)
             if days is None:
                 return False
@@ -42,16 +42,16 @@ async def revoke_unused(runtime: Runtime) -> int:
     Return the number of keys concerned.
     """
     now = runtime.clock.read_settled_time()
-    found = await api_keys.find_unused_keys(runtime.db, now - UNUSED + FIRST, now)
+    found = await api_keys.find_unused(runtime.db, now - UNUSED + FIRST, now)
 
     async def went_on(key_id: str) -> bool:
         async def write(tx: Transaction) -> bool:
-            key = await api_keys.get_key(tx, key_id)
+            key = await api_keys.get(tx, key_id)
             step = None if key.revoked_at is not None else find_unused_step(key, now)
             if step is None:
                 return False
             if step.notice is None:
-                revoked = await api_keys.revoke_key(tx, key.id, now)
+                revoked = await api_keys.revoke(tx, key.id, now)
                 entry = AdminAct(
                     "api_key.revoked", {**audit_log.describe_key(key), "reason": "unused"}, {"name": key.name}
                 )
@@ -76,7 +76,7 @@ async def queue_key_notice(
 
     Return False if there is nobody to notify: then the key is not revoked later either.
     """
-    organisation = await organisations.get_organisation(tx, key.organisation_id)
+    organisation = await organisations.get(tx, key.organisation_id)
     if not await notices.list_administrators(tx, organisation):
         return False
     facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint, "ends_at": ends_at}

@@ -33,9 +33,9 @@ async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Aut
     logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
 
     async def write(tx: Transaction) -> None:
-        organisation = await organisations.get_organisation(tx, owner.organisation_id)
+        organisation = await organisations.get(tx, owner.organisation_id)
         await logos.save(tx, organisation.id, logo.sha256, picture.png)
-        await organisations.save_organisation(tx, replace(organisation, logo=logo))
+        await organisations.save(tx, replace(organisation, logo=logo))
         await log_change(runtime, tx, organisation, logo, caller)
 
     await runtime.db.write(write)
@@ -45,9 +45,9 @@ async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Author) -> None
     """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
-        organisation = await organisations.get_organisation(tx, owner.organisation_id)
+        organisation = await organisations.get(tx, owner.organisation_id)
         await logos.delete(tx, organisation.id)
-        await organisations.save_organisation(tx, replace(organisation, logo=None))
+        await organisations.save(tx, replace(organisation, logo=None))
         await log_change(runtime, tx, organisation, None, caller)
 
     await runtime.db.write(write)

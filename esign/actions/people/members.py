@@ -224,7 +224,7 @@ class Removal:
 async def find_keys(runtime: Runtime, owner: Owner, member_id: str) -> list[ApiKey]:
     """Return the active keys of both modes that the member created. Raises `not_found`."""
     member = await members.get_own(runtime.db, owner.organisation_id, member_id)
-    return await api_keys.find_active_keys_of(runtime.db, member, runtime.clock.now())
+    return await api_keys.find_active_of(runtime.db, member, runtime.clock.now())
 
 
 async def remove(
@@ -247,9 +247,9 @@ async def remove(
         member = await members.get_own(tx, owner.organisation_id, member_id)
         require_may_change(await find_role(tx, owner, caller), member.role, None)
         require_owner_left(member, None, await members.count_owners(tx, member))
-        keys = await api_keys.find_active_keys_of(tx, member, now)
+        keys = await api_keys.find_active_of(tx, member, now)
         for key in keys if revoke_keys else ():
-            await api_keys.revoke_key(tx, key.id, now)
+            await api_keys.revoke(tx, key.id, now)
             data = {**audit_log.describe_key(key), "reason": "member removed"}
             revoked = AdminAct("api_key.revoked", data, {"name": key.name})
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, revoked)

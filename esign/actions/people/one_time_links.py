@@ -68,7 +68,7 @@ async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant
     """Send a link by e-mail that lets its reader join as `member`, and return the link."""
     token = await issue_token(tx, Errand.INVITATION, member.id, now)
     to = make_link(runtime.config.server.base_url, Errand.INVITATION, token)
-    organisation = await organisations.get_organisation(tx, member.organisation_id)
+    organisation = await organisations.get(tx, member.organisation_id)
     facts: dict[str, str | int] = {
         "organisation": organisation.name,
         "link_until_at": now + LASTS[Errand.INVITATION],
@@ -104,7 +104,7 @@ async def send_reset_link(runtime: Runtime, email: str, origin: Origin) -> None:
         if await tickets.count(tx, Errand.RESET, user.id, now) >= RESETS:
             return
         token = await issue_token(tx, Errand.RESET, user.id, now, beside=True)
-        organisation = await organisations.get_organisation(tx, own[0].organisation_id)
+        organisation = await organisations.get(tx, own[0].organisation_id)
         facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
         to = make_link(runtime.config.server.base_url, Errand.RESET, token)
         mail = notices.QueuedNotice(
@@ -138,7 +138,7 @@ async def find_invitation(runtime: Runtime, token: str) -> PendingInvitation | N
     member = await members.get(runtime.db, subject) if subject else None
     if member is None:
         return None
-    organisation = await organisations.get_organisation(runtime.db, member.organisation_id)
+    organisation = await organisations.get(runtime.db, member.organisation_id)
     return PendingInvitation(member, organisation.name, await users.find(runtime.db, member.email))
 
 
@@ -217,12 +217,12 @@ async def set_up_owner(runtime: Runtime, token: str, given: Founder, origin: Ori
     )
 
     async def write(tx: Transaction) -> None:
-        first = await organisations.find_first_organisation(tx)
+        first = await organisations.find_first(tx)
         assert first is not None, "made when the program starts"
         if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.has_owner(tx):
             raise Problem("not_found")
         named = replace(first, name=given.organisation, time_zone=given.time_zone)
-        await organisations.save_organisation(tx, named)
+        await organisations.save(tx, named)
         await users.add(tx, user)
         owner = make_owner(first.id, user, now)
         await members.join(tx, owner)

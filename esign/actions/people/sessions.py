@@ -232,7 +232,7 @@ async def find_signed_in(runtime: Runtime, session: Session) -> SignedInUser | N
     user = await users.get(runtime.db, session.user_id)
     own = await members.find_by_user(runtime.db, user.id)
     member = next((one for one in own if one.organisation_id == session.organisation_id), None)
-    every = {one.id: one for one in await organisations.find_organisations_of_user(runtime.db, user.id)}
+    every = {one.id: one for one in await organisations.find_by_user(runtime.db, user.id)}
     organisation = every.pop(session.organisation_id, None)
     if member is None or organisation is None or user.disabled_at is not None:
         return None

@@ -28,7 +28,7 @@ class Settings:
 
 async def read(runtime: Runtime, owner: Owner) -> Settings:
     """Return the settings in force."""
-    return fill_settings(runtime, await organisations.get_organisation(runtime.db, owner.organisation_id))
+    return fill_settings(runtime, await organisations.get(runtime.db, owner.organisation_id))
 
 
 def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:
@@ -73,9 +73,9 @@ async def change(
         )
 
     async def write(tx: Transaction) -> Settings:
-        before = await organisations.get_organisation(tx, owner.organisation_id)
+        before = await organisations.get(tx, owner.organisation_id)
         after = fill_settings(runtime, replace(before, **wanted))
-        await organisations.save_organisation(tx, after.organisation)
+        await organisations.save(tx, after.organisation)
         if (entry := make_change_entry(before, after.organisation)) is not None:
             now = runtime.clock.now()
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)

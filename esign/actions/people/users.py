@@ -43,7 +43,7 @@ async def create_invitation(
     """
 
     async def write(tx: Transaction) -> str:
-        found = await organisations.find_organisations(tx)
+        found = await organisations.find_all(tx)
         organisation = next((one for one in found if organisation_id in (None, one.id)), None)
         if organisation is None:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")

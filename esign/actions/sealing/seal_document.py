@@ -130,7 +130,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: In
 
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
     """Return all that the worker needs: the file, the values in their places, the facts of the certificate page."""
-    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
     trail = cut_after_last_act(await events.find_entries(runtime.db, document.id))
     pictures = {
         ink.picture: await blobs.get(runtime.db, ink.picture)

@@ -93,7 +93,7 @@ async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
 
     Only those of the organisation that was set up first may.
     """
-    first = await organisations.find_first_organisation(reader)
+    first = await organisations.find_first(reader)
     return first is not None and first.id == organisation.id
 
 

@@ -59,7 +59,7 @@ async def log_changes(runtime: Runtime, caller: Author, by: ChangedBy = BY_ITSEL
     changes = list(enumerate(reversed(history), 1))
 
     async def write(tx: Transaction) -> None:
-        first = await organisations.find_first_organisation(tx)
+        first = await organisations.find_first(tx)
         last = await logged.find_newest(tx, first.id, "seal.changed") if first else None
         entered = int(last.data["number"]) if last else 0
         for number, change in changes:
@@ -104,7 +104,7 @@ async def may_change_seal(runtime: Runtime, organisation: Organisation) -> bool:
     All organisations of a server share it. Only the owners of the organisation that was set up first may change
     it.
     """
-    first = await organisations.find_first_organisation(runtime.db)
+    first = await organisations.find_first(runtime.db)
     return first is not None and first.id == organisation.id
 
 

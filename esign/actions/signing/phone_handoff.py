@@ -107,7 +107,7 @@ async def find_phone(runtime: Runtime, token: str) -> Phone:
     person = document.recipient(found.recipient_id)
     if document.status is not Status.SENT or not person.is_active:
         return Phone("expired")
-    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
     return Phone("open", document, person, organisation, found.kind)
 
 

@@ -94,7 +94,7 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UNKNOWN
     recipient, standing = document.recipient(recipient_id), None
-    organisation = await organisations.get_organisation(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
     state, method = name_state(document, recipient), recipient.authentication
     proven = method == Method.LINK or await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now

@@ -108,7 +108,7 @@ async def complete(scene: SimulationRun, found: Document) -> Document:
     """
     runtime, now, person = scene.runtime, scene.runtime.clock.now(), choose_recipient(scene, found)
     lifecycle.require_turn(found, person)
-    organisation = await organisations.get_organisation(runtime.db, found.organisation_id)
+    organisation = await organisations.get(runtime.db, found.organisation_id)
     names = {field.key or field.id: field.id for field in person.fields}
     given = {names.get(name, name): value for name, value in scene.step.values.items()}
     today = find_today(organisation, now)

@@ -24,22 +24,22 @@ KEY = """
 """
 
 
-async def find_key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
+async def find_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
     """Return the key of this hash, or None."""
     row = await reader.one(f"{KEY} WHERE k.hash = :hash", hash=key_hash)
-    return load_key(row) if row else None
+    return load(row) if row else None
 
 
-async def find_all_keys(reader: Reader, organisation_id: str) -> list[ApiKey]:
+async def find_all(reader: Reader, organisation_id: str) -> list[ApiKey]:
     """Return all keys of an organisation, oldest first, revoked ones included."""
     rows = await reader.all(
         f"{KEY} WHERE k.organisation_id = :organisation_id ORDER BY k.created_at, k.id",
         organisation_id=organisation_id,
     )
-    return load_readable(reader, "api_key", rows, load_key)
+    return load_readable(reader, "api_key", rows, load)
 
 
-async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
     """Return the key of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
@@ -49,10 +49,10 @@ async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: 
     )
     if row is None:
         raise Problem("not_found")
-    return load_key(row)
+    return load(row)
 
 
-async def find_keys(
+async def find_page(
     reader: Reader, organisation_id: str, mode: Mode, limit: int, after: PageStart | None = None
 ) -> list[ApiKey]:
     """Return up to `limit` keys of one mode, newest first, revoked ones included."""
@@ -68,20 +68,20 @@ async def find_keys(
         id=after.id if after else "",
         limit=limit,
     )
-    return load_readable(reader, "api_key", rows, load_key)
+    return load_readable(reader, "api_key", rows, load)
 
 
-async def get_key(reader: Reader, key_id: str) -> ApiKey:
+async def get(reader: Reader, key_id: str) -> ApiKey:
     """Return the key of any organisation, for callers that look after all keys; raise `not_found` if there is
     none.
     """
     row = await reader.one(f"{KEY} WHERE k.id = :id", id=key_id)
     if row is None:
         raise Problem("not_found")
-    return load_key(row)
+    return load(row)
 
 
-async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> list[ApiKey]:
+async def find_expiring(reader: Reader, now: Instant, until: Instant) -> list[ApiKey]:
     """Return the valid keys of all organisations that expire by `until`, the first to expire first."""
     rows = await reader.all(
         f"""
@@ -91,10 +91,10 @@ async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> li
         now=now,
         until=until,
     )
-    return load_readable(reader, "api_key", rows, load_key)
+    return load_readable(reader, "api_key", rows, load)
 
 
-async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
+async def find_unused(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
     """Return the valid keys of all organisations that were last used, or made, by `used_before`."""
     rows = await reader.all(
         f"""
@@ -104,7 +104,7 @@ async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -
         used_before=used_before,
         now=now,
     )
-    return load_readable(reader, "api_key", rows, load_key)
+    return load_readable(reader, "api_key", rows, load)
 
 
 async def note_expiry(tx: Transaction, key_id: str, days: int) -> None:
@@ -122,12 +122,12 @@ async def note_unused(tx: Transaction, key_id: str, count: int, now: Instant) ->
     )
 
 
-async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
+async def rename(tx: Transaction, key_id: str, name: str) -> None:
     """Rename a key."""
     await tx.run("UPDATE api_key SET name = :name WHERE id = :id", id=key_id, name=name)
 
 
-async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) -> int:
+async def count_active(reader: Reader, organisation_id: str, now: Instant) -> int:
     """Return the number of keys that are neither revoked nor expired."""
     row = await reader.one(
         """
@@ -141,7 +141,7 @@ async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) 
     return int(row["active"])
 
 
-async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
+async def add(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
     """Add a key.
 
     Raises `revision_mismatch` if this secret made a key before: a form draws its secret beforehand, and was
@@ -170,7 +170,7 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
         raise Problem("revision_mismatch", "This form made a token before. Open the page anew.")
 
 
-async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
+async def revoke(tx: Transaction, key_id: str, now: Instant) -> bool:
     """Revoke a key and return whether it exists; revoking again keeps the first date."""
     return bool(
         await tx.run(
@@ -179,7 +179,7 @@ async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
     )
 
 
-async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> list[ApiKey]:
+async def find_active_of(reader: Reader, member: Member, now: Instant) -> list[ApiKey]:
     """Return the keys of both modes that a member made and that are neither revoked nor expired, oldest first."""
     rows = await reader.all(
         f"""
@@ -191,17 +191,17 @@ async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> l
         organisation_id=member.organisation_id,
         now=now,
     )
-    return [load_key(row) for row in rows]
+    return [load(row) for row in rows]
 
 
-async def touch_key(tx: Transaction, key_id: str, now: Instant, ip: str | None) -> None:
+async def touch(tx: Transaction, key_id: str, now: Instant, ip: str | None) -> None:
     """Save the last use of a key."""
     await tx.run(
         "UPDATE api_key SET last_used_at = :now, last_used_ip = :ip WHERE id = :id", id=key_id, now=now, ip=ip
     )
 
 
-def load_key(row: Row) -> ApiKey:
+def load(row: Row) -> ApiKey:
     """Return the key of one row."""
     return ApiKey(
         id=row["id"],

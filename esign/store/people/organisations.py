@@ -9,26 +9,26 @@ from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 
 
-async def get_organisation(reader: Reader, organisation_id: str) -> Organisation:
+async def get(reader: Reader, organisation_id: str) -> Organisation:
     """Return the organisation, which must exist."""
     row = await reader.one("SELECT * FROM organisation WHERE id = :id", id=organisation_id)
     assert row is not None, "every row that names an organisation refers to one"
-    return load_organisation(row)
+    return load(row)
 
 
-async def find_first_organisation(reader: Reader) -> Organisation | None:
+async def find_first(reader: Reader) -> Organisation | None:
     """Return the organisation that was made first, or None before the first use."""
     row = await reader.one("SELECT * FROM organisation ORDER BY created_at, id LIMIT 1")
-    return load_organisation(row) if row else None
+    return load(row) if row else None
 
 
-async def find_organisations(reader: Reader) -> list[Organisation]:
+async def find_all(reader: Reader) -> list[Organisation]:
     """Return all organisations, oldest first."""
     rows = await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
-    return load_readable(reader, "organisation", rows, load_organisation)
+    return load_readable(reader, "organisation", rows, load)
 
 
-async def find_organisations_of_user(reader: Reader, user_id: str) -> list[Organisation]:
+async def find_by_user(reader: Reader, user_id: str) -> list[Organisation]:
     """Return the organisations of a user, the one joined first before the others."""
     rows = await reader.all(
         """
@@ -37,29 +37,29 @@ async def find_organisations_of_user(reader: Reader, user_id: str) -> list[Organ
         """,
         user_id=user_id,
     )
-    return load_readable(reader, "organisation", rows, load_organisation)
+    return load_readable(reader, "organisation", rows, load)
 
 
-async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
+async def add(tx: Transaction, organisation: Organisation) -> None:
     """Add an organisation."""
     names = Organisation.__slots__
     await tx.run(
         f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
-        **dump_organisation(organisation),
+        **dump(organisation),
     )
 
 
-async def save_organisation(tx: Transaction, organisation: Organisation) -> None:
+async def save(tx: Transaction, organisation: Organisation) -> None:
     """Save an organisation."""
     await tx.run(
         "UPDATE organisation SET "
         + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
         + " WHERE id = :id",
-        **dump_organisation(organisation),
+        **dump(organisation),
     )
 
 
-def dump_organisation(organisation: Organisation) -> dict[str, Any]:
+def dump(organisation: Organisation) -> dict[str, Any]:
     """Return the columns of an organisation."""
     members = {name: getattr(organisation, name) for name in Organisation.__slots__}
     reminders = organisation.reminders
@@ -70,7 +70,7 @@ def dump_organisation(organisation: Organisation) -> dict[str, Any]:
     }
 
 
-def load_organisation(row: Row) -> Organisation:
+def load(row: Row) -> Organisation:
     """Return the organisation of one row."""
     members = {name: row[name] for name in Organisation.__slots__}
     if members["reminders"] is not None:

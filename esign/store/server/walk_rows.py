@@ -17,7 +17,7 @@ LOADERS: dict[str, Callable[[Row], Any]] = {
     "app_user": users.load,
     "delivery": deliveries.load,
     "member": members.load,
-    "organisation": organisations.load_organisation,
+    "organisation": organisations.load,
     "template": templates.load,
     "webhook": webhooks.load,
 }
@@ -32,7 +32,7 @@ async def read_all(db: Database) -> int:
             count += len(rows)
     async for rows in walk_pages(db, "SELECT rowid AS place, id FROM organisation", "organisation"):
         for row in rows:
-            count += len(await api_keys.find_all_keys(db, str(row["id"])))
+            count += len(await api_keys.find_all(db, str(row["id"])))
     async for rows in walk_pages(db, "SELECT rowid AS place, id FROM document", "document"):
         for row in rows:
             await read_document(db, row["id"])

@@ -63,7 +63,7 @@ class AccountReply(Reply):
 async def read(call: ApiCall) -> dict[str, Any]:
     """The organisation, the mode and the limits of the key of this request."""
     runtime = call.runtime
-    organisation = await organisations.get_organisation(runtime.db, call.key.organisation_id)
+    organisation = await organisations.get(runtime.db, call.key.organisation_id)
     return {"key": call.key, "organisation": organisation, "config": runtime.config}
 
 

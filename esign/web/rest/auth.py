@@ -47,7 +47,7 @@ class Authentication:
         if mode is None:
             raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
         foreign = self._test_only and mode is Mode.LIVE
-        key = None if foreign else await api_keys.find_key_by_hash(self._db.points, api_key.hash_key(text))
+        key = None if foreign else await api_keys.find_by_hash(self._db.points, api_key.hash_key(text))
         now = self._clock.now()
         if key is None:
             raise self._count_failure("invalid_api_key", address)
@@ -60,7 +60,7 @@ class Authentication:
 
     async def reload_key(self, key: ApiKey) -> ApiKey:
         """Return the key as it is stored now. Raise `api_key_revoked` or `api_key_expired` if it has become invalid."""
-        found = await api_keys.get_key(self._db.points, key.id)
+        found = await api_keys.get(self._db.points, key.id)
         if lapsed := find_lapse(found, self._clock.now()):
             raise Problem(lapsed)
         return found
@@ -135,7 +135,7 @@ class LastUse:
         """Write one use. A failure is logged only, because the request does not depend on it."""
 
         async def write(tx: Transaction) -> None:
-            await api_keys.touch_key(tx, key_id, now, address)
+            await api_keys.touch(tx, key_id, now, address)
 
         try:
             await self._db.write(write)

@@ -23,7 +23,7 @@ from tests.store.plans import steps, walks
 async def add(db: Database, key: ApiKey) -> bytes:
     """Keep a key; its hash here is that of its id."""
     digest = hashlib.sha256(key.id.encode()).digest()
-    await db.write(lambda tx: api_keys.add_key(tx, key, digest))
+    await db.write(lambda tx: api_keys.add(tx, key, digest))
     return digest
 
 
@@ -41,8 +41,8 @@ async def test_a_key_is_found_by_its_hash_with_the_plan_of_its_organisation(
 ) -> None:
     await store_organisation(db, an_organisation(plan="team"))
     digest = await add(db, key)
-    assert await api_keys.find_key_by_hash(db, digest) == replace(key, plan="team")
-    assert await api_keys.find_key_by_hash(db, bytes(32)) is None
+    assert await api_keys.find_by_hash(db, digest) == replace(key, plan="team")
+    assert await api_keys.find_by_hash(db, bytes(32)) is None
 
 
 async def test_a_key_stands_nowhere_in_the_files(
@@ -50,7 +50,7 @@ async def test_a_key_stands_nowhere_in_the_files(
 ) -> None:
     secret = api_key.compose_key(Mode.LIVE, make_key_secret())
     key = an_api_key(hint=api_key.make_hint(secret))
-    await db.write(lambda tx: api_keys.add_key(tx, key, api_key.hash_key(secret)))
+    await db.write(lambda tx: api_keys.add(tx, key, api_key.hash_key(secret)))
     files = stored_bytes(tmp_path)
     assert api_key.hash_key(secret) in files
     assert secret.encode() not in files
@@ -61,9 +61,9 @@ async def test_no_two_keys_have_the_same_hash(db: Database, organisation: Organi
     key = an_api_key()
     digest = await add(db, key)
     with pytest.raises(Problem) as error:
-        await db.write(lambda tx: api_keys.add_key(tx, replace(key, id="key_other"), digest))
+        await db.write(lambda tx: api_keys.add(tx, replace(key, id="key_other"), digest))
     assert error.value.code == "revision_mismatch"
-    assert await api_keys.find_key_by_hash(db, digest) == key
+    assert await api_keys.find_by_hash(db, digest) == key
 
 
 async def test_a_key_belongs_to_an_organisation_that_is_there(db: Database) -> None:
@@ -74,18 +74,18 @@ async def test_a_key_belongs_to_an_organisation_that_is_there(db: Database) -> N
 async def test_revoking_keeps_the_first_date(db: Database, organisation: Organisation) -> None:
     key = an_api_key()
     digest = await add(db, key)
-    assert await db.write(lambda tx: api_keys.revoke_key(tx, key.id, NOW + 1))
-    assert await db.write(lambda tx: api_keys.revoke_key(tx, key.id, NOW + 2))
-    assert not await db.write(lambda tx: api_keys.revoke_key(tx, "key_other", NOW))
-    assert await api_keys.find_key_by_hash(db, digest) == replace(key, revoked_at=NOW + 1)
+    assert await db.write(lambda tx: api_keys.revoke(tx, key.id, NOW + 1))
+    assert await db.write(lambda tx: api_keys.revoke(tx, key.id, NOW + 2))
+    assert not await db.write(lambda tx: api_keys.revoke(tx, "key_other", NOW))
+    assert await api_keys.find_by_hash(db, digest) == replace(key, revoked_at=NOW + 1)
 
 
 async def test_the_last_use_is_noted(db: Database, organisation: Organisation) -> None:
     key, other = an_api_key(), an_api_key(created_at=NOW + 1)
     for each in (key, other):
         await add(db, each)
-    await db.write(lambda tx: api_keys.touch_key(tx, key.id, NOW + 9, "203.0.113.7"))
-    assert await api_keys.find_all_keys(db, organisation.id) == [
+    await db.write(lambda tx: api_keys.touch(tx, key.id, NOW + 9, "203.0.113.7"))
+    assert await api_keys.find_all(db, organisation.id) == [
         replace(key, last_used_at=NOW + 9, last_used_ip="203.0.113.7"),
         other,
     ]
@@ -98,7 +98,7 @@ async def test_keys_are_listed_oldest_first_and_only_those_of_the_organisation(
     keys = [an_api_key(created_at=NOW + n) for n in (2, 1, 3)]
     for key in (*keys, an_api_key(organisation_id="org_other")):
         await add(db, key)
-    assert await api_keys.find_all_keys(db, organisation.id) == [keys[1], keys[0], keys[2]]
+    assert await api_keys.find_all(db, organisation.id) == [keys[1], keys[0], keys[2]]
 
 
 async def test_revoked_and_expired_keys_do_not_count_as_active(
@@ -107,10 +107,10 @@ async def test_revoked_and_expired_keys_do_not_count_as_active(
     keys = [an_api_key(), an_api_key(expires_at=NOW), an_api_key(expires_at=NOW + 1), an_api_key()]
     for key in keys:
         await add(db, key)
-    await db.write(lambda tx: api_keys.revoke_key(tx, keys[3].id, NOW))
-    assert await api_keys.count_active_keys(db, organisation.id, NOW) == 2
-    assert await api_keys.count_active_keys(db, organisation.id, NOW - 1) == 3
-    assert await api_keys.count_active_keys(db, "org_other", NOW) == 0
+    await db.write(lambda tx: api_keys.revoke(tx, keys[3].id, NOW))
+    assert await api_keys.count_active(db, organisation.id, NOW) == 2
+    assert await api_keys.count_active(db, organisation.id, NOW - 1) == 3
+    assert await api_keys.count_active(db, "org_other", NOW) == 0
 
 
 async def test_a_key_made_before_its_maker_was_noted_is_the_command_line_s(
@@ -119,18 +119,18 @@ async def test_a_key_made_before_its_maker_was_noted_is_the_command_line_s(
     key = an_api_key(created_by=Actor("member", "mem_1", "Mira"))
     await add(db, key)
     await db.write(lambda tx: tx.run("UPDATE api_key SET created_by = NULL"))
-    assert (await api_keys.get_key(db, key.id)).created_by == COMMAND_LINE
+    assert (await api_keys.get(db, key.id)).created_by == COMMAND_LINE
     with pytest.raises(Problem, match="not_found"):
-        await api_keys.get_key(db, "key_other")
+        await api_keys.get(db, "key_other")
 
 
 async def test_valid_keys_are_found_by_when_they_expire(db: Database, organisation: Organisation) -> None:
     keys = [an_api_key(expires_at=NOW + n if n else None) for n in (3, 1, 2, 4, 0, -1)]
     for key in keys:
         await add(db, key)
-    await db.write(lambda tx: api_keys.revoke_key(tx, keys[2].id, NOW))
+    await db.write(lambda tx: api_keys.revoke(tx, keys[2].id, NOW))
     await db.write(lambda tx: api_keys.note_expiry(tx, keys[0].id, 14))
-    found = await api_keys.find_expiring_keys(db, NOW, NOW + 3)
+    found = await api_keys.find_expiring(db, NOW, NOW + 3)
     assert found == [keys[1], replace(keys[0], expiry_notice=14)]
 
 
@@ -147,30 +147,30 @@ async def test_valid_keys_are_found_by_their_last_use_or_else_their_making(
     )
     for key in (used, made, newer, used_since, expired, revoked):
         await add(db, key)
-    await db.write(lambda tx: api_keys.touch_key(tx, used.id, NOW - 1, None))
-    await db.write(lambda tx: api_keys.touch_key(tx, used_since.id, NOW + 1, None))
-    await db.write(lambda tx: api_keys.revoke_key(tx, revoked.id, NOW))
+    await db.write(lambda tx: api_keys.touch(tx, used.id, NOW - 1, None))
+    await db.write(lambda tx: api_keys.touch(tx, used_since.id, NOW + 1, None))
+    await db.write(lambda tx: api_keys.revoke(tx, revoked.id, NOW))
     await db.write(lambda tx: api_keys.note_unused(tx, made.id, 2, NOW + 3))
-    found = {key.id: key for key in await api_keys.find_unused_keys(db, NOW, NOW + 5)}
+    found = {key.id: key for key in await api_keys.find_unused(db, NOW, NOW + 5)}
     assert found.keys() == {used.id, made.id}
     assert found[made.id] == replace(made, unused_notices=2, unused_noticed_at=NOW + 3)
 
 
 async def test_keys_near_their_end_are_found_along_an_index(db: Database) -> None:
-    expiring = await steps(db, lambda tx: api_keys.find_expiring_keys(tx, NOW, NOW + DAY))
-    unused = await steps(db, lambda tx: api_keys.find_unused_keys(tx, NOW, NOW))
+    expiring = await steps(db, lambda tx: api_keys.find_expiring(tx, NOW, NOW + DAY))
+    unused = await steps(db, lambda tx: api_keys.find_unused(tx, NOW, NOW))
     assert any("api_key_expiring" in step for step in expiring), expiring
     assert any("api_key_unused" in step for step in unused), unused
     assert not any(step.startswith("SCAN") for step in [*expiring, *unused])
 
 
 async def test_the_key_of_a_request_is_found_along_an_index(db: Database) -> None:
-    assert await walks(db, lambda tx: api_keys.find_key_by_hash(tx, bytes(32))) == []
-    assert await walks(db, lambda tx: api_keys.find_all_keys(tx, "org_1")) == []
+    assert await walks(db, lambda tx: api_keys.find_by_hash(tx, bytes(32))) == []
+    assert await walks(db, lambda tx: api_keys.find_all(tx, "org_1")) == []
 
 
 async def test_a_page_of_keys_is_read_along_an_index_without_sorting(db: Database) -> None:
     found = await steps(
-        db, lambda tx: api_keys.find_keys(tx, "org_1", Mode.LIVE, 25, PageStart(NOW, "key_1"))
+        db, lambda tx: api_keys.find_page(tx, "org_1", Mode.LIVE, 25, PageStart(NOW, "key_1"))
     )
     assert not any("SCAN" in step or "TEMP B-TREE" in step for step in found), found

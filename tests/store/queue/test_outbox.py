@@ -392,7 +392,7 @@ async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
     assert woken == [0]
     await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
     assert woken == [0], "it was queued before"
-    await db.write(lambda tx: organisations.save_organisation(tx, organisation))
+    await db.write(lambda tx: organisations.save(tx, organisation))
     assert woken == [0], "nothing for a worker"
     assert await db.write(lambda tx: outbox.hasten(tx, "mail", NOW)) == 0
     assert woken == [0], "nothing was brought forward"

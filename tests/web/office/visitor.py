@@ -174,7 +174,7 @@ class Office:
     ) -> Visitor:
         """The same, with a session and the mac of its forms at hand."""
         user = await self.user(name, role, organisation)
-        own = await organisations.find_organisations_of_user(self.runtime.db, user.id)
+        own = await organisations.find_by_user(self.runtime.db, user.id)
         visitor = self.visitor()
         visitor.token, _ = await sessions.begin_session(
             self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")

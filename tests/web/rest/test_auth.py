@@ -82,9 +82,9 @@ async def test_revoked_and_expired_keys_say_so(world: World) -> None:
 async def test_a_revocation_counts_at_the_next_request(world: World) -> None:
     text = await world.add_key()
     assert (await world.ask("GET", THING, key=text)).status == 200
-    found = await api_keys.find_key_by_hash(world.tools.db, api_key.hash_key(text))
+    found = await api_keys.find_by_hash(world.tools.db, api_key.hash_key(text))
     assert found is not None
-    await world.tools.db.write(lambda tx: api_keys.revoke_key(tx, found.id, START))
+    await world.tools.db.write(lambda tx: api_keys.revoke(tx, found.id, START))
     assert (await world.ask("GET", THING, key=text)).code == "api_key_revoked"
 
 
@@ -119,7 +119,7 @@ async def test_the_last_use_is_written_once_a_minute(world: World) -> None:
     async def used() -> tuple[int | None, str | None]:
         await world.ask("GET", THING, key=text)
         await world.api.settle()
-        found = await api_keys.find_key_by_hash(world.tools.db, api_key.hash_key(text))
+        found = await api_keys.find_by_hash(world.tools.db, api_key.hash_key(text))
         assert found is not None
         return found.last_used_at, found.last_used_ip
 

@@ -166,7 +166,7 @@ async def join_with_account(call: OfficeCall, token: str, invited: PendingInvita
 async def show_setup(call: OfficeCall) -> Response:
     if not await one_time_links.is_open(call.runtime, Errand.SETUP, call.path["token"]):
         return show_gone(call, Errand.SETUP)
-    first = await organisations.find_first_organisation(call.runtime.db)
+    first = await organisations.find_first(call.runtime.db)
     assert first is not None, "created when the program starts"
     name = "" if first.name == UNNAMED else first.name
     return call.page("set_up", name=name, zone=first.time_zone, zones=list_zones())
@@ -195,7 +195,7 @@ async def set_up(call: OfficeCall) -> Response:
         if not problem.details:
             raise
         raise FormError({one.path.strip("/"): one.message for one in problem.details}) from None
-    own = await organisations.find_organisations_of_user(call.runtime.db, user.id)
+    own = await organisations.find_by_user(call.runtime.db, user.id)
     return await begin_session(call, user, own[0].id, "/server/address")
 
 

@@ -34,7 +34,7 @@ HOSTILE = "<script>alert(1)</script>\"'&{{7777*7777}} \u202etxet"
 
 async def put(office: Office, *made: Document) -> list[Document]:
     """Rows of the organisation, as they are."""
-    first = await organisations.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first(office.runtime.db)
     assert first
     owned = [
         replace(one, organisation_id=first.id) if one.organisation_id[-1] == "9" else one for one in made
@@ -323,7 +323,7 @@ async def test_hostile_text_stays_text(office: Office) -> None:
 
 
 async def add_template(office: Office, title: str) -> None:
-    first = await organisations.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first(office.runtime.db)
     assert first
     await put(office, a_row(office, "its files"))
     made = a_template(title=title, organisation_id=first.id, file=a_file(images=()))

@@ -300,7 +300,7 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
 
 async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> None:
     runtime, [document] = office.runtime, [await office.site.api.create()]
-    first = await organisations.find_first_organisation(runtime.db)
+    first = await organisations.find_first(runtime.db)
     assert first
     [found] = await zip_files.list_files(runtime, Owner(first.id, Mode.LIVE), [document])
     content = os.urandom(3 * 2**20 + 5)
@@ -354,7 +354,7 @@ async def test_somebody_has_two_archives_under_way_and_no_more(
 async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: Office) -> None:
     ids = [await office.site.api.create(title=f"no {n}", fileName=f"{n}.pdf") for n in range(3)]
     runtime = office.runtime
-    first = await organisations.find_first_organisation(runtime.db)
+    first = await organisations.find_first(runtime.db)
     assert first
     owner = Owner(first.id, Mode.LIVE)
     found = await zip_files.list_files(runtime, owner, [*ids, "doc_gone"])

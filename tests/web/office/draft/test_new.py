@@ -38,7 +38,7 @@ async def enter(office: Office, name: str, role: MemberRole = MemberRole.OWNER) 
     user = await users.find(office.runtime.db, f"{name.lower()}@example.test") or await office.user(
         name, role
     )
-    [own] = await organisations.find_organisations_of_user(office.runtime.db, user.id)
+    [own] = await organisations.find_by_user(office.runtime.db, user.id)
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(
         office.runtime, user, own.id, Stage.WHOLE, Origin("127.0.0.1", None)

@@ -49,7 +49,7 @@ async def foreigner(office: Office) -> str:
 
 async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Visitor:
     """A session of their own, so that one that is ended ends nobody else's."""
-    first = await organisations.find_first_organisation(office.runtime.db)
+    first = await organisations.find_first(office.runtime.db)
     assert first
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(

@@ -97,7 +97,7 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
 
 
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
-    found = await organisations.find_first_organisation(office.runtime.db)
+    found = await organisations.find_first(office.runtime.db)
     assert found and (await setup_checks.try_seal(office.runtime, found)).fine
     assert base64.b64encode(setup_checks.make_practice_page("x"))[:8] == b"JVBERi0x"
 

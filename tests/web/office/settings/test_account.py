@@ -73,7 +73,7 @@ async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_si
 ) -> None:
     visitor = await office.signed_in("Ada")
     user = await office.user_of("ada@example.test")
-    [own] = await organisations.find_organisations_of_user(office.runtime.db, user.id)
+    [own] = await organisations.find_by_user(office.runtime.db, user.id)
     for n in range(SHOWN + 1):
         office.clock.advance(milliseconds=1)
         origin = Origin(f"192.0.2.{n}", None)
