@@ -7,7 +7,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, page_views, phone_handoffs
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log, known_browsers, sessions, tickets
-from esign.store.queue import events, idempotency, kept_mail, outbox
+from esign.store.queue import idempotency, kept_mail, outbox, published_events
 
 BATCH = 500
 BLOBS = 16
@@ -24,7 +24,7 @@ async def tick(runtime: Runtime) -> int:
     answers = runtime.config.limits.idempotency_hours * HOUR
     table: tuple[tuple[Prune, Instant, int], ...] = (
         (idempotency.prune, now - answers, BATCH),
-        (events.prune, now - runtime.config.limits.event_days * DAY, BATCH),
+        (published_events.prune, now - runtime.config.limits.event_days * DAY, BATCH),
         (outbox.prune, now - outbox.KEPT, BATCH),
         (challenges.prune, now, BATCH),
         (phone_handoffs.prune, now - HOUR, BATCH),

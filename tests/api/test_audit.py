@@ -17,7 +17,7 @@ from esign.core.instant import rfc3339
 from esign.pdf.report import Verification
 from esign.store.document import outcomes
 from esign.store.engine.database import FILE
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from tests.api.site import Site, a_request, b64, saved
 from tests.journeys.api import a_pdf
 
@@ -222,7 +222,7 @@ async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
 async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_sealed_file(site: Site) -> None:
     """One word of one entry, every hash after it made again, the mac of the end too: only the seal knows better."""
     document = await site.completed()
-    runtime, lines = site.runtime, await events.find_entries(site.runtime.db, document["id"])
+    runtime, lines = site.runtime, await audit_entries.find_entries(site.runtime.db, document["id"])
     async with aiosqlite.connect(runtime.config.storage.data_dir / FILE) as tamper:
         await tamper.execute("DROP TRIGGER audit_is_never_deleted")
         await tamper.execute("DELETE FROM audit WHERE document_id = ?", (document["id"],))

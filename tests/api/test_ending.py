@@ -15,7 +15,7 @@ from esign.core.instant import DAY, rfc3339
 from esign.core.people.api_key import Scope
 from esign.jobs import expire, prune, worker
 from esign.store.engine.database import Transaction
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.store.queue.outbox import Job
 from tests.api.site import Answer, Site, a_request, gather
 from tests.journeys.api import until
@@ -210,7 +210,7 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
         query = f"SELECT * FROM {table} WHERE {column} = :id"
         assert await db.all(query, id=document_id) == [], table
     assert await subjects_to(site, signer["email"]) == [] and await person.state() == "unknown"
-    trail = await events.find_entries(db, document_id)
+    trail = await audit_entries.find_entries(db, document_id)
     assert audit.is_intact(trail) and trail[-1].type == "document.deleted"
     assert all(line.personal is None and line.salt is None for line in trail)
     (event,) = await happenings(site, document_id)
@@ -235,7 +235,7 @@ async def test_a_download_that_a_deletion_overtakes_leaves_nothing_in_the_trail(
     with pytest.raises(Problem) as refused:
         await files.read(site.runtime, file, Actor("api_key", "key_1", "ci"), Origin("192.0.2.1", "client/1"))
     assert refused.value.code == "not_found"
-    trail = await events.find_entries(site.runtime.db, document["id"])
+    trail = await audit_entries.find_entries(site.runtime.db, document["id"])
     assert trail[-1].type == "document.deleted" and not any(line.personal for line in trail)
 
 

@@ -17,7 +17,7 @@ from esign.jobs.worker import KINDS
 from esign.pdf.worker.workers import Workers
 from esign.store.document import blobs, documents
 from esign.store.engine.database import FILE, Database, open_for_command
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.system.clock import SystemClock
 from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
 from tests.journeys.letters import LINK
@@ -164,7 +164,7 @@ async def assert_everything_kept(db: Database, promises: Promises) -> None:
 async def assert_document_sound(db: Database, document_id: str) -> None:
     """Its trail is intact, its events have no gap, each signer finished once, and its files are what they were."""
     document = await documents.get(db, document_id)
-    trail = await events.find_entries(db, document_id)
+    trail = await audit_entries.find_entries(db, document_id)
     assert audit.is_intact(trail)
     finished = Counter(line.recipient_id for line in trail if line.type == "recipient.completed")
     assert finished == Counter({recipient.id: 1 for recipient in document.recipients})

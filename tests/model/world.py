@@ -32,7 +32,7 @@ from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
 from esign.store.document import signing_links
 from esign.store.engine.database import FILE
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.web.http.server import run_server
 from tests.api import described
 from tests.api.site import PLENTY, Answer, a_request
@@ -273,7 +273,7 @@ class World:
 
     async def check_trail(self, paper: Paper) -> None:
         """The audit chain verifies, erased or not (I-f)."""
-        assert audit.is_intact(await events.find_entries(self.runtime.db, paper.id))
+        assert audit.is_intact(await audit_entries.find_entries(self.runtime.db, paper.id))
 
     def check_file(self) -> None:
         """The database is whole and nothing dangles (I-g, I-i)."""

@@ -39,7 +39,16 @@ from esign.store.people import (
     usage,
     users,
 )
-from esign.store.queue import deliveries, events, idempotency, kept_mail, outbox, sent_mail, webhooks
+from esign.store.queue import (
+    audit_entries,
+    deliveries,
+    idempotency,
+    kept_mail,
+    outbox,
+    published_events,
+    sent_mail,
+    webhooks,
+)
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
@@ -147,7 +156,7 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 
 # ---------- every other list ----------
 
-WANTED = events.EventFilter(ORGANISATION, Mode.LIVE)
+WANTED = published_events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "api_keys.find_all": lambda tx: api_keys.find_all(tx, ORGANISATION),
@@ -185,20 +194,24 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
     ),
     "erasings.find_newest": lambda tx: erasings.find_newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
-    "events.find_received": lambda tx: events.find_received(tx, WANTED, "wh_1", 25, AFTER),
-    "events.find_page": lambda tx: events.find_page(tx, WANTED, 25, AFTER),
-    "events.find_page of a type": lambda tx: events.find_page(
+    "published_events.find_received": lambda tx: published_events.find_received(
+        tx, WANTED, "wh_1", 25, AFTER
+    ),
+    "published_events.find_page": lambda tx: published_events.find_page(tx, WANTED, 25, AFTER),
+    "published_events.find_page of a type": lambda tx: published_events.find_page(
         tx, replace(WANTED, type="document.sent"), 25, AFTER
     ),
-    "events.find_page of a document": lambda tx: events.find_page(
+    "published_events.find_page of a document": lambda tx: published_events.find_page(
         tx, replace(WANTED, document_id="doc_1"), 25, AFTER
     ),
-    "events.find_page of all types but one": lambda tx: events.find_page(
+    "published_events.find_page of all types but one": lambda tx: published_events.find_page(
         tx, replace(WANTED, hidden="audit.recorded"), 25, AFTER
     ),
-    "events.find_times": lambda tx: events.find_times(tx, "doc_1", "recipient.unblocked", "rcp_1", NOW),
-    "events.find_entries": lambda tx: events.find_entries(tx, "doc_1", 5, 25),
-    "events.prune": lambda tx: events.prune(tx, NOW, 500),
+    "audit_entries.find_times": lambda tx: audit_entries.find_times(
+        tx, "doc_1", "recipient.unblocked", "rcp_1", NOW
+    ),
+    "audit_entries.find_entries": lambda tx: audit_entries.find_entries(tx, "doc_1", 5, 25),
+    "published_events.prune": lambda tx: published_events.prune(tx, NOW, 500),
     "phone_handoffs.prune": lambda tx: phone_handoffs.prune(tx, NOW, 500),
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
     "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),

@@ -22,7 +22,7 @@ from esign.store.document import documents, listing, outcomes
 from esign.store.engine.damage import has_more
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.system.entropy import make_id
 
 
@@ -216,5 +216,5 @@ async def read_trail(
 ) -> tuple[list[AuditEntry], bool]:
     """Return the entries of the audit trail after number `after`, and whether more follow."""
     await get(runtime, owner, document_id)
-    found = await events.find_entries(runtime.db, document_id, after, limit + 1)
+    found = await audit_entries.find_entries(runtime.db, document_id, after, limit + 1)
     return found[:limit], len(found) > limit

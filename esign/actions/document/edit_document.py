@@ -22,7 +22,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.system.vault import Vault
 
 R = TypeVar("R")
@@ -118,8 +118,8 @@ async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:
 
     That is the same change by the same actor, a short while ago.
     """
-    seq, _ = await events.get_head(tx, outcome.document.id)
-    newest = await events.find_entries(tx, outcome.document.id, after=seq - 1)
+    seq, _ = await audit_entries.get_head(tx, outcome.document.id)
+    newest = await audit_entries.find_entries(tx, outcome.document.id, after=seq - 1)
     return replace(
         outcome, events=tuple(e for e in outcome.events if not any(is_repetition(e, n) for n in newest))
     )

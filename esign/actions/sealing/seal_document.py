@@ -22,7 +22,7 @@ from esign.store.document import blobs, documents, outcomes
 from esign.store.document.blobs import hash_contents
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
-from esign.store.queue import events, outbox
+from esign.store.queue import audit_entries, outbox
 from esign.store.queue.outbox import Job
 from esign.store.server import tsa_answers
 from esign.tsa import NoTimeStamp
@@ -131,7 +131,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: In
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
     """Return all that the worker needs: the file, the values in their places, the facts of the certificate page."""
     organisation = await organisations.get(runtime.db, document.organisation_id)
-    trail = cut_after_last_act(await events.find_entries(runtime.db, document.id))
+    trail = cut_after_last_act(await audit_entries.find_entries(runtime.db, document.id))
     pictures = {
         ink.picture: await blobs.get(runtime.db, ink.picture)
         for recipient in document.recipients

@@ -6,7 +6,7 @@ from esign.core.document.state import renew_link
 from esign.runtime import Runtime
 from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 
 
 async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
@@ -17,7 +17,7 @@ async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
 
     async def write(tx: Transaction) -> None:
         document = await get_linked_document(tx, visitor.token, now)
-        asked_at = await events.find_last_time(tx, document.id, renew_link.ASKED, person.id)
+        asked_at = await audit_entries.find_last_time(tx, document.id, renew_link.ASKED, person.id)
         if not renew_link.is_recent(asked_at, now):
             outcome = renew_link.ask_for_link(
                 document, document.recipient(person.id), organisation, origin, now

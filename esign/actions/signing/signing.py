@@ -33,7 +33,7 @@ from esign.store.document import blobs, challenges, documents, outcomes, signing
 from esign.store.document.signing_links import SigningLink
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
 
@@ -104,7 +104,7 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
         standing = challenge.find_standing(method, await challenges.get(runtime.db, recipient_id), now)
     asked_at = None
     if state == "expired":
-        asked_at = await events.find_last_time(runtime.db, document.id, renew_link.ASKED, recipient_id)
+        asked_at = await audit_entries.find_last_time(runtime.db, document.id, renew_link.ASKED, recipient_id)
         state = "expired-asked" if renew_link.is_recent(asked_at, now) else state
     mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
     return Visit(state, document, recipient, organisation, standing, asked_at, mails)

@@ -16,7 +16,7 @@ from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.runtime import Runtime
 from esign.store.document import challenges, outcomes
 from esign.store.engine.database import Reader, Transaction
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.system.vault import Vault
 
 UNBLOCKED = "recipient.unblocked"
@@ -53,7 +53,7 @@ async def unblock(
         recipient, before = document.recipient(recipient_id), await challenges.get(tx, recipient_id)
         if not rules.is_blocked(recipient.authentication, before, now):
             return UnblockResult(recipient_id, unblocked=False)
-        earlier = await events.find_times(tx, document.id, UNBLOCKED, recipient_id, now - DAY + 1)
+        earlier = await audit_entries.find_times(tx, document.id, UNBLOCKED, recipient_id, now - DAY + 1)
         if len(earlier) >= MOST:
             raise make_wait_error(earlier[-MOST] + DAY - now)
         await challenges.save(tx, rules.reset_challenge(before))

@@ -14,8 +14,8 @@ from esign.core.webhook.webhook import Webhook, make_test_payload
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.paging import PageStart, cut_page
-from esign.store.queue import deliveries, events
-from esign.store.queue.events import EventFilter
+from esign.store.queue import deliveries, published_events
+from esign.store.queue.published_events import EventFilter
 from esign.system.entropy import make_id
 
 LEASE = MINUTE  # longer than any attempt takes
@@ -51,7 +51,7 @@ async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str
     """Return a delivery with its attempts and body. Raises `not_found`."""
     await get(runtime, owner, webhook_id)
     delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
-    body = await events.get_body(runtime.db, delivery.event_id)
+    body = await published_events.get_body(runtime.db, delivery.event_id)
     if body is None:
         raise Problem("not_found")
     return DeliveryLog(delivery, await deliveries.find_attempts(runtime.db, delivery.number), body)
@@ -71,7 +71,7 @@ async def redeliver(
     """Make one attempt now, whatever the status, and return the delivery after it. Raises `webhook_disabled`."""
     webhook = await get_enabled(runtime.db, owner, webhook_id)
     delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
-    body = await events.get_body(runtime.db, delivery.event_id)
+    body = await published_events.get_body(runtime.db, delivery.event_id)
     if body is None:
         raise Problem("not_found")
     attempt = await deliver_events.attempt(runtime, webhook, delivery.event_id, body)
@@ -100,7 +100,7 @@ async def send_test(
     async def queue(tx: Transaction) -> tuple[Webhook, EventDelivery, bytes]:
         webhook = await get_enabled(tx, owner, webhook_id)
         event = make_test_payload(webhook, event_id, now)
-        body = await events.publish(tx, event, owner.organisation_id, None, now)
+        body = await published_events.publish(tx, event, owner.organisation_id, None, now)
         made = deliveries.make_delivery(
             webhook_id, event_id, event["type"], now, boot=runtime.boot, tries=ONCE, lease=LEASE
         )
@@ -158,7 +158,7 @@ async def requeue(
     Return how many are queued so far, and the place where to go on, or None at the end.
     """
     webhook, now = await get_enabled(tx, owner, webhook_id), runtime.clock.now()
-    looked_at = await events.find_received(tx, wanted, webhook_id, BATCH, after)
+    looked_at = await published_events.find_received(tx, wanted, webhook_id, BATCH, after)
     made = [
         deliveries.make_delivery(webhook_id, found.id, event_type, now)
         for found, event_type, received in looked_at
@@ -175,11 +175,11 @@ async def find_events(
     runtime: Runtime, wanted: EventFilter, limit: int, after: PageStart | None
 ) -> tuple[list[bytes], PageStart | None]:
     """Return a page of event bodies, newest first, and the place where the next page begins, or None."""
-    found = await events.find_page(runtime.db, wanted, limit + 1, after)
+    found = await published_events.find_page(runtime.db, wanted, limit + 1, after)
     page = found[:limit]
     return [body for _, body in page], page[-1][0] if len(found) > limit else None
 
 
 async def read_event(runtime: Runtime, owner: Owner, event_id: str) -> bytes:
     """Return the body of an event as it is delivered. Raises `not_found`."""
-    return await events.get_own(runtime.db, owner.organisation_id, owner.mode, event_id)
+    return await published_events.get_own(runtime.db, owner.organisation_id, owner.mode, event_id)

@@ -7,7 +7,7 @@ from esign.core.document.state.outcome import Outcome
 from esign.core.instant import Instant
 from esign.store.document import documents, outcomes
 from esign.store.engine.database import Transaction
-from esign.store.queue import events, idempotency, kept_mail, outbox
+from esign.store.queue import audit_entries, idempotency, kept_mail, outbox, published_events
 from esign.system.vault import Vault
 
 LETTERS = (
@@ -28,8 +28,8 @@ async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vaul
         if event.actor.kind != "system":  # retention deletes on its own, as the system
             data = {"documentId": before.id, "mode": before.mode.value, "status": before.status.value}
             await outcomes.log(tx, before.organisation_id, replace(event, data=data, detail=None), vault)
-    await events.erase_personal(tx, before.id)
-    await events.forget(tx, before.id)
+    await audit_entries.erase_personal(tx, before.id)
+    await published_events.forget(tx, before.id)
     await outbox.forget(tx, before.id)
     for owner in (before.id, *(recipient.id for recipient in before.recipients)):
         for letter in LETTERS:

@@ -27,7 +27,7 @@ from esign.store.document import (
 )
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
-from esign.store.queue import deliveries, events, outbox, webhooks
+from esign.store.queue import audit_entries, deliveries, outbox, published_events, webhooks
 from esign.system.entropy import make_id, make_salt, make_token
 from esign.system.vault import Vault
 
@@ -114,7 +114,7 @@ async def record(
     for event in facts:
         seq += 1
         line = audit.make_entry(event, document_id, seq, previous, make_salt())
-        await events.append(tx, line)
+        await audit_entries.append(tx, line)
         lines.append(line)
         previous = line.hash
     await trails.save_head(tx, document_id, seq, previous, vault, late)
@@ -135,11 +135,11 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
     # The count includes these events: they are recorded already.
-    so_far = await events.count(tx, document.id, webhook.PUBLISHED)
+    so_far = await audit_entries.count(tx, document.id, webhook.PUBLISHED)
     offered: list[EventDelivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.make_payload(event, make_id("evt", now), number, document)
-        await events.publish(tx, body, document.organisation_id, document.id, now)
+        await published_events.publish(tx, body, document.organisation_id, document.id, now)
         offered += _make_deliveries(body, subscribers, now)
     await deliveries.add(tx, offered)
 
@@ -148,7 +148,7 @@ async def announce(
     tx: Transaction, body: dict[str, Any], organisation_id: str, mode: Mode, now: Instant
 ) -> None:
     """Publish an event that is not about a document."""
-    await events.publish(tx, body, organisation_id, None, now)
+    await published_events.publish(tx, body, organisation_id, None, now)
     await deliveries.add(tx, _make_deliveries(body, await webhooks.find(tx, organisation_id, mode), now))
 
 

@@ -8,7 +8,7 @@ from esign.core.people.admin_audit import WINDOW
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import delete_some
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 
 OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"
 
@@ -46,7 +46,7 @@ async def find_page(
         seq=int(after.id) if after else -1,
         limit=limit,
     )
-    return [events.load(row) for row in rows]
+    return [audit_entries.load(row) for row in rows]
 
 
 def find_place(entry: AuditEntry) -> PageStart:

@@ -9,7 +9,7 @@ from esign.actions.webhook import deliveries as actions
 from esign.core.errors import Problem
 from esign.core.people.admin_audit import RECORDED
 from esign.core.people.api_key import Scope
-from esign.store.queue.events import EventFilter
+from esign.store.queue.published_events import EventFilter
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.documents import owner_of

@@ -14,7 +14,15 @@ from esign.core.people.account import Organisation
 from esign.store.document import documents, outcomes, signing_links
 from esign.store.document.erase_document import LETTERS, erase
 from esign.store.engine.database import Database, Transaction
-from esign.store.queue import deliveries, events, idempotency, kept_mail, outbox, webhooks
+from esign.store.queue import (
+    audit_entries,
+    deliveries,
+    idempotency,
+    kept_mail,
+    outbox,
+    published_events,
+    webhooks,
+)
 from esign.store.queue.kept_mail import KeptMail
 from esign.system.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_webhook, store
@@ -55,14 +63,14 @@ async def test_only_the_document_itself_is_erased(
     await keep(db, f"expired.{gone.id}")
     await keep(db, f"invite.{stays.recipients[0].id}.1")
     await keep(db, "any.letter", gone)
-    before = await events.find_entries(db, stays.id)
+    before = await audit_entries.find_entries(db, stays.id)
     await delete(db, vault, gone)
     for table in ("recipient", "link", "document_blob", "outbox", "event"):
         rows = await db.all(f"SELECT document_id FROM {table}")
         left = {row["document_id"] for row in rows}
         assert left - {None} == ({stays.id, gone.id} if table == "event" else {stays.id}), table
     assert await documents.get(db, stays.id) == stays
-    assert await events.find_entries(db, stays.id) == before
+    assert await audit_entries.find_entries(db, stays.id) == before
     assert [mail.message_id for mail in await kept_mail.find_newest(db, 9)] == [
         f"<eml.invite.{stays.recipients[0].id}.1@h>"
     ]
@@ -85,7 +93,7 @@ async def test_the_trail_stays_without_what_is_personal_and_ends_with_the_deleti
 ) -> None:
     document = await cancelled(db, vault)
     await delete(db, vault, document)
-    trail = await events.find_entries(db, document.id)
+    trail = await audit_entries.find_entries(db, document.id)
     assert [line.type for line in trail][-2:] == ["document.cancelled", "document.deleted"]
     assert audit.is_intact(trail) and not any(line.personal or line.salt for line in trail)
 
@@ -135,8 +143,8 @@ async def test_answers_about_it_keep_their_id_and_status(
 
 
 async def test_everything_is_found_along_an_index(db: Database, vault: Vault) -> None:
-    assert await walks(db, lambda tx: events.erase_personal(tx, "doc_1")) == []
-    assert await walks(db, lambda tx: events.forget(tx, "doc_1")) == []
+    assert await walks(db, lambda tx: audit_entries.erase_personal(tx, "doc_1")) == []
+    assert await walks(db, lambda tx: published_events.forget(tx, "doc_1")) == []
     assert await walks(db, lambda tx: outbox.forget(tx, "doc_1")) == []
     assert await walks(db, lambda tx: kept_mail.forget(tx, "eml.invite.rcp_1")) == []
     assert await walks(db, lambda tx: kept_mail.forget_document(tx, "org_1", "doc_1")) == []

@@ -17,7 +17,7 @@ from esign.core.people.account import Organisation
 from esign.store.document import blobs, documents, outcomes, signing_links
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import usage
-from esign.store.queue import events, outbox, webhooks
+from esign.store.queue import audit_entries, outbox, published_events, webhooks
 from esign.system.vault import DamagedCiphertext, Vault
 from tests.factories import (
     NOW,
@@ -68,7 +68,7 @@ async def test_a_new_document_is_stored_with_its_first_entry_event_and_content(
 ) -> None:
     draft = await store(db, vault, a_document())
     assert await documents.get(db, draft.id) == draft
-    (line,) = await events.find_entries(db, draft.id)
+    (line,) = await audit_entries.find_entries(db, draft.id)
     assert (line.type, line.seq, line.actor_kind, line.actor_id) == (
         "document.created",
         1,
@@ -104,7 +104,7 @@ async def test_sending_saves_state_trail_events_and_mails_together(
     assert sent.revision == 2
     assert await documents.get(db, sent.id) == sent
 
-    trail = await events.find_entries(db, sent.id)
+    trail = await audit_entries.find_entries(db, sent.id)
     assert [line.type for line in trail] == [
         *("document.created", "document.sent", "recipient.sent", "recipient.sent")
     ]
@@ -142,7 +142,7 @@ async def test_the_sequence_goes_on_where_it_was_when_the_earlier_events_are_for
     sent = await send(db, vault)
     await save(db, vault, lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER), sent)
     assert [e["sequence"] for e in await published(db)] == [1, 2, 3, 4]
-    assert await db.write(lambda tx: events.prune(tx, LATER + 1, 9)) == 4
+    assert await db.write(lambda tx: published_events.prune(tx, LATER + 1, 9)) == 4
     seen = await documents.get(db, sent.id)
     await save(db, vault, lifecycle.decline(seen, seen.recipients[0], None, ORIGIN, LATER), seen)
     assert [(e["sequence"], e["type"]) for e in await published(db)] == [
@@ -157,7 +157,7 @@ async def test_what_is_only_for_the_trail_is_not_published(
     sent = await send(db, vault)
     viewed = lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER)
     await save(db, vault, viewed, sent)
-    assert "recipient.authenticated" in [line.type for line in await events.find_entries(db, sent.id)]
+    assert "recipient.authenticated" in [line.type for line in await audit_entries.find_entries(db, sent.id)]
     assert "recipient.authenticated" not in [e["type"] for e in await published(db)]
 
 
@@ -285,7 +285,7 @@ async def test_only_one_of_two_outcomes_of_the_same_state_is_saved(
         await save(db, vault, lifecycle.decline(sent, bo, None, ORIGIN, LATER), sent)
     assert (lost.value.status, lost.value.current_status) == (409, "sent")
     assert await documents.get(db, sent.id) == done
-    assert audit.is_intact(await events.find_entries(db, sent.id))
+    assert audit.is_intact(await audit_entries.find_entries(db, sent.id))
 
 
 async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(

@@ -16,7 +16,7 @@ from esign.core.document import audit
 from esign.core.document.state.outcome import Event
 from esign.store.document import outcomes, trails
 from esign.store.engine.database import FILE, Database
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.system.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER
 from tests.store.plans import walks
@@ -63,7 +63,7 @@ async def test_trails_as_they_were_written_are_intact(
 ) -> None:
     chains = [chain async for chain in verify_trails.recompute(db, vault)]
     assert [(c.document_id, c.entries, c.broken) for c in chains] == [(name, 5, None) for name in NAMES]
-    assert chains[0].head == (await events.find_entries(db, "doc_1"))[-1].hash
+    assert chains[0].head == (await audit_entries.find_entries(db, "doc_1"))[-1].hash
 
 
 async def test_every_flipped_bit_is_noticed_in_its_own_trail(
@@ -136,11 +136,15 @@ async def test_a_row_put_in_is_noticed(
     db: Database, vault: Vault, tamper: sqlite3.Connection, seq: int
 ) -> None:
     """At the end even with a hash that follows."""
-    lines = await events.find_entries(db, "doc_3")
+    lines = await audit_entries.find_entries(db, "doc_3")
     more = audit.make_entry(FACTS[3], "doc_3", seq, lines[-1].hash, bytes(16))
-    columns = ", ".join(events.COLUMNS)
-    values = {n: getattr(more, n) for n in events.COLUMNS} | {"data": "{}", "personal": None, "salt": None}
-    marks = ", ".join(":" + n for n in events.COLUMNS)
+    columns = ", ".join(audit_entries.COLUMNS)
+    values = {n: getattr(more, n) for n in audit_entries.COLUMNS} | {
+        "data": "{}",
+        "personal": None,
+        "salt": None,
+    }
+    marks = ", ".join(":" + n for n in audit_entries.COLUMNS)
     tamper.execute(f"INSERT INTO audit ({columns}) VALUES ({marks})", values)
     [said] = await broken(db, vault)
     assert said.startswith("doc_3: ")
@@ -154,7 +158,7 @@ async def test_a_trail_written_anew_without_the_application_key_is_noticed(
     tamper.execute("DELETE FROM audit_head WHERE document_id = 'doc_1'")
     for fact in (*FACTS[:4], FACTS[3]):
         await db.write(lambda tx, f=fact: outcomes.record(tx, "doc_1", (f,), Vault(b"x" * 32)))  # type: ignore[misc]
-    assert audit.is_intact(await events.find_entries(db, "doc_1"))
+    assert audit.is_intact(await audit_entries.find_entries(db, "doc_1"))
     assert await broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
 
 

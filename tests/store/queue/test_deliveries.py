@@ -10,9 +10,9 @@ from esign.core.people.account import Organisation
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.queue import deliveries, events, webhooks
+from esign.store.queue import deliveries, published_events, webhooks
 from esign.store.queue.deliveries import make_delivery
-from esign.store.queue.events import EventFilter
+from esign.store.queue.published_events import EventFilter
 from tests.factories import NOW, ORGANISATION, a_webhook
 from tests.store.plans import steps, walks
 
@@ -28,7 +28,7 @@ async def publish(
     db: Database, event_id: str, at: Instant = NOW, document: str | None = None, **more: Any
 ) -> str:
     event = {"id": event_id, "type": "document.sent", "mode": "live", "sequence": None, **more}
-    await db.write(lambda tx: events.publish(tx, event, ORGANISATION, document, at))
+    await db.write(lambda tx: published_events.publish(tx, event, ORGANISATION, document, at))
     return event_id
 
 
@@ -109,7 +109,7 @@ async def test_the_next_that_is_due_is_the_earliest_of_all_that_are_not_yet(db: 
 async def test_what_is_claimed_is_hidden_until_its_lease_ends(db: Database) -> None:
     first, second = await queue(db, "evt_1"), await queue(db, "evt_2")
     found = await db.write(lambda tx: deliveries.claim(tx, [first.number], NOW + MINUTE, "first"))
-    body = await events.get_body(db, "evt_1")
+    body = await published_events.get_body(db, "evt_1")
     assert found == [deliveries.DueDelivery(first.number, HOOK, "evt_1", body or b"")]
     assert await deliveries.find_due(db, NOW + MINUTE - 1, 4) == [(second.number, HOOK)]
     assert len(await deliveries.find_due(db, NOW + MINUTE, 4)) == 2
@@ -156,7 +156,7 @@ async def test_with_an_event_its_deliveries_and_attempts_go(db: Database) -> Non
     gone, stays = await queue(db, "evt_1"), await queue(db, "evt_2", at=NOW + 1)
     for delivery in (gone, stays):
         await save(db, replace(delivery, attempt_count=1), DeliveryAttempt(NOW, 1, 500, "status 500"))
-    assert await db.write(lambda tx: events.prune(tx, NOW + 1, 9)) == 1
+    assert await db.write(lambda tx: published_events.prune(tx, NOW + 1, 9)) == 1
     assert [row["id"] for row in await db.all("SELECT id FROM delivery")] == [stays.id]
     assert [row["delivery"] for row in await db.all("SELECT delivery FROM attempt")] == [stays.number]
 
@@ -193,7 +193,7 @@ async def test_only_what_waits_for_a_webhook_that_works_is_late(db: Database) ->
 
 
 async def page(db: Database, limit: int = 9, after: PageStart | None = None, **wanted: Any) -> list[str]:
-    found = await events.find_page(db, EventFilter(ORGANISATION, Mode.LIVE, **wanted), limit, after)
+    found = await published_events.find_page(db, EventFilter(ORGANISATION, Mode.LIVE, **wanted), limit, after)
     return [place.id for place, _ in found]
 
 
@@ -221,7 +221,7 @@ async def test_received_is_what_was_delivered_or_waits(db: Database) -> None:
 
     async def looked_at(since: Instant, before: Instant, limit: int = 9) -> dict[str, bool]:
         wanted = EventFilter(ORGANISATION, Mode.LIVE, since=since, before=before)
-        found = await events.find_received(db, wanted, HOOK, limit, PageStart(since, ""))
+        found = await published_events.find_received(db, wanted, HOOK, limit, PageStart(since, ""))
         return {place.id: received for place, _, received in found}
 
     everything = {"evt_0": False, "evt_1": True, "evt_2": True, "evt_3": False, "evt_9": False}
@@ -244,7 +244,7 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "one": lambda tx: deliveries.get(tx, HOOK, "dlv_1"),
     "attempts": lambda tx: deliveries.find_attempts(tx, 1),
     "pending": lambda tx: deliveries.find_pending(tx, HOOK),
-    "received": lambda tx: events.find_received(
+    "received": lambda tx: published_events.find_received(
         tx, EventFilter(ORGANISATION, Mode.LIVE), HOOK, 9, PageStart(NOW, "")
     ),
     "webhooks": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
@@ -287,6 +287,6 @@ async def test_a_page_of_events_is_neither_scanned_nor_sorted(
     db: Database, document: str | None, kind: str | None
 ) -> None:
     wanted = EventFilter(ORGANISATION, Mode.LIVE, kind, document, NOW - DAY, NOW)
-    plan = await steps(db, lambda tx: events.find_page(tx, wanted, 25, PageStart(NOW, "evt_1")))
+    plan = await steps(db, lambda tx: published_events.find_page(tx, wanted, 25, PageStart(NOW, "evt_1")))
     index = "by_document" if document else "by_type" if kind else "newest"
     assert [step.partition(" (")[0] for step in plan] == [f"SEARCH event USING INDEX event_{index}"], plan

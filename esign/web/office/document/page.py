@@ -18,7 +18,7 @@ from esign.core.language import LANGUAGES
 from esign.core.people.user import Permission, has_permission
 from esign.runtime import Runtime
 from esign.store.document import documents
-from esign.store.queue import events, outbox
+from esign.store.queue import audit_entries, outbox
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import awaiting, possible_actions
 from esign.web.office.document.document_row import choose_badge
@@ -64,8 +64,8 @@ async def show_document(call: OfficeCall) -> Response:
 
 async def find_newest_entries(call: OfficeCall, document_id: str) -> list[AuditEntry]:
     """Return the last 60 entries of the audit trail, oldest first."""
-    length, _ = await events.get_head(call.runtime.db, document_id)
-    return await events.find_entries(call.runtime.db, document_id, max(0, length - ENTRIES))
+    length, _ = await audit_entries.get_head(call.runtime.db, document_id)
+    return await audit_entries.find_entries(call.runtime.db, document_id, max(0, length - ENTRIES))
 
 
 async def build_context(call: OfficeCall, document: Document, trail: list[AuditEntry]) -> dict[str, Any]:

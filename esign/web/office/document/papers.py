@@ -8,7 +8,7 @@ from esign.actions.document import files, page_views
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
 from esign.core.errors import Problem
-from esign.store.queue import events
+from esign.store.queue import audit_entries
 from esign.web import downloads
 from esign.web.api.audit_replies import present_trail
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
@@ -93,7 +93,7 @@ async def show_trail(call: OfficeCall) -> Response:
     """Show one page of the audit trail with everything it records, oldest first."""
     document, times = await find_document(call), get_times(call)
     after = parse_number(call.request.query_params.get("after", "0"))
-    found = await events.find_entries(call.runtime.db, document.id, after, PER_PAGE + 1)
+    found = await audit_entries.find_entries(call.runtime.db, document.id, after, PER_PAGE + 1)
     shown = found[:PER_PAGE]
     return call.page(
         "document_trail",
@@ -111,7 +111,7 @@ async def send_trail(call: OfficeCall) -> Response:
     """
     document = await find_document(call)
     lines = list[AuditEntry]()
-    while more := await events.find_entries(
+    while more := await audit_entries.find_entries(
         call.runtime.db, document.id, lines[-1].seq if lines else 0, AT_ONCE
     ):
         lines += more

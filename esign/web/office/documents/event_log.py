@@ -9,7 +9,7 @@ from starlette.responses import Response
 from esign.actions.webhook import deliveries
 from esign.core.instant import parse
 from esign.core.people.admin_audit import ACTS
-from esign.store.queue.events import EventFilter
+from esign.store.queue.published_events import EventFilter
 from esign.web.office.frame import paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.webhook import event_choices
