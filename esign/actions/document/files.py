@@ -5,6 +5,7 @@ import binascii
 import hmac
 import struct
 from dataclasses import dataclass
+from typing import Literal
 
 from esign.actions.document.documents import get
 from esign.core.actor import Actor, Origin, Owner
@@ -18,7 +19,8 @@ from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
 from esign.system.vault import Vault
 
-VARIANTS = ("original", "sealed", "certificate")
+FileVariant = Literal["original", "sealed", "certificate"]
+VARIANTS: tuple[FileVariant, ...] = ("original", "sealed", "certificate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class DocumentFile:
     """One variant of a document's file: `size` in bytes, `sha256` in hex."""
 
     document: Document
-    variant: str
+    variant: FileVariant
     name: str
     size: int
     sha256: str
@@ -38,12 +40,13 @@ async def describe_file(runtime: Runtime, owner: Owner, document_id: str, varian
     Raises `not_found` for an unknown variant, and `document_not_completed` before there is a seal.
     """
     document = await get(runtime, owner, document_id)
-    if variant not in VARIANTS:
+    known = next((one for one in VARIANTS if one == variant), None)
+    if known is None:
         raise Problem("not_found")
-    return await describe_variant(runtime, document, variant)
+    return await describe_variant(runtime, document, known)
 
 
-async def describe_variant(runtime: Runtime, document: Document, variant: str) -> DocumentFile:
+async def describe_variant(runtime: Runtime, document: Document, variant: FileVariant) -> DocumentFile:
     """Return a variant of the file of a document that is already read."""
     sha256 = find_hash(document, variant)
     size = await blobs.get_size(runtime.db, sha256)

@@ -51,7 +51,7 @@ async def render_sharper(runtime: Runtime, file: File, number: int, size: int, t
         return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
 
     name = f"sharper {file.prepared} {number} {size}"
-    return bytes(await runtime.pdf.run_task_when_free("sharper", bytes, read_arguments, turn=turn, name=name))
+    return await runtime.pdf.run_task_when_free("sharper", bytes, read_arguments, turn=turn, name=name)
 
 
 def name_view(document: Document, name: str) -> str:
@@ -91,7 +91,7 @@ async def read_filled_picture(
         return fields, page, size, lang, runtime.clock.now(), list_font_paths(runtime)
 
     async def make() -> bytes:
-        return bytes(await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking))
+        return await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking)
 
     return await find_or_make(runtime, document, f"{number}.{size}.{done}", make)
 

@@ -38,7 +38,7 @@ async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list
     for id in ids:
         try:
             document = await documents.get(runtime, owner, id)
-            variant = "sealed" if document.status is Status.COMPLETED else "original"
+            variant: files.FileVariant = "sealed" if document.status is Status.COMPLETED else "original"
             found.append(await files.describe_variant(runtime, document, variant))
         except Problem as problem:
             if problem.code != "not_found":

@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, BinaryIO, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import BinaryIO, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 PREFIX = struct.Struct(">I")
 
@@ -19,6 +19,8 @@ PREFIX = struct.Struct(">I")
 LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 160 * 1024 * 1024, 256 * 1024 * 1024
 
 PART = "$part"
+
+T = TypeVar("T")
 
 
 class FrameError(ValueError):
@@ -41,7 +43,7 @@ def parse_header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
     return cast(int, length)
 
 
-def parse_header(header: bytes) -> tuple[Any, list[int]]:
+def parse_header(header: bytes) -> tuple[object, list[int]]:
     """Return the body, still with references to its parts, and the sizes of the parts in bytes.
 
     Raises `FrameError`.
@@ -60,7 +62,7 @@ def parse_header(header: bytes) -> tuple[Any, list[int]]:
     return body, sizes
 
 
-def read_job(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
+def read_job(source: BinaryIO) -> tuple[object, list[bytes]] | None:
     """Read the next job from a blocking pipe; None at its end."""
     prefix = source.read(PREFIX.size)
     if len(prefix) < PREFIX.size:
@@ -69,16 +71,22 @@ def read_job(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
     return body, [_read_exactly(source, size) for size in sizes]
 
 
-def rebuild_value(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
+def rebuild_value(kind: type[T], plain: object, parts: Sequence[bytes]) -> T:
     """Return the value as an instance of `kind`. Raises `FrameError` if the frame holds something else."""
+    return cast(T, rebuild_annotated(kind, plain, parts))
+
+
+def rebuild_annotated(kind: object, plain: object, parts: Sequence[bytes]) -> object:
+    """Do the same for anything that may stand in an annotation: also a union, or a literal."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return _rebuild_either(get_args(kind), plain, parts)
     if origin in (tuple, list, Sequence, Iterable):
-        return tuple(rebuild_value(get_args(kind)[0], item, parts) for item in _expect_kind(list, plain))
+        items = [rebuild_annotated(get_args(kind)[0], item, parts) for item in _expect_kind(list, plain)]
+        return items if origin is list else tuple(items)
     if origin in (dict, Mapping):
         return {
-            name: rebuild_value(get_args(kind)[1], item, parts)
+            name: rebuild_annotated(get_args(kind)[1], item, parts)
             for name, item in _expect_kind(dict, plain).items()
         }
     if origin is Literal:
@@ -88,13 +96,13 @@ def rebuild_value(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
     if is_dataclass(kind):
         return _rebuild_object(cast(type, kind), _expect_kind(dict, plain), parts)
     if kind is float:
-        return float(_expect_kind((int, float), plain))
+        return float(_expect_number(plain))
     if kind in (int, str, bool, types.NoneType):
-        return _expect_kind(kind, plain)
+        return _expect_kind(cast(type, kind), plain)
     return _restore_parts(plain, parts)
 
 
-def _flatten_value(value: Any, parts: list[bytes]) -> Any:
+def _flatten_value(value: object, parts: list[bytes]) -> object:
     if isinstance(value, bytes):
         parts.append(value)
         return {PART: len(parts) - 1}
@@ -114,43 +122,47 @@ def _read_exactly(source: BinaryIO, size: int) -> bytes:
     return found
 
 
-def _expect_kind(kind: type | tuple[type, ...], plain: Any) -> Any:
+def _expect_kind(kind: type[T], plain: object) -> T:
     if not isinstance(plain, kind) or (isinstance(plain, bool) and kind is not bool):
         raise FrameError(f"Expected {kind}, found {type(plain).__name__}.")
     return plain
 
 
-def _expect_one_of(values: tuple[Any, ...], plain: Any) -> Any:
+def _expect_number(plain: object) -> float:
+    return plain if isinstance(plain, float) else _expect_kind(int, plain)
+
+
+def _expect_one_of(values: tuple[object, ...], plain: object) -> object:
     if plain not in values:
         raise FrameError("The frame holds none of the values that are allowed.")
     return plain
 
 
-def _get_part(plain: Any, parts: Sequence[bytes]) -> bytes:
-    index: int = _expect_kind(int, _expect_kind(dict, plain).get(PART))
+def _get_part(plain: object, parts: Sequence[bytes]) -> bytes:
+    index = _expect_kind(int, _expect_kind(dict, plain).get(PART))
     if not 0 <= index < len(parts):
         raise FrameError("The frame refers to a part it does not have.")
     return parts[index]
 
 
-def _rebuild_object(kind: type, plain: dict[str, Any], parts: Sequence[bytes]) -> Any:
+def _rebuild_object(kind: type, plain: Mapping[str, object], parts: Sequence[bytes]) -> object:
     hints = _read_hints(kind)
     if plain.keys() != hints.keys():
         raise FrameError(f"The frame holds no {kind.__name__}.")
-    return kind(**{name: rebuild_value(hints[name], item, parts) for name, item in plain.items()})
+    return kind(**{name: rebuild_annotated(hints[name], item, parts) for name, item in plain.items()})
 
 
-def _rebuild_either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
+def _rebuild_either(kinds: tuple[object, ...], plain: object, parts: Sequence[bytes]) -> object:
     """Return the value as the first member of a union that fits. Raises `FrameError` if none fits."""
     for kind in kinds:
         try:
-            return rebuild_value(kind, plain, parts)
+            return rebuild_annotated(kind, plain, parts)
         except FrameError:
             continue
     raise FrameError("The frame holds no member of a union.")
 
 
-def _restore_parts(plain: Any, parts: Sequence[bytes]) -> Any:
+def _restore_parts(plain: object, parts: Sequence[bytes]) -> object:
     """Return a value of unknown type: JSON with its binary parts put back."""
     if isinstance(plain, dict):
         if plain.keys() == {PART}:
@@ -160,6 +172,6 @@ def _restore_parts(plain: Any, parts: Sequence[bytes]) -> Any:
 
 
 @cache
-def _read_hints(kind: type) -> dict[str, Any]:
+def _read_hints(kind: type) -> dict[str, object]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
-from typing import Any, BinaryIO, get_type_hints
+from typing import BinaryIO, get_type_hints
 
 from esign.core.errors import Problem
 from esign.pdf.seal_order import SealFailed
@@ -63,16 +63,19 @@ def _do_job(tasks: Mapping[str, str], asked: BinaryIO, answered: BinaryIO, age: 
     return last
 
 
-def _send_frame(answered: BinaryIO, body: dict[str, Any]) -> None:
+def _send_frame(answered: BinaryIO, body: Mapping[str, object]) -> None:
     answered.writelines(frames.pack_frame(body))
     answered.flush()
 
 
-def _answer_job(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[str, Any]:
+def _answer_job(tasks: Mapping[str, str], job: object, parts: list[bytes]) -> dict[str, object]:
     try:
-        sandbox.allow_cpu(job["cpu_seconds"])
-        work = _import_function(tasks[job["task"]])
-        return {"value": work(*_rebuild_arguments(work, job["arguments"], parts))}
+        match job:
+            case {"task": str(task), "arguments": list(arguments), "cpu_seconds": int(seconds)}:
+                sandbox.allow_cpu(seconds)
+                work = _import_function(tasks[task])
+                return {"value": work(*_rebuild_arguments(work, arguments, parts))}
+        raise frames.FrameError("The frame holds no job.")
     except Problem as problem:
         return {"problem": {"code": problem.code, "message": problem.message, "details": problem.details}}
     except SealFailed as failure:
@@ -85,16 +88,18 @@ def _answer_job(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[
         return {"failed": f"{type(error).__name__}: {error}"[:500]}
 
 
-def _import_function(place: str) -> Callable[..., Any]:
+def _import_function(place: str) -> Callable[..., object]:
     module, name = place.split(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
+    found: Callable[..., object] = getattr(import_module(module), name)
     return found
 
 
-def _rebuild_arguments(work: Callable[..., Any], plain: list[Any], parts: list[bytes]) -> list[Any]:
+def _rebuild_arguments(work: Callable[..., object], plain: list[object], parts: list[bytes]) -> list[object]:
     hints = get_type_hints(work)
     names = list(signature(work).parameters)[: len(plain)]
-    return [frames.rebuild_value(hints[name], item, parts) for name, item in zip(names, plain, strict=True)]
+    return [
+        frames.rebuild_annotated(hints[name], item, parts) for name, item in zip(names, plain, strict=True)
+    ]
 
 
 if __name__ == "__main__":

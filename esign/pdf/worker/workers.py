@@ -8,7 +8,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXCPU, strsignal
-from typing import Any, Literal, cast
+from typing import Literal, TypeVar
 
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
@@ -30,6 +30,7 @@ from esign.pdf.worker.queue import WorkerQueue
 from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
 
 Ders = Sequence[bytes]
+T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
 
 COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
@@ -119,7 +120,7 @@ class Workers:
 
     async def inspect(self, upload: bytes, limits: UploadLimits, turn: QueueTurn | None = None) -> Inspection:
         """Run `intake.inspect.inspect_upload`. A file that brings a worker down is refused as `invalid_file`."""
-        return cast(Inspection, await self._judge_content("inspect", Inspection, upload, limits, turn=turn))
+        return await self._judge_content("inspect", Inspection, upload, limits, turn=turn)
 
     async def verify(
         self,
@@ -132,7 +133,7 @@ class Workers:
     ) -> Verification:
         """Run `verify.validate.verify_signatures`. A file that brings a worker down is refused as `invalid_file`."""
         given = (file, roots, now, own, fetched)
-        return cast(Verification, await self._judge_content("verify", Verification, *given, turn=turn))
+        return await self._judge_content("verify", Verification, *given, turn=turn)
 
     async def reencode(
         self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: QueueTurn | None = None
@@ -141,29 +142,20 @@ class Workers:
 
         A picture that brings a worker down is refused as `invalid_file`.
         """
-        return cast(
-            RedrawnPicture,
-            await self._judge_content(task, RedrawnPicture, image, turn=turn or QueueTurn(PdfJobKind.ACT)),
-        )
+        return await self._judge_content(task, RedrawnPicture, image, turn=turn or QueueTurn(PdfJobKind.ACT))
 
     async def seal(
         self, order: SealOrder, credential: Credential, turn: QueueTurn | None = None
     ) -> SealedFiles:
         """Run `esign.pdf.seal.seal.seal_document`. Raises `WorkerFailed` with the reason if there is no sealed file."""
-        return cast(
-            SealedFiles,
-            await self.ask("seal", SealedFiles, order, credential, turn=turn or QueueTurn(PdfJobKind.SEAL)),
-        )
+        return await self.ask("seal", SealedFiles, order, credential, turn=turn or QueueTurn(PdfJobKind.SEAL))
 
     async def find_fields(
         self, upload: bytes, prepared: bytes, turn: QueueTurn | None = None
     ) -> DetectedFields:
         """Run `esign.pdf.fields.detect_fields.find_fields`, and return what a file asks to be filled in."""
-        return cast(
-            DetectedFields,
-            await self.ask(
-                "blanks", DetectedFields, upload, prepared, turn=turn or QueueTurn(PdfJobKind.PREVIEW)
-            ),
+        return await self.ask(
+            "blanks", DetectedFields, upload, prepared, turn=turn or QueueTurn(PdfJobKind.PREVIEW)
         )
 
     async def letters(
@@ -176,18 +168,13 @@ class Workers:
     ) -> TypedLetters:
         """Run `esign.pdf.drawing.typed_signature.draw_letters`, and return a typed signature as it will be sealed."""
         given = (text, hand, lang, font_paths)
-        return cast(
-            TypedLetters,
-            await self.ask("letters", TypedLetters, *given, turn=turn or QueueTurn(PdfJobKind.ACT)),
-        )
+        return await self.ask("letters", TypedLetters, *given, turn=turn or QueueTurn(PdfJobKind.ACT))
 
     async def find_missing_characters(
         self, texts: Sequence[str], font_paths: Sequence[str] = (), turn: QueueTurn | None = None
     ) -> list[str]:
         """Return the characters that neither the shipped fonts nor those of the system can draw."""
-        return list(
-            await self.ask("missing", list[str], texts, font_paths, turn=turn or QueueTurn(PdfJobKind.ACT))
-        )
+        return await self.ask("missing", list[str], texts, font_paths, turn=turn or QueueTurn(PdfJobKind.ACT))
 
     async def find_unfit_texts(
         self,
@@ -199,9 +186,9 @@ class Workers:
     ) -> list[str]:
         """Run `drawing.overlay.find_unfit_texts`, and return the ids of the texts that are too long for their boxes."""
         given = (fields, sizes, now, font_paths)
-        return list(await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT)))
+        return await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT))
 
-    async def ask(self, task: str, kind: Any, *arguments: object, turn: QueueTurn | None = None) -> Any:
+    async def ask(self, task: str, kind: type[T], *arguments: object, turn: QueueTurn | None = None) -> T:
         """Do one job, and return its answer rebuilt as `kind`.
 
         Raises the job's `Problem`, `rate_limited` or `unavailable` if there is no room or the machine is too
@@ -216,12 +203,12 @@ class Workers:
     async def run_task_when_free(
         self,
         task: str,
-        kind: Any,
+        kind: type[T],
         read: Callable[[], Awaitable[Sequence[object]]],
         *,
         turn: QueueTurn | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> T:
         """Do the same with arguments that are read once a worker is free, so that waiting jobs take no memory.
 
         Under a `name`, which stands for everything that the work depends on, a failure that would happen again
@@ -288,8 +275,8 @@ class Workers:
         await asyncio.gather(*(child.wait_until_gone() for child in self._children))
 
     async def _judge_content(
-        self, task: str, kind: Any, content: bytes, *more: object, turn: QueueTurn | None
-    ) -> Any:
+        self, task: str, kind: type[T], content: bytes, *more: object, turn: QueueTurn | None
+    ) -> T:
         async def read_arguments() -> Sequence[object]:
             return (content, *more)
 
@@ -300,17 +287,17 @@ class Workers:
         except WorkerFailed as failure:
             raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure
 
-    async def _do_work(self, task: str, kind: Any, job: list[bytes], turn: QueueTurn) -> Any:
+    async def _do_work(self, task: str, kind: type[T], job: list[bytes], turn: QueueTurn) -> T:
         child: _WorkerProcess | None = None
         kept = False
         seconds = self._wall_seconds * (2 if turn.kind is PdfJobKind.SEAL else 1)
-        outcome: Any
+        outcome: T | Exception
         try:
             async with asyncio.timeout(seconds):
                 child = await self._take_child()
                 body, parts = await child.answer(job)
-            outcome = _rebuild_outcome(kind, body, parts)
-            kept = not body["last"]
+            outcome, last = _rebuild_outcome(kind, body, parts)
+            kept = not last
         except TimeoutError:
             outcome = WorkerBusy(f"it took longer than {seconds:g} seconds")
         except frames.FrameError:
@@ -403,7 +390,7 @@ class _WorkerProcess:
         """Return when the process waits for jobs."""
         await self._read_frame()
 
-    async def answer(self, job: list[bytes]) -> tuple[Any, list[bytes]]:
+    async def answer(self, job: list[bytes]) -> tuple[object, list[bytes]]:
         """Send a job and read the frame that answers it."""
         assert self.process.stdin
         for chunk in job:
@@ -412,7 +399,7 @@ class _WorkerProcess:
                 await self.process.stdin.drain()
         return await self._read_frame()
 
-    async def _read_frame(self) -> tuple[Any, list[bytes]]:
+    async def _read_frame(self) -> tuple[object, list[bytes]]:
         assert self.process.stdout
         read = self.process.stdout.readexactly
         header = await read(frames.parse_header_length(await read(frames.PREFIX.size)))
@@ -464,20 +451,25 @@ class _WorkerProcess:
         await self.process.wait()
 
 
-def _rebuild_outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
-    """Return the value, or the exception that stands for it. Raises `FrameError` if the answer is neither."""
+def _rebuild_outcome(kind: type[T], body: object, parts: list[bytes]) -> tuple[T | Exception, bool]:
+    """Return the value, or the exception that stands for it, and whether the worker ends with this answer.
+
+    Raises `FrameError` if the answer is neither.
+    """
     match body:
-        case {"value": plain, "last": bool()}:
-            return frames.rebuild_value(kind, plain, parts)
-        case {"problem": {"code": str(code), "message": str(message), "details": details}, "last": bool()}:
+        case {"value": plain, "last": bool(last)}:
+            return frames.rebuild_value(kind, plain, parts), last
+        case {
+            "problem": {"code": str(code), "message": str(message), "details": details},
+            "last": bool(last),
+        }:
             if code in CATALOGUE:
-                return Problem(
-                    code, message, details=frames.rebuild_value(tuple[Detail, ...], details, parts)
-                )
-        case {"failed": str(reason), "memory": True, "last": bool()}:
-            return WorkerFailed(reason, lasting=True)
-        case {"failed": str(reason), "last": bool()}:
-            return WorkerFailed(reason)
+                found = frames.rebuild_value(tuple[Detail, ...], details, parts)
+                return Problem(code, message, details=found), last
+        case {"failed": str(reason), "memory": True, "last": bool(last)}:
+            return WorkerFailed(reason, lasting=True), last
+        case {"failed": str(reason), "last": bool(last)}:
+            return WorkerFailed(reason), last
     raise frames.FrameError("The answer is none.")
 
 

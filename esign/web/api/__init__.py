@@ -10,7 +10,6 @@ validation, for speed; a test validates them.
 
 import asyncio
 from functools import cache
-from typing import Any
 
 import orjson
 from starlette.responses import Response
@@ -41,6 +40,7 @@ from esign.web.api import (
 from esign.web.api import document_replies as replies
 from esign.web.rest import openapi
 from esign.web.rest.endpoint import ApiCall, Endpoint
+from esign.web.rest.openapi.schemas import Json
 
 V1 = "/api/v1"
 VERSION = "1.0.0"
@@ -54,7 +54,7 @@ FILE_ERRORS = (
 )
 
 
-def describe() -> dict[str, Any]:
+def describe() -> Json:
     """Return the description (OpenAPI 3.1) of this table and of the webhooks. It is the same on every installation."""
     return openapi.describe(
         ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES, words=words.build_words(events.BODIES)

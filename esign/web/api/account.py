@@ -1,12 +1,14 @@
 """The organisation, the mode and the limits of an API key (contract 3.5, 7)."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict
 
 from esign.actions.people import accounts as actions
-from esign.config import LimitSettings
+from esign.config import Config, LimitSettings
 from esign.core.people.account import Organisation
+from esign.core.people.api_key import ApiKey
 from esign.store.people import organisations
 from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
@@ -60,25 +62,34 @@ class AccountReply(Reply):
     limits: LimitsReply
 
 
-async def read(call: ApiCall) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class KeyAccount:
+    """A key, its organisation, and the configuration that sets the limits of both."""
+
+    key: ApiKey
+    organisation: Organisation
+    config: Config
+
+
+async def read(call: ApiCall) -> KeyAccount:
     """The organisation, the mode and the limits of the key of this request."""
     runtime = call.runtime
     organisation = await organisations.get(runtime.db, call.key.organisation_id)
-    return {"key": call.key, "organisation": organisation, "config": runtime.config}
+    return KeyAccount(call.key, organisation, runtime.config)
 
 
-def present(found: dict[str, Any]) -> AccountReply:
+def present(found: KeyAccount) -> AccountReply:
     """Return the answer about the account of a key."""
-    organisation: Organisation = found["organisation"]
+    organisation = found.organisation
     return AccountReply(
         organisation=OrganisationReply(
             id=organisation.id,
             name=organisation.name,
-            plan=actions.find_plan(organisation, found["config"]),  # type: ignore[arg-type]  # one of core.account.PLANS
+            plan=actions.find_plan(organisation, found.config),  # type: ignore[arg-type]  # one of core.account.PLANS
         ),
-        mode=found["key"].mode.value,
-        key=present_key(found["key"]),
-        limits=present_limits(found["config"].limits),
+        mode=found.key.mode.value,
+        key=present_key(found.key),
+        limits=present_limits(found.config.limits),
     )
 
 

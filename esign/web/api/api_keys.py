@@ -1,6 +1,6 @@
 """API keys: list, read, rename, revoke (contract 3.5). Keys are created on the command line or in the office only."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -9,7 +9,7 @@ from esign.core.people.api_key import ApiKey
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import BoundedText, Moment, Patch, Reply
@@ -46,12 +46,8 @@ class ApiKeyReply(Reply):
     revoked_at: Moment | None
 
 
-class ApiKeyPage(Reply):
+class ApiKeyPage(PageReply[ApiKeyReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.API_KEYS]})
-
-    data: list[ApiKeyReply]
-    has_more: bool
-    next_cursor: str | None
 
 
 class RevokedReply(Reply):
@@ -60,12 +56,12 @@ class RevokedReply(Reply):
     id: str
 
 
-async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> FoundPage[ApiKey]:
     """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
     filters = f"api-keys:{owner_of(call)}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read(call: ApiCall) -> ApiKey:
@@ -118,12 +114,8 @@ def present_maker(key: ApiKey) -> KeyMakerReply:
     )
 
 
-def present_page(found: dict[str, Any]) -> ApiKeyPage:
-    return ApiKeyPage(
-        data=[present(key) for key in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[ApiKey]) -> ApiKeyPage:
+    return ApiKeyPage.from_page(found, present)
 
 
 def present_revoked(key_id: str) -> RevokedReply:

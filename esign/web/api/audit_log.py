@@ -1,6 +1,6 @@
 """The administrative audit log of the organisation, for its administrators (contract 3.5)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
@@ -13,7 +13,7 @@ from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
 from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import BoundedText, Reply, Timestamp, refusal
@@ -63,15 +63,11 @@ class LogEntryReply(EntryReply[LogActorReply]):
     organisation_id: str
 
 
-class AuditLogPage(Reply):
+class AuditLogPage(PageReply[LogEntryReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.AUDIT_LOG]})
 
-    data: list[LogEntryReply]
-    has_more: bool
-    next_cursor: str | None
 
-
-async def find(call: ApiCall, query: AuditLogQuery) -> dict[str, Any]:
+async def find(call: ApiCall, query: AuditLogQuery) -> FoundPage[AuditEntry]:
     """A page of the administrative audit log, newest first; needs a live key."""
     if call.key.mode is not Mode.LIVE:
         raise Problem("insufficient_scope", "The audit log is read with a live key.")
@@ -81,16 +77,12 @@ async def find(call: ApiCall, query: AuditLogQuery) -> dict[str, Any]:
     filters = f"audit:{wanted}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, wanted, query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
-def present_page(found: dict[str, Any]) -> AuditLogPage:
-    return AuditLogPage(
-        data=[present_entry(line) for line in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[AuditEntry]) -> AuditLogPage:
+    return AuditLogPage.from_page(found, present_entry)
 
 
 def present_entry(line: AuditEntry) -> LogEntryReply:
-    return LogEntryReply(**present_chained(line), organisation_id=line.document_id)
+    return LogEntryReply.model_validate({**present_chained(line), "organisation_id": line.document_id})

@@ -1,11 +1,12 @@
 """The audit trail of a document in answers: in full, so that any reader can verify the chain (contract 3.2)."""
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
 from esign.core.document.audit import AuditEntry
 from esign.web.api import examples
+from esign.web.api.paging import FoundPage, PageReply
 from esign.web.values.schema import Moment, Reply
 
 A = TypeVar("A", bound=Reply)
@@ -39,27 +40,19 @@ class AuditEntryReply(EntryReply[ActorReply]):
     recipient_id: str | None
 
 
-class AuditPage(Reply):
+class AuditPage(PageReply[AuditEntryReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.TRAIL]})
 
-    data: list[AuditEntryReply]
-    has_more: bool
-    next_cursor: str | None
 
-
-def present_trail(found: dict[str, Any]) -> AuditPage:
-    return AuditPage(
-        data=[present_entry(line) for line in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_trail(found: FoundPage[AuditEntry]) -> AuditPage:
+    return AuditPage.from_page(found, present_entry)
 
 
 def present_entry(line: AuditEntry) -> AuditEntryReply:
-    return AuditEntryReply(**present_chained(line), recipient_id=line.recipient_id)
+    return AuditEntryReply.model_validate({**present_chained(line), "recipient_id": line.recipient_id})
 
 
-def present_chained(line: AuditEntry) -> dict[str, Any]:
+def present_chained(line: AuditEntry) -> dict[str, object]:
     """Return the members that entries of both chains share. Personal parts that were erased are null."""
     personal = line.personal or {}
     named = personal.get("actor") or {}

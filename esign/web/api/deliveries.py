@@ -13,7 +13,7 @@ from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Moment, Reply, Schema, Timestamp, refusal
@@ -84,12 +84,8 @@ class WebhookDeliveryLog(WebhookDelivery):
     payload: AnyEvent
 
 
-class WebhookDeliveryPage(Reply):
+class WebhookDeliveryPage(PageReply[WebhookDelivery]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.DELIVERIES]})
-
-    data: list[WebhookDelivery]
-    has_more: bool
-    next_cursor: str | None
 
 
 class WebhookTested(Reply):
@@ -105,7 +101,7 @@ class RecoveredReply(Reply):
     queued: int
 
 
-async def find(call: ApiCall, query: DeliveryList) -> dict[str, Any]:
+async def find(call: ApiCall, query: DeliveryList) -> FoundPage[EventDelivery]:
     """A page of the deliveries to a webhook, newest first."""
     webhook_id = call.path["id"]
     filters = f"deliveries:{webhook_id}:{query.status}:{query.event_type}"
@@ -114,7 +110,7 @@ async def find(call: ApiCall, query: DeliveryList) -> dict[str, Any]:
     found, more = await actions.find_page(
         call.runtime, owner_of(call), webhook_id, query.limit, after, status, query.event_type
     )
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read(call: ApiCall) -> DeliveryLog:
@@ -151,12 +147,8 @@ def collect_members(delivery: EventDelivery) -> dict[str, Any]:
     }
 
 
-def present_page(found: dict[str, Any]) -> WebhookDeliveryPage:
-    return WebhookDeliveryPage(
-        data=[present(delivery) for delivery in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[EventDelivery]) -> WebhookDeliveryPage:
+    return WebhookDeliveryPage.from_page(found, present)
 
 
 def present_log(log: DeliveryLog) -> WebhookDeliveryLog:

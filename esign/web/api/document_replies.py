@@ -1,13 +1,17 @@
 """The answers of the document endpoints, and how they are built from a document."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict
 
+from esign.actions.document.files import DocumentFile
 from esign.core.document.document import Document, MailDelivery, Recipient, Seal
+from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
+from esign.web.api.paging import FoundPage, PageReply
 from esign.web.values.schema import Moment, Reply
 
 MAILS = {
@@ -149,12 +153,8 @@ class DocumentReply(DocumentSummary):
     recipients: list[RecipientReply]  # type: ignore[assignment]  # the same list with more in it
 
 
-class DocumentPage(Reply):
+class DocumentPage(PageReply[DocumentSummary]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.DOCUMENTS]})
-
-    data: list[DocumentSummary]
-    has_more: bool
-    next_cursor: str | None
 
 
 class FileDescriptor(Reply):
@@ -195,24 +195,29 @@ def present_recipient(recipient: Recipient) -> RecipientReply:
     )
 
 
-def present_page(found: dict[str, Any]) -> DocumentPage:
-    return DocumentPage.model_construct(
-        data=[present_summary(document) for document in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[Document]) -> DocumentPage:
+    return DocumentPage.from_page(found, present_summary)
 
 
-def present_file(found: dict[str, Any]) -> FileDescriptor:
-    file = found["file"]
+@dataclass(frozen=True, slots=True)
+class FileAddress:
+    """A file of a document, with the address from which it can be downloaded until it expires."""
+
+    file: DocumentFile
+    url: str
+    expires_at: Instant
+
+
+def present_file(found: FileAddress) -> FileDescriptor:
+    file = found.file
     return FileDescriptor(
         variant=file.variant,
         file_name=file.name,
         content_type="application/pdf",
         size=file.size,
         sha256=file.sha256,
-        url=found["url"],
-        expires_at=found["until"],
+        url=found.url,
+        expires_at=found.expires_at,
     )
 
 

@@ -4,9 +4,9 @@ import asyncio
 import re
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pybase64
+from starlette.responses import Response
 
 from esign.actions.document import cancel_delete, duplicate_document, edit_document, files, reminders
 from esign.actions.document import documents as actions
@@ -16,6 +16,7 @@ from esign.actions.document.reminders import ReminderResult
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.actor import Owner
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
 from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
@@ -24,6 +25,7 @@ from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
 from esign.store.engine.paging import PageStart
 from esign.web import downloads
+from esign.web.api.document_replies import FileAddress
 from esign.web.api.document_requests import (
     CancelDocument,
     CreateDocument,
@@ -35,7 +37,7 @@ from esign.web.api.document_requests import (
 )
 from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.api.list_requests import DocumentList
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.http.validation import MOST
 from esign.web.rest.endpoint import ApiCall
@@ -131,11 +133,11 @@ async def edit(call: ApiCall, body: EditDocument) -> Document:
     return await edit_document.edit(runtime, asking, changes, call.keep)
 
 
-def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, Any]:
+def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, object]:
     """Return the members that were given, with the default in place of `null`. File and recipients are not included."""
     given = body.model_fields_set - {"file", "file_name", "recipients", "on_signed_file"}
     members = {name: None if (value := getattr(body, name)) == "" else value for name in given}
-    put_in: dict[str, Any] = {
+    put_in: dict[str, object] = {
         "metadata": members.get("metadata") or {},
         "expires_in_days": members.get("expires_in_days") or defaults.expires_in_days,
         "reminders": reminders_of(defaults, body.reminders),
@@ -195,16 +197,16 @@ async def read(call: ApiCall) -> Document:
     return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
-async def find(call: ApiCall, query: DocumentList) -> dict[str, Any]:
+async def find(call: ApiCall, query: DocumentList) -> FoundPage[Document]:
     """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
     asked = query.to_listing()
     filters = f"documents:{owner_of(call)}:{query.filters}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, asked)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
-async def read_file(call: ApiCall) -> Any:
+async def read_file(call: ApiCall) -> FileAddress | Response:
     """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
     file = await files.describe_file(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
     if wants_pdf(call.request.headers.get("accept", "")):
@@ -214,11 +216,7 @@ async def read_file(call: ApiCall) -> Any:
             file, await files.read(call.runtime, file, call.actor, call.origin)
         )
     token, expires_at = files.make_ticket(call.runtime, file)
-    return {
-        "file": file,
-        "url": f"{call.runtime.config.server.base_url}/download/{token}",
-        "until": expires_at,
-    }
+    return FileAddress(file, f"{call.runtime.config.server.base_url}/download/{token}", expires_at)
 
 
 def wants_pdf(accept: str) -> bool:
@@ -226,11 +224,11 @@ def wants_pdf(accept: str) -> bool:
     return any(part.split(";")[0].strip().lower() == "application/pdf" for part in accept.split(","))
 
 
-async def read_trail(call: ApiCall, query: Paging) -> dict[str, Any]:
+async def read_trail(call: ApiCall, query: Paging) -> FoundPage[AuditEntry]:
     """The audit trail of a document, oldest first."""
     filters = f"audit:{call.path['id']}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     start = after.at if after else 0
     lines, more = await actions.read_trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
     place = PageStart(lines[-1].seq, "") if more else None
-    return {"data": lines, "next": cursor_of(call.runtime.vault, place, filters)}
+    return FoundPage(lines, cursor_of(call.runtime.vault, place, filters))

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from esign.web.api import examples
-from esign.web.api.examples import COMPLETED, CREATED, SENT, Json
+from esign.web.api.examples import COMPLETED, CREATED, SENT
+from esign.web.rest.openapi.schemas import Json
 
 NEVER: Json = dict.fromkeys(("sentAt", "expiresAt", "completedAt", "closedAt", "closeReason"))
 OUT: Json = {**NEVER, "sentAt": SENT, "expiresAt": examples.EXPIRES}

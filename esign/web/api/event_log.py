@@ -1,6 +1,6 @@
 """The events of the last days, as webhooks receive them (contract 3.4)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from pydantic import ConfigDict, Field, RootModel
@@ -14,10 +14,10 @@ from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.schema import Reply, Timestamp
+from esign.web.values.schema import Timestamp
 
 
 class EventList(Paging):
@@ -33,15 +33,11 @@ class EventReply(RootModel[AnyEvent]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.EVENT]})
 
 
-class EventPage(Reply):
+class EventPage(PageReply[AnyEvent]):
     model_config = ConfigDict(json_schema_extra={"examples": [webhook_examples.EVENTS]})
 
-    data: list[AnyEvent]
-    has_more: bool
-    next_cursor: str | None
 
-
-async def find(call: ApiCall, query: EventList) -> dict[str, Any]:
+async def find(call: ApiCall, query: EventList) -> FoundPage[bytes]:
     """A page of events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
     owner = owner_of(call)
     if query.type == RECORDED:
@@ -58,7 +54,7 @@ async def find(call: ApiCall, query: EventList) -> dict[str, Any]:
     filters = f"events:{wanted}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_events(call.runtime, wanted, query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read(call: ApiCall) -> bytes:
@@ -73,9 +69,5 @@ def present(body: bytes) -> EventReply:
     return EventReply.model_construct(load_event(body))
 
 
-def present_page(found: dict[str, Any]) -> EventPage:
-    return EventPage.model_construct(
-        data=[load_event(body) for body in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[bytes]) -> EventPage:
+    return EventPage.from_page(found, load_event)

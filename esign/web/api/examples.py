@@ -1,8 +1,6 @@
 """Examples for the description: one for every body, all about the same document."""
 
-from typing import Any
-
-Json = dict[str, Any]
+from esign.web.rest.openapi.schemas import Json
 
 DOCUMENT_ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
 RECIPIENT_ID = "rcp_01kzt0v8q3f6n8q0r2s4t6v8w0"

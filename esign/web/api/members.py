@@ -1,6 +1,6 @@
 """The members of the organisation. They are the same in both modes (contract 3.5)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -10,7 +10,7 @@ from esign.core.people.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import BoundedText, Email, Moment, Patch, Reply, Schema
@@ -44,12 +44,8 @@ class MemberReply(Reply):
     created_at: Moment
 
 
-class MemberPage(Reply):
+class MemberPage(PageReply[MemberReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.MEMBERS]})
-
-    data: list[MemberReply]
-    has_more: bool
-    next_cursor: str | None
 
 
 class MemberDeleted(Reply):
@@ -59,12 +55,12 @@ class MemberDeleted(Reply):
     revoked_api_keys: list[str]
 
 
-async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> FoundPage[Member]:
     """A page of members, newest first."""
     filters = f"members:{owner_of(call)}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def invite(call: ApiCall, body: InviteMember) -> Member:
@@ -105,12 +101,8 @@ def present(member: Member) -> MemberReply:
     )
 
 
-def present_page(found: dict[str, Any]) -> MemberPage:
-    return MemberPage(
-        data=[present(member) for member in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[Member]) -> MemberPage:
+    return MemberPage.from_page(found, present)
 
 
 def present_removed(removal: Removal) -> MemberDeleted:

@@ -79,7 +79,7 @@ async def change(call: ApiCall, body: ChangeSettings) -> Settings:
     return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep, caller=call.author)
 
 
-def changes_of(body: ChangeSettings) -> dict[str, Any]:
+def changes_of(body: ChangeSettings) -> dict[str, object]:
     """Return the members to change, by their names in `core`."""
     given: dict[str, Any] = body.model_dump(exclude_unset=True)
     if isinstance(given.get("default_reminders"), dict):

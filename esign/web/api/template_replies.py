@@ -8,6 +8,7 @@ from esign.core.document.template import Template, TemplateRole
 from esign.web.api import examples, field_replies
 from esign.web.api.document_replies import RemindersReply, present_reminders
 from esign.web.api.field_replies import AnyFieldReply
+from esign.web.api.paging import FoundPage, PageReply
 from esign.web.values.schema import Moment, Reply
 
 
@@ -49,12 +50,8 @@ class TemplateReply(TemplateSummary):
     roles: list[TemplateRoleReply]  # type: ignore[assignment]  # the same list with more in it
 
 
-class TemplatePage(Reply):
+class TemplatePage(PageReply[TemplateSummary]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.TEMPLATES]})
-
-    data: list[TemplateSummary]
-    has_more: bool
-    next_cursor: str | None
 
 
 class TemplateDeleted(Reply):
@@ -80,12 +77,8 @@ def present_summary(template: Template) -> TemplateSummary:
     return TemplateSummary.model_construct(**collect_members(template), roles=roles)
 
 
-def present_page(found: dict[str, Any]) -> TemplatePage:
-    return TemplatePage.model_construct(
-        data=[present_summary(template) for template in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[Template]) -> TemplatePage:
+    return TemplatePage.from_page(found, present_summary)
 
 
 def present_deleted(template: Template) -> TemplateDeleted:

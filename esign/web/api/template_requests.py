@@ -1,7 +1,7 @@
 """The bodies of requests to the template endpoints."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import (
     AfterValidator,
@@ -108,7 +108,7 @@ class TemplateFromDocument(Schema):
     title: Title | None = None
 
 
-def source_of(given: Any) -> str:
+def source_of(given: object) -> str:
     """Return which of the two forms of the body this is."""
     return "document" if isinstance(given, dict) and "fromDocumentId" in given else "file"
 
@@ -127,7 +127,7 @@ class CreateTemplate(
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_nulls(cls, given: Any) -> Any:
+    def _leave_out_nulls(cls, given: object) -> object:
         """Return the object without known members that are `null`, also those of the other form."""
         if not isinstance(given, dict):
             return given

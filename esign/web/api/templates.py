@@ -17,6 +17,7 @@ from esign.runtime import Runtime
 from esign.system.entropy import make_id
 from esign.web.api.document_requests import find_code_problems, find_duplicates, find_list_problems
 from esign.web.api.documents import decode_file, owner_of, reminders_of
+from esign.web.api.paging import FoundPage
 from esign.web.api.template_requests import (
     ChangeTemplate,
     CreateTemplate,
@@ -30,12 +31,12 @@ from esign.web.http.validation import MOST
 from esign.web.rest.endpoint import ApiCall
 
 
-async def find(call: ApiCall, query: TemplateList) -> dict[str, Any]:
+async def find(call: ApiCall, query: TemplateList) -> FoundPage[Template]:
     """A page of templates, newest first."""
     filters = f"templates:{owner_of(call)}:{query.q}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, query.q)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def create(call: ApiCall, body: CreateTemplate) -> Template:

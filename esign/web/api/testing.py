@@ -1,7 +1,7 @@
 """Help for developers who build against the API: the mails of test mode, and simulated recipients (contract 3.5)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -12,7 +12,7 @@ from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import BoundedText, Moment, Multiline, Reply, Schema
@@ -36,12 +36,8 @@ class MessageReply(Reply):
     created_at: Moment
 
 
-class MessagePage(Reply):
+class MessagePage(PageReply[MessageReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.MESSAGES]})
-
-    data: list[MessageReply]
-    has_more: bool
-    next_cursor: str | None
 
 
 class TypedValue(Schema):
@@ -68,14 +64,14 @@ class Simulation(Schema):
     reason: Annotated[str, Multiline(1_000)] | None = None
 
 
-async def find_messages(call: ApiCall, query: MessageList) -> dict[str, Any]:
+async def find_messages(call: ApiCall, query: MessageList) -> FoundPage[CapturedMail]:
     """A page of the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await test_mode_mail.find_page(
         call.runtime, owner_of(call), query.limit, after, query.document_id, query.recipient_id
     )
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+    return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def simulate(call: ApiCall, body: Simulation) -> Document:
@@ -92,20 +88,16 @@ async def simulate(call: ApiCall, body: Simulation) -> Document:
     return await simulated_recipients.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
 
 
-def present_messages(found: dict[str, Any]) -> MessagePage:
-    messages: list[CapturedMail] = found["data"]
-    return MessagePage(
-        data=[
-            MessageReply(
-                id=message.id,
-                to=message.to,
-                subject=message.subject,
-                text=message.text,
-                links=list(message.links),
-                created_at=message.created_at,
-            )
-            for message in messages
-        ],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
+def present_messages(found: FoundPage[CapturedMail]) -> MessagePage:
+    return MessagePage.from_page(found, present_message)
+
+
+def present_message(mail: CapturedMail) -> MessageReply:
+    return MessageReply(
+        id=mail.id,
+        to=mail.to,
+        subject=mail.subject,
+        text=mail.text,
+        links=list(mail.links),
+        created_at=mail.created_at,
     )

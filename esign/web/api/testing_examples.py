@@ -1,6 +1,7 @@
 """Examples for the description: one for every body about test mode."""
 
-from esign.web.api.examples import RECIPIENT_ID, SENT, Json
+from esign.web.api.examples import RECIPIENT_ID, SENT
+from esign.web.rest.openapi.schemas import Json
 
 LINK = "https://sign.fernhill.example/s/dGhpcyBpcyBubyBsaW5rIGF0IGFsbCwganVzdCBvbmU"
 

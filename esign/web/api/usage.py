@@ -1,7 +1,8 @@
 """What the organisation used on each day, in the mode of the key (contract 3.5)."""
 
+from dataclasses import asdict
 from datetime import date, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
@@ -68,10 +69,8 @@ async def read_usage(call: ApiCall, query: UsageQuery) -> list[tuple[int, Usage]
 
 def present(found: list[tuple[int, Usage]]) -> UsageReply:
     return UsageReply(
-        data=[UsageDayReply(day=str(EPOCH + timedelta(n)), **collect_counters(used)) for n, used in found]
+        data=[
+            UsageDayReply.model_validate({"day": str(EPOCH + timedelta(n)), **asdict(used)})
+            for n, used in found
+        ]
     )
-
-
-def collect_counters(used: Usage) -> dict[str, Any]:
-    """Return the counters of a day by their names."""
-    return {name: getattr(used, name) for name in Usage.__slots__}

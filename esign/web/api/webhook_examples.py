@@ -1,6 +1,7 @@
 """Examples for the description: webhooks, deliveries and events."""
 
-from esign.web.api.examples import CREATED_WEBHOOK, EVENT, WEBHOOK_ID, Json
+from esign.web.api.examples import CREATED_WEBHOOK, EVENT, WEBHOOK_ID
+from esign.web.rest.openapi.schemas import Json
 
 WEBHOOK: Json = {name: value for name, value in CREATED_WEBHOOK.items() if name != "secret"}
 WEBHOOKS: Json = {"data": [WEBHOOK], "hasMore": False, "nextCursor": None}

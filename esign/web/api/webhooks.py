@@ -10,7 +10,7 @@ from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
 from esign.web.api.documents import owner_of
-from esign.web.api.paging import Paging
+from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.rules import UniqueItems
@@ -77,12 +77,8 @@ class WebhookCreated(WebhookReply):
     secret: str
 
 
-class WebhookPage(Reply):
+class WebhookPage(PageReply[WebhookReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [more.WEBHOOKS]})
-
-    data: list[WebhookReply]
-    has_more: bool
-    next_cursor: str | None
 
 
 class SecretRotated(Reply):
@@ -114,11 +110,11 @@ async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
     )
 
 
-async def find(call: ApiCall, query: Paging) -> dict[str, Any]:
+async def find(call: ApiCall, query: Paging) -> FoundPage[Webhook]:
     """A page of webhooks, newest first."""
     after = place_of(call.runtime.vault, query.cursor, FILTERS)
     found, place = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, place, FILTERS)}
+    return FoundPage(found, cursor_of(call.runtime.vault, place, FILTERS))
 
 
 async def read(call: ApiCall) -> Webhook:
@@ -161,17 +157,13 @@ def present(webhook: Webhook) -> WebhookReply:
     return WebhookReply(**collect_members(webhook))
 
 
-def present_page(found: dict[str, Any]) -> WebhookPage:
-    return WebhookPage(
-        data=[present(webhook) for webhook in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
+def present_page(found: FoundPage[Webhook]) -> WebhookPage:
+    return WebhookPage.from_page(found, present)
 
 
 def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
     webhook, secret = made
-    return WebhookCreated(**collect_members(webhook), secret=secret)
+    return WebhookCreated.model_construct(**collect_members(webhook), secret=secret)
 
 
 def collect_members(webhook: Webhook) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from esign.core.errors import CATALOGUE
 from esign.web.api.words import NOUNS
 from esign.web.reference.schema_members import OR_NULL, SchemaTables, describe_bounds
-
-Json = dict[str, Any]
+from esign.web.rest.openapi.schemas import Json
 
 JSON = "application/json"
 # Errors that every call can have are listed once on the page.
@@ -83,19 +81,19 @@ def list_error_codes() -> list[Json]:
     ]
 
 
-def find_error_example(description: Json) -> Any:
+def find_error_example(description: Json) -> object:
     """Return the example of an error that has nearly every member an error can have."""
     refused = description["paths"]["/api/v1/documents/{id}/send"]["post"]["responses"]["409"]
     return refused["content"][JSON]["examples"]["document_not_ready"]["value"]
 
 
-def list_examples(content: Json) -> list[Any]:
+def list_examples(content: Json) -> list[object]:
     """Return the examples of a body."""
     alone = [content["example"]] if "example" in content else []
     return alone + [example["value"] for example in content.get("examples", {}).values()]
 
 
-def format_json(value: Any) -> str:
+def format_json(value: object) -> str:
     """Return a value as indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 

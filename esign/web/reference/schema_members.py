@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from esign.web.rest.openapi.schemas import Json
 from esign.web.values.rules import FILE_NAME, HTTPS_URL
 from esign.web.values.schema import LINE, LINES
-
-Json = dict[str, Any]
 
 FORMATS = {
     "date-time": "time (RFC 3339)",
@@ -87,7 +85,7 @@ class SchemaTables:
                 made[name] = {"name": name, "text": text, "rows": list(self.rows(schema))}
         return [made[name] for name in sorted(made)]
 
-    def order_members(self, value: Any, schema: Json) -> Any:
+    def order_members(self, value: object, schema: Json) -> object:
         """Return an example with its members in the order in which the tables list them."""
         whole = self._resolve(schema)
         forms = [self._resolve(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
@@ -105,7 +103,7 @@ class SchemaTables:
         first: Json = next(iter(webhooks.values()), {"post": {"parameters": []}})
         return list(first["post"]["parameters"])
 
-    def list_limits(self, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    def list_limits(self, values: Mapping[str, object]) -> list[tuple[str, str, object]]:
         """Return (name, meaning, value) for each limit of this installation."""
         members = self._schemas["LimitsReply"]["properties"]
         return [(name, members[name].get("description", ""), value) for name, value in values.items()]

@@ -11,6 +11,7 @@ from esign.core.errors import Problem
 from esign.store.queue import audit_entries
 from esign.web import downloads
 from esign.web.api.audit_replies import present_trail
+from esign.web.api.paging import FoundPage
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import find_document, get_times
@@ -124,4 +125,4 @@ def serialise_trail(lines: list[AuditEntry]) -> bytes:
 
     The caller runs this in a thread: a trail of thousands of entries would hold up other requests.
     """
-    return present_trail({"data": lines, "next": None}).model_dump_json(by_alias=True, indent=2).encode()
+    return present_trail(FoundPage(lines, None)).model_dump_json(by_alias=True, indent=2).encode()

@@ -7,7 +7,6 @@ may be added (contract 9).
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -15,11 +14,9 @@ from esign.core.people.api_key import LIVE_ONLY
 from esign.core.people.user import Permission
 from esign.web.rest.endpoint import ApiRoute, Endpoint
 from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, describe_failures, describe_success
-from esign.web.rest.openapi.schemas import Schemas
+from esign.web.rest.openapi.schemas import Json, Schemas
 from esign.web.rest.openapi.words import ApiWords
 from esign.web.rest.routes import list_parameters
-
-Json = dict[str, Any]
 
 SILENT = ApiWords()
 IDEMPOTENCY: Json = {

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any
 
 from esign.core.errors import CATALOGUE
 from esign.web.http.validation import RULES
 from esign.web.rest.endpoint import ApiRoute
-from esign.web.rest.openapi.schemas import REF, Schemas
-
-Json = dict[str, Any]
+from esign.web.rest.openapi.schemas import REF, Json, Schemas
 
 EXAMPLE_ID = "req_01kzt0v8q3e5m7p9r1s3t5v7w9"
 MEANING = {
@@ -38,7 +35,7 @@ DETAILS = {
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 
 
-def make_header(description: str, schema: Json, example: Any) -> Json:
+def make_header(description: str, schema: Json, example: object) -> Json:
     """Return a header object."""
     return {"description": description, "required": True, "schema": schema, "example": example}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from esign.web.rest.endpoint import ApiRoute
 from esign.web.rest.openapi.words import ApiWords
@@ -19,7 +19,7 @@ class Schemas:
     def __init__(
         self, routes: Iterable[ApiRoute], events: Iterable[type[BaseModel]], words: ApiWords
     ) -> None:
-        used: list[tuple[type[BaseModel], Any]] = [(model, "serialization") for model in events]
+        used: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "serialization") for model in events]
         for route in routes:
             used += [(model, "validation") for model in (route.body, route.query) if model is not None]
             used += [(route.reply, "serialization")] if route.reply is not None else []
@@ -34,7 +34,7 @@ class Schemas:
         for name, schema in self.defined.items():
             self._add_descriptions(name, schema)
 
-    def describe_content(self, model: type[BaseModel], mode: Any) -> Json:
+    def describe_content(self, model: type[BaseModel], mode: JsonSchemaMode) -> Json:
         """Return the content object of a model for `application/json`, with its examples."""
         content: Json = {"schema": self._places[model, mode]}
         examples = self.defined[self._name(model, mode)].get("examples", ())
@@ -67,6 +67,6 @@ class Schemas:
             if text and "description" not in value:
                 value["description"] = text
 
-    def _name(self, model: type[BaseModel], mode: Any) -> str:
+    def _name(self, model: type[BaseModel], mode: JsonSchemaMode) -> str:
         """Return the name under which the model's schema is defined."""
         return str(self._places[model, mode]["$ref"]).rpartition("/")[2]
