@@ -7,7 +7,7 @@ can help.
 
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -20,7 +20,7 @@ def stop_command(code: int, message: str) -> NoReturn:
     sys.exit(code)
 
 
-def run_command(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> None:
     """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
     import sqlite3
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic import SecretStr, ValidationError
@@ -37,7 +37,7 @@ class ConfigError(Exception):
 class SettingValue:
     """A value that was set, and its source."""
 
-    value: Any
+    value: object
     source: str
 
 
@@ -52,7 +52,7 @@ def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
     problems: list[str] = []
     given = _read_file(file, problems) if path or file.exists() else {}
     given |= _read_environment(environ, folder, problems)
-    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    tables: dict[str, dict[str, object]] = {table: {} for table in TABLES}
     for name, entry in given.items():
         table, key = name.split(".", 1)
         tables[table][key] = entry.value
@@ -119,7 +119,7 @@ def _read_environment(
     return given
 
 
-def _parse_text(text: str, field: FieldInfo) -> Any:
+def _parse_text(text: str, field: FieldInfo) -> object:
     """Return a TOML value, or the text itself if it is none or the key takes a text, such as a password of digits."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 
-def declare_key(default: Any, line: str, **bounds: Any) -> Any:
+def declare_key(default: object, line: str, **bounds: Any) -> Any:
     """Declare one key with its default, its description (also in `esign.toml.example`), and its bounds."""
     return Field(default, description=line, **bounds)
 

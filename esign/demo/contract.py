@@ -14,7 +14,7 @@ GARDENER = ("Nadia Brandt", "nadia@fernhill.example")
 
 
 def _build_field(
-    key: str, kind: str, page: int, at: tuple[float, ...], label: str, **rest: Any
+    key: str, kind: str, page: int, at: tuple[float, ...], label: str, **rest: object
 ) -> dict[str, Any]:
     """Return a field of contract section 4; `at` is x, y, width, height in percent of the page."""
     x, y, width, height = at
@@ -118,7 +118,7 @@ def build_create_body() -> dict[str, Any]:
     }
 
 
-def choose_answer(person: tuple[str, str], field: Mapping[str, Any]) -> Any:
+def choose_answer(person: tuple[str, str], field: Mapping[str, Any]) -> object:
     """Return this person's value for one of their fields, or None if it is filled in automatically.
 
     The café's signature is drawn, the gardener's is typed.

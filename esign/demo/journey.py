@@ -279,7 +279,7 @@ class Journey:
                 raise StepFailed(f"the download answered {answer.status}")
             return await answer.read()
 
-    async def call(self, method: str, path: str, body: Any = None) -> Any:
+    async def call(self, method: str, path: str, body: object = None) -> Any:
         """Call the API and return its answer. Raises Failed for an error."""
         url = f"{self.base}/api/v1/{path}"
         async with self.api.request(method, url, json=body) as answer:

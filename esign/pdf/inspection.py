@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from esign.core.document.document import PageGeometry
 
@@ -96,7 +95,7 @@ class DetectedField:
     person: int | None = None
     font_size: float | None = None
     align: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,12 @@ class DrawnField:
     kind: str | None = None
     text: str | None = None
     hand: str | None = None
-    picture: Mapping[str, Any] | None = None
+    picture: Mapping[str, object] | None = None
     caption: str | None = None
     font_size: float | None = None
     align: str | None = None
     lang: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

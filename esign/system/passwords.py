@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -85,7 +85,7 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
 
-    async def _work(self, lane: PasswordLane, work: Callable[..., T], *given: Any) -> T:
+    async def _work(self, lane: PasswordLane, work: Callable[..., T], *given: object) -> T:
         """Run `work` in a thread and return its result. Raises `rate_limited` if too many wait."""
         async with self._queue.place(lane):
             return await asyncio.to_thread(work, *given)

@@ -7,7 +7,6 @@ was set up first.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from esign.core.actor import Actor, Author, Origin
 from esign.core.document.audit import AuditEntry
@@ -32,8 +31,8 @@ class AdminAct:
     """What happened. `data` stays for ever; `detail` is personal data and can be erased."""
 
     type: str
-    data: Mapping[str, Any]
-    detail: Mapping[str, Any] | None = None
+    data: Mapping[str, object]
+    detail: Mapping[str, object] | None = None
 
 
 async def log(
@@ -99,7 +98,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
     await runtime.db.write(write)
 
 
-def describe_key(key: ApiKey) -> dict[str, Any]:
+def describe_key(key: ApiKey) -> dict[str, object]:
     """Return the data that describe an API key in log entries."""
     return {
         "keyId": key.id,

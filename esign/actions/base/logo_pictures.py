@@ -1,7 +1,6 @@
 """Provides the logo of an organisation in the forms that pages, e-mails and certificate pages need."""
 
 import base64
-from typing import Any
 
 from esign.core.people.account import Organisation
 from esign.mail.sheet import InlinePicture
@@ -22,7 +21,7 @@ async def make_inline_logo(reader: Reader, organisation: Organisation) -> Inline
     return InlinePicture(f"logo.{logo.sha256[:32]}@esign", content, logo.width, logo.height)
 
 
-async def make_page_logo(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
+async def make_page_logo(reader: Reader, organisation: Organisation) -> dict[str, object] | None:
     """Return the logo as the template of the certificate page reads it, or None."""
     content, logo = await find_png(reader, organisation), organisation.logo
     if logo is None or content is None:

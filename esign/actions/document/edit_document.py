@@ -57,7 +57,7 @@ class DocumentChanges:
     `file` is read only if the state allows it to be replaced. It needs a `file_name`.
     """
 
-    members: Mapping[str, Any]
+    members: Mapping[str, object]
     file_name: str | None = None
     file: Source | None = None
     recipients: Recipients | None = None

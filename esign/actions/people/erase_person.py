@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -176,7 +175,7 @@ async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[in
     await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
 
 
-def has_address(personal: Any, email: str) -> bool:
+def has_address(personal: object, email: str) -> bool:
     """Return whether the address stands anywhere in the personal data of an entry."""
     if isinstance(personal, dict):
         return any(has_address(value, email) for value in personal.values())

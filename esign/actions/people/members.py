@@ -6,7 +6,6 @@ no owner any more.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -204,8 +203,8 @@ async def change(
 
 def make_change_entry(before: Member, after: Member) -> AdminAct:
     """Return the log entry of a changed role or name."""
-    data: dict[str, Any] = {"memberId": after.id}
-    detail: dict[str, Any] = {"name": after.name, "email": after.email}
+    data: dict[str, object] = {"memberId": after.id}
+    detail: dict[str, object] = {"name": after.name, "email": after.email}
     if before.role is not after.role:
         data["role"] = {"from": before.role.value, "to": after.role.value}
     if before.name != after.name:

@@ -6,7 +6,7 @@ it gets a new cookie, so that knowing the old cookie gains nothing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -305,7 +305,7 @@ async def end_others(runtime: Runtime, signed: SignedInUser, origin: Origin) -> 
 
 
 async def log_sign_out(
-    runtime: Runtime, tx: Transaction, user: User, origin: Origin, data: Mapping[str, Any]
+    runtime: Runtime, tx: Transaction, user: User, origin: Origin, data: Mapping[str, object]
 ) -> None:
     """Enter the end of sessions in the administrative audit log."""
     now = runtime.clock.now()

@@ -46,7 +46,7 @@ def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:
 async def change(
     runtime: Runtime,
     owner: Owner,
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     keep: Keep[Settings] | None = None,
     *,
     caller: Author,
@@ -114,7 +114,7 @@ def make_change_entry(before: Organisation, after: Organisation) -> AdminAct | N
     return AdminAct("settings.changed", {"changes": data}, detail) if data or detail else None
 
 
-def make_plain(value: Any) -> Any:
+def make_plain(value: object) -> object:
     """Return a setting as JSON represents it."""
     if isinstance(value, Reminders):
         return asdict(value)

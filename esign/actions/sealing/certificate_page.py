@@ -37,8 +37,8 @@ def gather_facts(
     trail: list[AuditEntry],
     pictures: Mapping[str, bytes],
     now: Instant,
-    logo: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    logo: Mapping[str, object] | None = None,
+) -> dict[str, object]:
     """Return the data of the page. Times are in the time zone of the organisation."""
     zone = ZoneInfo(organisation.time_zone)
 
@@ -76,7 +76,7 @@ def list_hashes(file: File) -> dict[str, str]:
 
 def describe_document(
     document: Document, organisation: Organisation, now: Instant, local: Local
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the facts of the document as it will be once it is sealed at `now`."""
     sender = document.created_by
     return {
@@ -119,7 +119,7 @@ def name_status(recipient: Recipient) -> str:
 
 def describe_recipient(
     recipient: Recipient, pictures: Mapping[str, bytes], trail: list[AuditEntry], local: Local
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the facts of a recipient."""
     shown = recipient.ink or next(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
@@ -143,7 +143,7 @@ def describe_recipient(
     }
 
 
-def describe_authentication(recipient: Recipient, trail: list[AuditEntry]) -> dict[str, Any]:
+def describe_authentication(recipient: Recipient, trail: list[AuditEntry]) -> dict[str, object]:
     """Return how the recipient authenticated.
 
     - `links` are the ways by which the used links came, in the order of their first use.
@@ -186,14 +186,14 @@ def describe_device(user_agent: str | None) -> dict[str, str | None] | None:
     return {"browser": browser, "system": system}
 
 
-def describe_line(line: AuditEntry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+def describe_line(line: AuditEntry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, object]:
     """Return the facts of a printed line: an entry, or the numbers of entries that are left out."""
     if isinstance(line, Gap):
         return {"gap": {"first": line.first, "last": line.last}}
     return describe_entry(line, local, names)
 
 
-def describe_entry(line: AuditEntry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+def describe_entry(line: AuditEntry, local: Local, names: Mapping[str, str]) -> dict[str, object]:
     """Return the facts of an entry."""
     personal = line.personal or {}
     detail = personal.get("detail") or {}
@@ -222,6 +222,6 @@ def list_corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
     return [{"old": old[part], "new": new[part]} for part in parts]
 
 
-def describe_repairs(data: Mapping[str, Any]) -> dict[str, Any]:
+def describe_repairs(data: Mapping[str, object]) -> dict[str, object]:
     """Return what normalising did to the uploaded file."""
     return {name: data[name] for name in ("repaired", "removed") if data.get(name)}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -181,8 +180,8 @@ async def note_authorities(runtime: Runtime) -> None:
 
 
 def make_practice_facts(
-    runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, Any] | None
-) -> Mapping[str, Any]:
+    runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, object] | None
+) -> Mapping[str, object]:
     """Return the certificate page of a document without recipients."""
     base = runtime.config.server.base_url
     at = to_datetime(now).isoformat()

@@ -64,7 +64,7 @@ async def create(
 
 
 async def log_change(
-    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Author, data: Mapping[str, Any]
+    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Author, data: Mapping[str, object]
 ) -> None:
     """Enter an act on a webhook in the administrative audit log.
 

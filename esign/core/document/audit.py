@@ -49,7 +49,7 @@ def make_entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt:
 
     `salt` is 16 random bytes.
     """
-    personal: dict[str, Any] = {
+    personal: dict[str, object] = {
         "actor": {"name": event.actor.name, "email": event.actor.email},
         "ip": event.origin.ip,
         "userAgent": event.origin.user_agent,

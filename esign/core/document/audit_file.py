@@ -24,7 +24,7 @@ def write_audit_file(document_id: str, trail: Sequence[AuditEntry]) -> bytes:
     return json.dumps(whole, ensure_ascii=False, indent=1).encode()
 
 
-def describe_entry(line: AuditEntry) -> dict[str, Any]:
+def describe_entry(line: AuditEntry) -> dict[str, object]:
     """Return an entry as the JSON object of contract 3.2."""
     personal = line.personal or {}
     actor = personal.get("actor") or {}

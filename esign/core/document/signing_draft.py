@@ -19,7 +19,7 @@ class EnteredValue:
     """A JSON value as its page sent it, and when it was entered, by the server's clock as the page estimates it."""
 
     at: Instant
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def check_values(recipient: Recipient, given: Mapping[str, EnteredValue]) -> Non
         raise Problem("invalid_request", details=problems[:100])
 
 
-def has_shape(type: FieldType, value: Any) -> bool:
+def has_shape(type: FieldType, value: object) -> bool:
     """Return whether the JSON type of a value fits the field.
 
     Incomplete and invalid values are accepted, so that they are not lost before the recipient corrects them.

@@ -95,9 +95,9 @@ class Webhook:
         return (self.secret, self.previous_secret)
 
 
-def make_payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
+def make_payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, object]:
     """Return the body of an event, with the document as it is after the event (contract 5)."""
-    body: dict[str, Any] = {"document": describe_document(document)}
+    body: dict[str, object] = {"document": describe_document(document)}
     if event.type == "document.deleted":
         # The member stays, as the form of the event is promised; the text leaves with the document.
         body = {"document": {"id": document.id, "externalId": None}}
@@ -114,7 +114,9 @@ def make_payload(event: Event, event_id: str, sequence: int, document: Document)
     }
 
 
-def make_template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
+def make_template_payload(
+    event_type: str, at: Instant, event_id: str, template: Template
+) -> dict[str, object]:
     """Return the body of an event about a template, which has no `sequence`."""
     shown = {"id": template.id, "title": template.title, "revision": template.revision}
     return {
@@ -128,7 +130,7 @@ def make_template_payload(event_type: str, at: Instant, event_id: str, template:
     }
 
 
-def make_audit_payload(line: AuditEntry, event_id: str) -> dict[str, Any]:
+def make_audit_payload(line: AuditEntry, event_id: str) -> dict[str, object]:
     """Return the body of an event about an entry of the administrative log: type, actor's id and hash.
 
     It contains no names and no details: webhooks and the list of events are read with lesser scopes than the
@@ -165,7 +167,7 @@ def make_test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str
     }
 
 
-def describe_document(document: Document) -> Mapping[str, Any]:
+def describe_document(document: Document) -> Mapping[str, object]:
     """Return the document as a member of an event's body."""
     return {
         "id": document.id,
@@ -185,9 +187,9 @@ def describe_document(document: Document) -> Mapping[str, Any]:
     }
 
 
-def describe_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
+def describe_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, object]:
     """Return the recipient as a list entry; `whole` adds the timestamps and the reason for declining."""
-    entry: dict[str, Any] = {
+    entry: dict[str, object] = {
         "id": recipient.id,
         "email": recipient.email,
         "name": recipient.name,

@@ -48,7 +48,7 @@ def _share_pictures(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     The same picture may be drawn on every page.
     """
     places: dict[str, int] = {}
-    pictures: list[Mapping[str, Any]] = []
+    pictures: list[Mapping[str, object]] = []
     for field in (field for page in pages for field in page["fields"] if "picture" in field):
         picture = field["picture"]
         place = field["picture"] = places.setdefault(picture["base64"], len(pictures))
@@ -71,7 +71,7 @@ def find_unfit_texts(
 def _build_pages(
     fields: Sequence[DrawnField], sizes: Sequence[Size], *, all_pages: bool
 ) -> list[dict[str, Any]]:
-    by_page: dict[int, list[dict[str, Any]]] = {n: [] for n in range(1, len(sizes) + 1) if all_pages}
+    by_page: dict[int, list[dict[str, object]]] = {n: [] for n in range(1, len(sizes) + 1) if all_pages}
     for field in fields:
         if not 1 <= field.page <= len(sizes):
             raise SealFailed(f"Field {field.id} lies on page {field.page}, which the document does not have.")
@@ -79,7 +79,9 @@ def _build_pages(
     return [_build_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
 
 
-def _build_page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_page(
+    number: int, width: float, height: float, fields: list[dict[str, object]]
+) -> dict[str, object]:
     small, large = text_fit.find_factors(width, height)
     return {
         **{"number": number, "width": width, "height": height},
@@ -87,7 +89,7 @@ def _build_page(number: int, width: float, height: float, fields: list[dict[str,
     }
 
 
-def _build_field(field: DrawnField, width: float, height: float) -> dict[str, Any]:
+def _build_field(field: DrawnField, width: float, height: float) -> dict[str, object]:
     """Return a field as the template reads it: in points instead of percent, and without entries that are None."""
     place = {
         "x": field.x * width / 100,
@@ -95,7 +97,7 @@ def _build_field(field: DrawnField, width: float, height: float) -> dict[str, An
         "width": field.width * width / 100,
         "height": field.height * height / 100,
     }
-    known: Mapping[str, Any] = {
+    known: Mapping[str, object] = {
         "value": bool(field.value) if field.type == "checkbox" else field.value,
         "kind": field.kind,
         "text": field.text,

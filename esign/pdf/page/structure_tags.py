@@ -12,7 +12,7 @@ from pikepdf import Array, Dictionary, Name, NameTree, NumberTree, Object, Page,
 def find_tree(pdf: Pdf) -> Object | None:
     """Return the root of the structure if the file is marked as tagged, or None."""
     tree, info = pdf.Root.get(Name.StructTreeRoot), pdf.Root.get(Name.MarkInfo)
-    marked: Any = isinstance(info, Dictionary) and info.get(Name.Marked)
+    marked: object = isinstance(info, Dictionary) and info.get(Name.Marked)
     return tree if isinstance(tree, Dictionary) and marked is True else None
 
 

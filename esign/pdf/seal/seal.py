@@ -8,7 +8,7 @@ signature by a remote key, or the proofs of a longer-lived level.
 
 import io
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
 from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
@@ -93,13 +93,13 @@ def _check_head(order: SealOrder) -> AuditHead:
     return head
 
 
-def _build_facts(order: SealOrder, key: cms.SealKey) -> dict[str, Any]:
+def _build_facts(order: SealOrder, key: cms.SealKey) -> dict[str, object]:
     """Return the facts of the certificate page with those of the seal that is about to be made."""
     planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _describe_time(order)}
     return {**order.certificate, "seal": planned, "attached": order.trail is not None}
 
 
-def _describe_time(order: SealOrder) -> dict[str, Any]:
+def _describe_time(order: SealOrder) -> dict[str, object]:
     """Return where the time of the seal comes from. The page is drawn before any time-stamp authority has answered."""
     if order.level == "B-T":
         return {"source": "tsa", "authority": " / ".join(order.authorities)}

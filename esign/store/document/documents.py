@@ -262,7 +262,7 @@ def load_field(stored: Mapping[str, Any]) -> Field:
     )
 
 
-def dump_document(document: Document) -> dict[str, Any]:
+def dump_document(document: Document) -> dict[str, object]:
     """Return the columns of a document."""
     members = dump_members(document)
     del members["recipients"]
@@ -282,7 +282,7 @@ def dump_file(file: File) -> str:
     return dumps({**dump_members(file), "pages": pages})
 
 
-def dump_recipients(document: Document) -> Iterable[dict[str, Any]]:
+def dump_recipients(document: Document) -> Iterable[dict[str, object]]:
     """Yield the columns of each recipient."""
     for position, recipient in enumerate(document.recipients):
         members = dump_members(recipient)
@@ -296,12 +296,12 @@ def dump_recipients(document: Document) -> Iterable[dict[str, Any]]:
         }
 
 
-def dump_field(field: Field) -> dict[str, Any]:
+def dump_field(field: Field) -> dict[str, object]:
     """Return a Field as a JSON object."""
     value = field.value
     return {**dump_members(field), "value": dump_members(value) if isinstance(value, Ink) else value}
 
 
-def dump_members(frozen: Any) -> dict[str, Any]:
+def dump_members(frozen: Any) -> dict[str, object]:
     """Return the members of a slotted dataclass; nested values are not converted."""
     return {name: getattr(frozen, name) for name in frozen.__slots__}

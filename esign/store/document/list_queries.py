@@ -6,7 +6,6 @@ BY names the index to walk along: the plan is chosen here and tested, not left t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from esign.core.actor import Mode
 from esign.core.document.document_filters import DocumentFilters, Span
@@ -39,7 +38,7 @@ class ListQuery:
     asked: DocumentFilters
     low: Bound
     high: Bound
-    scope: Mapping[str, Any]
+    scope: Mapping[str, object]
 
     @property
     def key(self) -> str:
@@ -78,7 +77,7 @@ class ListQuery:
         return f"{labels_of_owner} {search_words.match_part(search_words.fold_plain(asked.q))}"
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Return the values of every parameter that a statement may use."""
         asked = self.asked
         values = {

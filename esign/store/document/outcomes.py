@@ -145,7 +145,7 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
 
 
 async def announce(
-    tx: Transaction, body: dict[str, Any], organisation_id: str, mode: Mode, now: Instant
+    tx: Transaction, body: dict[str, object], organisation_id: str, mode: Mode, now: Instant
 ) -> None:
     """Publish an event that is not about a document."""
     await published_events.publish(tx, body, organisation_id, None, now)

@@ -1,7 +1,6 @@
 """Requests to erase a person's data, and the progress of each."""
 
 from dataclasses import asdict
-from typing import Any
 
 import orjson
 
@@ -21,7 +20,7 @@ PURPOSE = "erasing"
 async def add(tx: Transaction, erasing: ErasureRequest, vault: Vault) -> None:
     """Add a request."""
     assert erasing.email is not None
-    row: dict[str, Any] = {name: getattr(erasing, name) for name in COLUMNS}
+    row: dict[str, object] = {name: getattr(erasing, name) for name in COLUMNS}
     row |= {
         "email": vault.encrypt(PURPOSE, erasing.email.encode(), erasing.id.encode()),
         "shared": int(erasing.shared),

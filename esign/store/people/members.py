@@ -1,6 +1,6 @@
 """The members of an organisation."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from esign.core.errors import Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus
@@ -13,9 +13,9 @@ COLUMNS = tuple(Member.__slots__)
 
 
 class MemberReader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+    async def all(self, sql: str, **values: object) -> list[Row]: ...
 
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+    async def one(self, sql: str, **values: object) -> Row | None: ...
 
     @property
     def damage(self) -> DamageLog: ...

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 from esign.core.people.account import Logo, Organisation, Reminders
 from esign.store.engine.damage import load_readable
@@ -59,7 +58,7 @@ async def save(tx: Transaction, organisation: Organisation) -> None:
     )
 
 
-def dump(organisation: Organisation) -> dict[str, Any]:
+def dump(organisation: Organisation) -> dict[str, object]:
     """Return the columns of an organisation."""
     members = {name: getattr(organisation, name) for name in Organisation.__slots__}
     reminders = organisation.reminders

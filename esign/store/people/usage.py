@@ -1,7 +1,7 @@
 """Counters of usage by organisation, mode and day, raised in the transaction of their cause."""
 
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Protocol
 
 from esign.core.actor import Mode
 from esign.core.people.usage import Meter, Usage
@@ -11,9 +11,9 @@ COUNTERS = tuple(Usage.__slots__)
 
 
 class UsageReader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+    async def all(self, sql: str, **values: object) -> list[Row]: ...
 
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+    async def one(self, sql: str, **values: object) -> Row | None: ...
 
 
 async def add(tx: Transaction, meter: Meter, used: Usage) -> None:

@@ -1,7 +1,6 @@
 """The users who sign in, and the recovery codes for their second factor."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -130,7 +129,7 @@ async def count_recovery(reader: Reader, user_id: str) -> int:
     return int(row["n"]) if row else 0
 
 
-def dump(user: User) -> dict[str, Any]:
+def dump(user: User) -> dict[str, object]:
     """Return the columns of a user."""
     return {name: getattr(user, name) for name in COLUMNS}
 

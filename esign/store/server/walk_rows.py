@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
 
 from esign.store.document import blobs, documents, templates, trails
 from esign.store.engine.damage import UnreadableRow, load_readable
@@ -13,7 +12,7 @@ from esign.store.queue import deliveries, webhooks
 PAGE = 200
 
 # By table: what loads a row of it.
-LOADERS: dict[str, Callable[[Row], Any]] = {
+LOADERS: dict[str, Callable[[Row], object]] = {
     "app_user": users.load,
     "delivery": deliveries.load,
     "member": members.load,

@@ -10,8 +10,8 @@ from esign.web.api.examples import (
     PDF,
     SEALED,
     SENT,
-    Json,
 )
+from esign.web.rest.openapi.schemas import Json
 
 API_KEY: Json = {
     "id": KEY_ID,

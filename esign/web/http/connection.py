@@ -10,7 +10,6 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import httptools
 import uvicorn
@@ -125,7 +124,7 @@ class ClientConnection(HttpToolsProtocol):
         self,
         config: uvicorn.Config,
         server_state: Connections,
-        app_state: dict[str, Any],
+        app_state: dict[str, object],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)

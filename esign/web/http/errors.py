@@ -26,7 +26,7 @@ FORMS = {
 
 def build_answer(problem: Problem, request_id: str) -> ApiAnswer:
     """Return the answer for a problem: the body of contract 6 and the headers of its status."""
-    error: dict[str, Any] = {"code": problem.code, "message": problem.message, "requestId": request_id}
+    error: dict[str, object] = {"code": problem.code, "message": problem.message, "requestId": request_id}
     if problem.details:
         error["details"] = [{"path": d.path, "message": d.message, "rule": d.rule} for d in problem.details]
     if problem.current_status is not None:
@@ -71,7 +71,9 @@ def respond_as_json(scope: Scope, problem: Problem) -> Response:
     return response
 
 
-def make_exception_handlers(refuse: Callable[[Scope, Problem], Response] = respond_as_json) -> dict[Any, Any]:
+def make_exception_handlers(
+    refuse: Callable[[Scope, Problem], Response] = respond_as_json,
+) -> dict[object, Any]:
     """Return the `exception_handlers` of the Starlette application that serves the pages.
 
     `refuse` makes the response to a problem.

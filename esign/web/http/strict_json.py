@@ -2,7 +2,6 @@
 
 import json
 from math import isinf
-from typing import Any
 
 from esign.core.errors import Problem
 
@@ -10,7 +9,7 @@ DEPTH = 20
 VALUES = 1_000_000
 
 
-def load(body: bytes | bytearray) -> Any:
+def load(body: bytes | bytearray) -> object:
     """Return the JSON value in `body`. Raise `invalid_json` if it is not exactly one strict value.
 
     A whole number is an int, however it is written.
@@ -39,7 +38,7 @@ def make_depth_problem() -> Problem:
     return Problem("invalid_json", f"The body is nested more than {DEPTH} levels deep.")
 
 
-def is_too_deep(value: Any) -> bool:
+def is_too_deep(value: object) -> bool:
     """Return whether lists and objects are nested more than 20 levels deep."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEPTH):
@@ -54,7 +53,7 @@ def is_too_deep(value: Any) -> bool:
     return bool(level)
 
 
-def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def build_object(members: list[tuple[str, object]]) -> dict[str, object]:
     """Return the members of an object as a dict. Raise ValueError if a member is given twice."""
     value = dict(members)
     if len(value) != len(members):
@@ -77,7 +76,7 @@ def parse_real(digits: str) -> float | int:
     return int(number) if number.is_integer() else number
 
 
-def refuse_constant(name: str) -> Any:
+def refuse_constant(name: str) -> object:
     """Raise ValueError: `NaN` and `Infinity` are not JSON."""
     raise ValueError(f"{name} is no JSON value")
 

@@ -108,12 +108,12 @@ def list_pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
         yield "".join("/" + str(step)[:200].replace("~", "~0").replace("/", "~1") for step in whole)
 
 
-def is_leaf(value: Any, after: Sequence[str | int], found: ErrorDetails) -> bool:
+def is_leaf(value: object, after: Sequence[str | int], found: ErrorDetails) -> bool:
     """Return whether the steps `after` name alternatives of this scalar, and not members beside it."""
     return found["type"] != "missing" and not any(is_place(value, step) for step in after)
 
 
-def is_place(value: Any, step: str | int) -> bool:
+def is_place(value: object, step: str | int) -> bool:
     """Return whether `value` is an object or a list that holds something at `step`."""
     if isinstance(value, dict):
         return step in value

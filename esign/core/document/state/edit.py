@@ -49,7 +49,7 @@ def edit(
     ]
     if not names:
         return Outcome(document)
-    data: dict[str, Any] = {"members": names}
+    data: dict[str, object] = {"members": names}
     if edited.file.uploaded != document.file.uploaded:
         data |= {"fileSha256": edited.file.uploaded, "preparedSha256": edited.file.prepared}
         data |= {"pageCount": edited.page_count, "removed": list(edited.file.removed)}

@@ -4,7 +4,6 @@ transaction.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin
 from esign.core.document.document import Document
@@ -25,8 +24,8 @@ class Event:
     actor: Actor = SYSTEM
     recipient_id: str | None = None
     origin: Origin = NOWHERE
-    data: Mapping[str, Any] = field(default_factory=dict)
-    detail: Mapping[str, Any] | None = None
+    data: Mapping[str, object] = field(default_factory=dict)
+    detail: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Actions on a whole document: remind, cancel, copy, delete, retry the seal, make a template of it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.responses import Response
 
@@ -35,7 +34,7 @@ def make_asking(call: OfficeCall, document: Document, revision: int | None = Non
 
 
 async def ask_about_document(
-    call: OfficeCall, template: str, document: Document, act: str | None, **more: Any
+    call: OfficeCall, template: str, document: Document, act: str | None, **more: object
 ) -> Response:
     """Show the question page of an action. If the rules refuse the action now, the page says why."""
     now, organisation = call.runtime.clock.now(), call.signed_in.organisation
@@ -44,7 +43,7 @@ async def ask_about_document(
 
 
 def show_question(
-    call: OfficeCall, template: str, document: Document, problem: Problem | None, **more: Any
+    call: OfficeCall, template: str, document: Document, problem: Problem | None, **more: object
 ) -> Response:
     """Return the question page of an action.
 
@@ -78,7 +77,7 @@ async def ask_remind(call: OfficeCall) -> Response:
 async def remind(call: OfficeCall) -> Response:
     """Remind the ticked recipients, or all who may be reminded if the form has no boxes to tick."""
     document = await find_document(call)
-    body: dict[str, Any] = read_filled(call.form, "message")
+    body: dict[str, object] = read_filled(call.form, "message")
     wanted = find_ticked(call.form, document)
     if "choice" in call.form and not wanted:
         raise FormError({"": "Choose at least one recipient."})

@@ -1,7 +1,5 @@
 """One recipient of a document: add, change or correct, remove, unblock, and issue a signing link."""
 
-from typing import Any
-
 from starlette.responses import Response
 
 from esign.actions.document import edit_document, links
@@ -28,10 +26,10 @@ from esign.web.office.frame.forms import parse_number, parse_revision
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 
 
-def read_recipient_form(call: OfficeCall) -> dict[str, Any]:
+def read_recipient_form(call: OfficeCall) -> dict[str, object]:
     """Return the members of a recipient from the form. An empty optional field is left out and takes its default."""
     form = call.form
-    body: dict[str, Any] = {"email": form.get("email", ""), "name": form.get("name", "")}
+    body: dict[str, object] = {"email": form.get("email", ""), "name": form.get("name", "")}
     body |= read_filled(form, "role", "authentication", "accessCode", "locale")
     if form.get("order", "").strip():
         body["order"] = parse_number(form["order"])
@@ -99,7 +97,7 @@ async def ask_change(call: OfficeCall) -> Response:
 
 
 async def ask_about_recipient(
-    call: OfficeCall, template: str, document: Document, one: Recipient, act: str, **more: Any
+    call: OfficeCall, template: str, document: Document, one: Recipient, act: str, **more: object
 ) -> Response:
     """Show a question page about one recipient. If the rules refuse the action now, the page says why."""
     problem = possible_actions.find_recipient_refusal(act, document, one, call.runtime.clock.now())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -39,7 +39,7 @@ def get_times(call: OfficeCall) -> Times:
     return Times(call.signed_in.organisation.time_zone, call.runtime.clock.now())
 
 
-def check_form(model: type[M], body: Mapping[str, Any]) -> M:
+def check_form(model: type[M], body: Mapping[str, object]) -> M:
     """Validate the values of a form by a schema of the API.
 
     Raise `Wrong` with a sentence for each field that does not fit.
@@ -50,7 +50,7 @@ def check_form(model: type[M], body: Mapping[str, Any]) -> M:
         raise place_details(problem, body) from None
 
 
-def place_details(problem: Problem, body: Mapping[str, Any]) -> FormError:
+def place_details(problem: Problem, body: Mapping[str, object]) -> FormError:
     """Return the details of a refusal as sentences by field name.
 
     A detail about none of the fields stands under "".
@@ -67,7 +67,7 @@ def place_details(problem: Problem, body: Mapping[str, Any]) -> FormError:
 
 @contextmanager
 def show_refusals(
-    call: OfficeCall, document: Document, body: Mapping[str, Any] | None = None
+    call: OfficeCall, document: Document, body: Mapping[str, object] | None = None
 ) -> Iterator[None]:
     """Turn a refusal by the action inside the block into `Wrong`, so that the form shows it.
 
@@ -86,6 +86,6 @@ def show_refusals(
         raise FormError({"": sentence}) from None
 
 
-def read_filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:
+def read_filled(form: Mapping[str, str], *names: str) -> dict[str, object]:
     """Return those of the fields that are not blank, with line breaks as the database stores them."""
     return {name: form[name].replace("\r\n", "\n") for name in names if form.get(name, "").strip()}

@@ -1,7 +1,6 @@
 """The page of one document, and the short text by which an open page notices a change."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
@@ -68,7 +67,7 @@ async def find_newest_entries(call: OfficeCall, document_id: str) -> list[AuditE
     return await audit_entries.find_entries(call.runtime.db, document_id, max(0, length - ENTRIES))
 
 
-async def build_context(call: OfficeCall, document: Document, trail: list[AuditEntry]) -> dict[str, Any]:
+async def build_context(call: OfficeCall, document: Document, trail: list[AuditEntry]) -> dict[str, object]:
     """Return the context of the page."""
     now, times, organisation = call.runtime.clock.now(), get_times(call), call.signed_in.organisation
     refused = {
@@ -105,7 +104,7 @@ async def find_blocked(call: OfficeCall, document: Document) -> frozenset[str]:
     return await unblock_recipient.find_blocked(call.runtime.db, document.recipients, now)
 
 
-def describe_document(document: Document) -> dict[str, Any]:
+def describe_document(document: Document) -> dict[str, object]:
     """Return the context that all pages about a document share."""
     tone, status = choose_badge(document)
     return {

@@ -6,7 +6,6 @@ actions.
 
 from collections.abc import Callable, Mapping
 from math import ceil
-from typing import Any
 
 from esign.core.actor import NOWHERE, SYSTEM
 from esign.core.document import retention
@@ -70,7 +69,7 @@ ACTS: Mapping[str, Rule] = {
 ACTS_ON_ONE: Mapping[str, RuleOfOne] = {"link": may_link, "correct": may_correct, "remind": may_nudge}
 
 
-def catch_refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
+def catch_refusal(ask: Callable[..., object], *asked: object) -> Problem | None:
     """Return the problem that the rule raises, or None if it allows the action."""
     try:
         ask(*asked)

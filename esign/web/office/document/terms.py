@@ -103,7 +103,7 @@ async def change_reminders(call: OfficeCall) -> Response:
     texts = stored | edit_conflict.find_typed_texts(
         call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"}
     )
-    plan: dict[str, Any] = {name: parse_number(texts[name]) for name in NUMBERS if texts[name].strip()}
+    plan: dict[str, object] = {name: parse_number(texts[name]) for name in NUMBERS if texts[name].strip()}
     body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
     try:
         return await change_terms(call, document, body, "reminders")
@@ -150,7 +150,7 @@ async def change_reference(call: OfficeCall) -> Response:
 
     Programs may change the reference and the notes as well while the page is open.
     """
-    document, body = await find_document(call), dict[str, Any]()
+    document, body = await find_document(call), dict[str, object]()
     stored = {"externalId": document.external_id or "", "metadata": format_notes(document)}
     texts = edit_conflict.find_typed_texts(
         call, stored, stored | {"metadata": "; ".join(format_notes(document).splitlines())}

@@ -1,7 +1,5 @@
 """Test mode: simulated recipients, and the mails that would have been sent."""
 
-from typing import Any
-
 from starlette.responses import Response
 
 from esign.actions.document import documents
@@ -32,7 +30,7 @@ async def simulate(call: OfficeCall) -> Response:
     document = await find_document(call)
     if document.mode is not Mode.TEST:
         raise Problem("not_found")
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "action": call.form.get("action", ""),
         **read_filled(call.form, "recipientId", "reason"),
     }

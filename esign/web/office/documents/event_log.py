@@ -42,7 +42,7 @@ async def show_events(call: OfficeCall) -> Response:
     )
 
 
-def describe_event(body: Mapping[str, Any]) -> dict[str, Any]:
+def describe_event(body: Mapping[str, Any]) -> dict[str, object]:
     """Return what the list shows of an event.
 
     Of a deleted document only the id is known, which then stands in place of the title.

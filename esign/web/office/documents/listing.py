@@ -1,7 +1,6 @@
 """The document list page: tabs, search, filters, paging, and a next step for each document."""
 
 from datetime import date
-from typing import Any
 
 from starlette.responses import Response
 
@@ -58,7 +57,7 @@ async def show_list(call: OfficeCall) -> Response:
     )
 
 
-def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> dict[str, Any]:
+def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> dict[str, object]:
     """Return one tab.
 
     Its link keeps the search; its number counts all documents of the tab, whatever is searched for.

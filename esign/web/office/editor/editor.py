@@ -58,7 +58,7 @@ def assign_colours(holders: Iterable[FieldHolder]) -> dict[str, int]:
     return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in list_holders(holders) if one["number"]}
 
 
-def list_placed_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
+def list_placed_fields(holders: Iterable[FieldHolder]) -> list[dict[str, object]]:
     """Return the fields as API requests write them, each with the id of its `holder`."""
     return [
         {"holder": holder.id}
@@ -68,7 +68,7 @@ def list_placed_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
     ]
 
 
-def describe_state(holders: Sequence[FieldHolder], revision: int, most: int) -> dict[str, Any]:
+def describe_state(holders: Sequence[FieldHolder], revision: int, most: int) -> dict[str, object]:
     """Return what is stored now; `most` is the number of fields that may be placed."""
     return {
         "revision": revision,
@@ -89,7 +89,7 @@ def list_pages(file: File, at: str) -> list[EditorPage]:
     ]
 
 
-def sort_fields(holders: Iterable[FieldHolder]) -> list[dict[str, Any]]:
+def sort_fields(holders: Iterable[FieldHolder]) -> list[dict[str, object]]:
     """Return all fields in reading order, for browsers without JavaScript."""
     found = [
         {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}

@@ -5,7 +5,6 @@ import hmac
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -114,7 +113,7 @@ class OfficeCall:
         found: Origin = self.request.scope["esign.origin"]
         return found
 
-    def page(self, template: str, /, **shown: Any) -> HTMLResponse:
+    def page(self, template: str, /, **shown: object) -> HTMLResponse:
         """Render a template inside the frame of the office.
 
         The frame adds the signed-in person, the CSRF token, the typed values except secrets, the errors at the

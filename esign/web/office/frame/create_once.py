@@ -4,7 +4,7 @@ Each such form carries a random name that was made for that page.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import orjson
 from pydantic import Field
@@ -56,7 +56,7 @@ async def create_once(
     call: OfficeCall,
     name: str,
     path: str,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     create: Callable[[Keep], Awaitable[CreatedObject]],
 ) -> str:
     """Return the id of what `create` creates, now or when the same form was sent before.

@@ -1,6 +1,5 @@
 """The set-up steps for an owner before the first document is sent: address, mail and seal, each with a check."""
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -18,7 +17,7 @@ STEPS = (
 )
 
 
-def show_step(call: OfficeCall, template: str, **more: Any) -> Response:
+def show_step(call: OfficeCall, template: str, **more: object) -> Response:
     """Render the page of one step, with the list of all steps."""
     time = seal_levels.read_state(call.runtime)
     return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)

@@ -98,7 +98,7 @@ def describe_entry(line: AuditEntry) -> AuditLogRow:
     )
 
 
-def name_actor(line: AuditEntry, actor: Mapping[str, Any]) -> str:
+def name_actor(line: AuditEntry, actor: Mapping[str, object]) -> str:
     """Return the name of the actor of an entry."""
     name = actor.get("name") or line.actor_id
     if line.actor_kind == "api_key":
@@ -110,7 +110,7 @@ def name_actor(line: AuditEntry, actor: Mapping[str, Any]) -> str:
     return str(name or "A former member")
 
 
-def list_facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_facts(said: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield the members of `data` or `detail` as label and text, changes as old and new value."""
     for name, value in said.items():
         if name == "changes" and isinstance(value, dict):
@@ -119,7 +119,7 @@ def list_facts(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield format_label(name), format_value(value)
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return a JSON value as text."""
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
         return f"{format_value(value['from'])} → {format_value(value['to'])}"

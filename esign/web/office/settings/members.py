@@ -1,7 +1,5 @@
 """The members of the organisation, for those who may administer them."""
 
-from typing import Any
-
 from starlette.responses import Response
 
 from esign.actions.people import members
@@ -48,7 +46,7 @@ async def show(call: OfficeCall) -> Response:
     )
 
 
-def describe_member(call: OfficeCall, member: Member, person: User | None) -> dict[str, Any]:
+def describe_member(call: OfficeCall, member: Member, person: User | None) -> dict[str, object]:
     """Return a member as the list shows them, with what the current user may do to them."""
     signed = call.signed_in
     touchable = member.id != signed.member.id and (

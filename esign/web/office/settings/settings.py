@@ -113,7 +113,7 @@ async def find_loss(call: OfficeCall, changes: Mapping[str, Any]) -> RetentionLo
     )
 
 
-async def save_changes(call: OfficeCall, changes: Mapping[str, Any]) -> None:
+async def save_changes(call: OfficeCall, changes: Mapping[str, object]) -> None:
     """Save the changes; raise `Wrong` with a sentence at each invalid field."""
     try:
         await actions.change(call.runtime, call.owner, changes, caller=call.author)
@@ -123,7 +123,7 @@ async def save_changes(call: OfficeCall, changes: Mapping[str, Any]) -> None:
         raise FormError(collect_sentences(problem)) from None
 
 
-def parse_changes(form: Mapping[str, str]) -> dict[str, Any]:
+def parse_changes(form: Mapping[str, str]) -> dict[str, object]:
     """Return the changes that the form asks for, checked against the API's schema; raise `Wrong`."""
     if not form.get("organisationName", "x").strip():
         raise FormError({"organisationName": EMPTY})
@@ -133,11 +133,11 @@ def parse_changes(form: Mapping[str, str]) -> dict[str, Any]:
         raise FormError(collect_sentences(problem)) from None
 
 
-def build_body(form: Mapping[str, str]) -> dict[str, Any]:
+def build_body(form: Mapping[str, str]) -> dict[str, object]:
     """Return the form as a body of the API; an empty field means the default of the installation, or none."""
     if RESET in form:
         return {"defaultExpiresInDays": None, "defaultReminders": None}
-    body: dict[str, Any] = {name: form[name].strip() or None for name in TEXTS if name in form}
+    body: dict[str, object] = {name: form[name].strip() or None for name in TEXTS if name in form}
     body |= {name: parse_number(form[name]) for name in NUMBERS if name in form}
     if "organisationName" in form:
         body["organisationName"] = form["organisationName"]

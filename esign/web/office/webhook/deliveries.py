@@ -1,7 +1,6 @@
 """The deliveries of a webhook: list them, show requests and answers, repeat one, send a test, resend missed events."""
 
 import json
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -55,7 +54,7 @@ async def show_one(call: OfficeCall) -> Response:
     )
 
 
-def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, Any]:
+def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, object]:
     """Return a delivery for the template: the request with its body indented, and its attempts, newest first."""
     target = urlsplit(hook.url)
     path = f"{target.path or '/'}?{target.query}" if target.query else target.path or "/"
@@ -73,7 +72,7 @@ def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, Any]:
     }
 
 
-def pick_attempt_fields(attempt: Any) -> dict[str, Any]:
+def pick_attempt_fields(attempt: object) -> dict[str, object]:
     """Return the fields of an attempt that the page shows."""
     names = ("at", "duration_ms", "status_code", "error", "succeeded")
     return {name: getattr(attempt, name) for name in names}

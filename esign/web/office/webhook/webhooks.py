@@ -130,7 +130,7 @@ async def change(call: OfficeCall) -> Response:
     hook = await find_webhook(call)
     mine = find_changed_fields(call, hook)
     given = check_form(ChangeWebhook, call)
-    members: dict[str, Any] = {}
+    members: dict[str, object] = {}
     if "url" in mine:
         members["url"] = given.url
     if "description" in mine:
