@@ -10,8 +10,8 @@ from esign.core.document.document_filters import DocumentFilters
 from esign.runtime import Runtime
 from esign.store.document import listing, status_counts
 from esign.store.document.status_counts import StatusCounts
-from esign.store.engine.damage import has_more
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import has_more
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, outcomes
-from esign.store.engine.damage import has_more
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import has_more
 from esign.store.queue import audit_entries
 from esign.system.entropy import make_id
 

@@ -24,9 +24,9 @@ from esign.core.document.document import (
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
 from esign.store.document import search
-from esign.store.engine.damage import UNREADABLE, UnreadableRow, refuse_bytes
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import dumps, insert
+from esign.store.engine.unreadable_rows import UNREADABLE, UnreadableRow, refuse_bytes
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")

@@ -17,9 +17,9 @@ from esign.core.document.document import Document
 from esign.core.document.document_filters import EVERYTHING, DocumentFilters
 from esign.store.document.documents import JOIN, SELECT, load
 from esign.store.document.list_queries import ListQuery, make_query
-from esign.store.engine.damage import load_groups
 from esign.store.engine.database import Reader
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import load_groups
 
 
 class ListEffort(NamedTuple):

@@ -12,10 +12,10 @@ from esign.core.fold_text import fold
 from esign.core.people.account import Reminders
 from esign.store.document import blobs
 from esign.store.document.documents import dump_field, dump_file, dump_members, load_field, load_file
-from esign.store.engine.damage import DamageLog, load_readable
 from esign.store.engine.database import Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
+from esign.store.engine.unreadable_rows import DamageLog, load_readable
 
 MEMBERS = tuple(Template.__slots__)
 COLUMNS = (*MEMBERS, "folded")

@@ -17,7 +17,6 @@ import aiosqlite
 
 from esign.core.errors import Problem
 from esign.store.engine import migrate, search_words
-from esign.store.engine.damage import DamageLog
 from esign.store.engine.failures import (
     LOCKED,
     DatabaseMoved,
@@ -29,6 +28,7 @@ from esign.store.engine.failures import (
 from esign.store.engine.locks import POLL_SECONDS, WriteLock, hold_at_start
 from esign.store.engine.readers import PointReader, ReaderPool, decode_leniently, is_undecodable
 from esign.store.engine.readers import Row as Row  # what both sides of the database give
+from esign.store.engine.unreadable_rows import DamageLog
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from esign.core.instant import Instant
-from esign.store.engine.damage import has_more
+from esign.store.engine.unreadable_rows import has_more
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from esign.core.errors import Problem
-from esign.store.engine.damage import DamageLog
 from esign.store.engine.failures import LOCKED, result_code
+from esign.store.engine.unreadable_rows import DamageLog
 
 Row = sqlite3.Row
 Asked = tuple[str, dict[str, Any], asyncio.Future[list[Row]]]

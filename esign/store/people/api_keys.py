@@ -8,9 +8,9 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.member import Member, MemberRole
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import load_readable
 
 # The maker's role is read together with the key, so that each request uses the present role.
 KEY = """

@@ -7,10 +7,10 @@ import orjson
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.core.instant import Instant
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
+from esign.store.engine.unreadable_rows import load_readable
 from esign.system.vault import Vault
 
 COLUMNS = tuple(ErasureRequest.__slots__)

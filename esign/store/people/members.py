@@ -4,10 +4,10 @@ from typing import Protocol
 
 from esign.core.errors import Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus
-from esign.store.engine.damage import DamageLog, load_readable
 from esign.store.engine.database import Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import insert
+from esign.store.engine.unreadable_rows import DamageLog, load_readable
 
 COLUMNS = tuple(Member.__slots__)
 

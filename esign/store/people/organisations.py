@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict
 
 from esign.core.people.account import Logo, Organisation, Reminders
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.unreadable_rows import load_readable
 
 
 async def get(reader: Reader, organisation_id: str) -> Organisation:

@@ -5,9 +5,9 @@ import hashlib
 from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.people.user import ABSOLUTE, IDLE, Session, Stage
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import insert
+from esign.store.engine.unreadable_rows import load_readable
 
 COLUMNS = tuple(Session.__slots__)
 

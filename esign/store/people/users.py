@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.user import User
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import insert, list_parameters
+from esign.store.engine.unreadable_rows import load_readable
 
 COLUMNS = tuple(User.__slots__)
 STEPS_AHEAD = 240  # of 30 seconds: two hours

@@ -10,10 +10,10 @@ from typing import Any
 
 from esign.core.instant import Instant, Millis
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import insert, list_parameters
+from esign.store.engine.unreadable_rows import load_readable
 from esign.system.entropy import make_id
 
 COLUMNS = tuple(EventDelivery.__slots__)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from esign.core.instant import Instant
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import delete_some, insert
+from esign.store.engine.unreadable_rows import load_readable
 
 
 @dataclass(frozen=True, slots=True)

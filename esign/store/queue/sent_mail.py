@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import load_readable
 
 
 @dataclass(frozen=True, slots=True)

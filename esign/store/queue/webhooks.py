@@ -8,10 +8,10 @@ from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook.webhook import Webhook
-from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert, list_parameters
+from esign.store.engine.unreadable_rows import load_readable
 
 COLUMNS = tuple(Webhook.__slots__)
 

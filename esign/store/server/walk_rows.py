@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from esign.store.document import blobs, documents, templates, trails
-from esign.store.engine.damage import UnreadableRow, load_readable
 from esign.store.engine.database import Database, Row
+from esign.store.engine.unreadable_rows import UnreadableRow, load_readable
 from esign.store.people import api_keys, members, organisations, users
 from esign.store.queue import deliveries, webhooks
 
