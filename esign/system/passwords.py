@@ -12,8 +12,8 @@ from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from esign.core.errors import Problem
-from esign.core.network import find_network, find_wide_network
 from esign.core.people import password as rules
+from esign.core.rate_network import find_network, find_wide_network
 
 AT_ONCE = 2
 LANE = 10  # how many requests of one network may wait

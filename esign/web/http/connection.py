@@ -16,7 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from esign.core.network import list_networks
+from esign.core.rate_network import list_networks
 from esign.web.http.guard import ONE_HEADER
 from esign.web.http.origin import Proxies, normalise_address
 

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from starlette.requests import Request
 
 from esign.core.errors import Problem
-from esign.core.network import read_address
+from esign.core.rate_network import read_address
 
 USER_AGENT_LENGTH = 512
 

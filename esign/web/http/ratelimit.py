@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from esign.core.errors import Problem
-from esign.core.network import list_networks
+from esign.core.rate_network import list_networks
 from esign.system.clock import Clock
 
 WINDOW = 60  # seconds

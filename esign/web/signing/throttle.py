@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from esign.config import SigningSettings
 from esign.core.errors import Problem, UnknownLink
-from esign.core.network import list_networks
+from esign.core.rate_network import list_networks
 from esign.system.clock import Clock
 from esign.web.http.ratelimit import REMEMBERED, RateWindows, make_rate_problem
 

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from esign.core.errors import Problem
-from esign.core.network import LOOSELY, list_networks
+from esign.core.rate_network import LOOSELY, list_networks
 from esign.system.clock import Clock
 
 SPAN = 15 * 60.0  # seconds

@@ -17,8 +17,8 @@ from esign.actions.people import one_time_links, sessions
 from esign.actions.people.one_time_links import Founder, PendingInvitation
 from esign.core.actor import Mode
 from esign.core.errors import Problem
-from esign.core.network import find_network
 from esign.core.people.user import Errand, Stage, User
+from esign.core.rate_network import find_network
 from esign.store.people import organisations
 from esign.system.passwords import build_known_lane
 from esign.web.office.frame.call import OfficeCall

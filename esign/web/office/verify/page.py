@@ -7,7 +7,7 @@ from starlette.responses import Response
 from esign.actions.verification import verify_file
 from esign.actions.verification.verify_file import FileFinding
 from esign.core.errors import Problem
-from esign.core.network import find_network
+from esign.core.rate_network import find_network
 from esign.pdf.inspection import NOT_CHECKED
 from esign.store.document import public_records
 from esign.web.http.multipart import SentFile

@@ -1,6 +1,6 @@
 import pytest
 
-from esign.core.network import find_network, find_wide_network, list_networks
+from esign.core.rate_network import find_network, find_wide_network, list_networks
 
 
 @pytest.mark.parametrize(
