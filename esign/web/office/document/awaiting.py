@@ -11,7 +11,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient, Reci
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import get_document_path
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 MOST_NAMES = 3
 LONGEST_NAME = 24

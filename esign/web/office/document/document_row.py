@@ -10,7 +10,7 @@ from esign.core.document.document import Document, Recipient, RecipientStatus, S
 from esign.core.people.account import Organisation
 from esign.core.people.user import Permission
 from esign.web.office.document import possible_actions
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 BADGES = {
     Status.DRAFT: "Draft",

@@ -12,7 +12,7 @@ from esign.core.errors import Problem
 from esign.web.http.validation import check
 from esign.web.office.document import possible_actions
 from esign.web.office.frame.call import OfficeCall
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 from esign.web.office.frame.forms import EMPTY, FormError
 
 M = TypeVar("M", bound=BaseModel)

@@ -26,7 +26,7 @@ from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.call import OfficeCall
-from esign.web.office.frame.flash_messages import format_count, format_size
+from esign.web.office.frame.formats import format_count, format_size
 from esign.web.signing.page import measure_picture
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail

@@ -15,7 +15,7 @@ from esign.core.document.state.correct import correct
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 Rule = Callable[[Document, Organisation, Instant], object]
 RuleOfOne = Callable[[Document, Recipient, Instant], object]

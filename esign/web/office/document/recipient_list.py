@@ -18,7 +18,7 @@ from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
 from esign.web.office.document import possible_actions
 from esign.web.office.editor import editor
-from esign.web.office.frame.flash_messages import Times, format_count
+from esign.web.office.frame.formats import Times, format_count
 
 ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
 LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}

@@ -14,7 +14,7 @@ from esign.core.document.document import Document
 from esign.core.document.signing_link import LinkRoute
 from esign.core.instant import Instant, parse
 from esign.web.office.draft.explain_upload import describe_repairs
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 # type: picture, tone (good, bad, active or none), sentence
 SENTENCES: Mapping[str, tuple[str, str, str]] = {

@@ -17,7 +17,7 @@ from esign.web.office.documents import filters
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import get_full_path
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 PER_PAGE = 25
 TEMPLATES = 100

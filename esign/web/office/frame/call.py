@@ -22,7 +22,8 @@ from esign.web.http.body import IncomingBody
 from esign.web.http.multipart import SentFile
 from esign.web.http.ratelimit import Uploads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.office.frame.flash_messages import COUNTED, DONE, Times, find_message
+from esign.web.office.frame.flash_messages import COUNTED, DONE, find_message
+from esign.web.office.frame.formats import Times
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages

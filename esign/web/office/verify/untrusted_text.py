@@ -1,7 +1,7 @@
 """Make text from untrusted files safe to show; format times and sizes for this page."""
 
 from esign.core.instant import Instant
-from esign.web.office.frame.flash_messages import Times
+from esign.web.office.frame.formats import Times
 
 LONGEST = 240
 MIB = 2**20

@@ -5,7 +5,7 @@ import pytest
 from esign.core.instant import parse
 from esign.web.office.document.awaiting import describe_cause, join_names
 from esign.web.office.document.terms import find_day_end, parse_pairs
-from esign.web.office.frame.flash_messages import Times, format_count, format_size
+from esign.web.office.frame.formats import Times, format_count, format_size
 from esign.web.office.frame.forms import FormError
 
 NOON = parse("2026-11-22T12:00:00Z")
