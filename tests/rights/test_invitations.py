@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from esign.core.people.member import Member, MemberRole, MemberStatus
-from esign.core.people.user import MAY
+from esign.core.people.permission import MAY
 from esign.store.people import members
 from tests.web.office.visitor import PASSWORD, Office, an_office
 

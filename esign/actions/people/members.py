@@ -23,8 +23,9 @@ from esign.core.people.member import (
     require_may_change,
     require_owner_left,
 )
-from esign.core.people.user import Errand, has_permission, is_raised
-from esign.core.people.user import Permission as Permission
+from esign.core.people.permission import Permission as Permission
+from esign.core.people.permission import has_permission, is_raised
+from esign.core.people.user import Errand
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page

@@ -13,8 +13,8 @@ from esign.core.errors import Problem
 from esign.core.instant import rfc3339, to_datetime
 from esign.core.people.account import Organisation
 from esign.core.people.member import MemberRole
-from esign.core.people.user import Permission as Permission
-from esign.core.people.user import has_permission
+from esign.core.people.permission import Permission as Permission
+from esign.core.people.permission import has_permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log as logged

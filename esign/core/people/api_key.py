@@ -10,7 +10,7 @@ from enum import StrEnum
 from esign.core.actor import COMMAND_LINE, Actor, Mode
 from esign.core.instant import Instant
 from esign.core.people.member import MemberRole
-from esign.core.people.user import MAY, Permission
+from esign.core.people.permission import MAY, Permission
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 RANDOM = 30

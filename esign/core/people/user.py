@@ -1,11 +1,10 @@
-"""The users who sign in, their sessions, their one-time links, and what each role may do (contract 3.5, 3.7)."""
+"""The users who sign in, their sessions and their one-time links (contract 3.7)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
-from esign.core.people.member import MemberRole
 
 IDLE: Millis = 30 * MINUTE  # how long a session lasts without use (contract 3.7)
 ABSOLUTE: Millis = 12 * HOUR
@@ -98,30 +97,3 @@ class Ticket:
     errand: Errand
     subject: str
     expires_at: Instant
-
-
-class Permission(StrEnum):
-    """What a page lets its user do, in the classes that roles distinguish."""
-
-    READ = "read"
-    WORK = "work"
-    SETTLE = "settle"
-    OWN = "own"
-
-
-MAY: dict[MemberRole, frozenset[Permission]] = {
-    MemberRole.OWNER: frozenset(Permission),
-    MemberRole.ADMIN: frozenset({Permission.READ, Permission.WORK, Permission.SETTLE}),
-    MemberRole.MEMBER: frozenset({Permission.READ, Permission.WORK}),
-    MemberRole.VIEWER: frozenset({Permission.READ}),
-}
-
-
-def has_permission(role: MemberRole, act: Permission) -> bool:
-    """Return whether the role permits the act."""
-    return act in MAY[role]
-
-
-def is_raised(before: MemberRole, after: MemberRole) -> bool:
-    """Return whether the role after allows anything that the role before did not."""
-    return not MAY[after] <= MAY[before]

@@ -15,7 +15,7 @@ import orjson
 from starlette.responses import Response
 
 from esign.core.people.api_key import Scope
-from esign.core.people.user import Permission
+from esign.core.people.permission import Permission
 from esign.web.api import (
     account,
     act_replies,

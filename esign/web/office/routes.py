@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from starlette.routing import Route
 
-from esign.core.people.user import Permission, Stage
+from esign.core.people.permission import Permission
+from esign.core.people.user import Stage
 from esign.runtime import Runtime
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode

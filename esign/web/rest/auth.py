@@ -10,7 +10,7 @@ from esign.core.instant import MINUTE, Instant
 from esign.core.people import api_key
 from esign.core.people.account import may_use_api
 from esign.core.people.api_key import ApiKey, Scope, explain_act, explain_refusal
-from esign.core.people.user import Permission
+from esign.core.people.permission import Permission
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys
 from esign.system.clock import Clock

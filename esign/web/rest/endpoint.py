@@ -19,7 +19,7 @@ from starlette.types import Scope as AsgiScope
 
 from esign.core.actor import Actor, Author, Origin
 from esign.core.people.api_key import ApiKey, Scope
-from esign.core.people.user import Permission
+from esign.core.people.permission import Permission
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.web.http.answer import ApiAnswer, encode_headers

@@ -1,11 +1,9 @@
-from itertools import pairwise
-
 import pytest
 
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.people.member import MemberRole, require_may_change
-from esign.core.people.user import ABSOLUTE, FRESH, IDLE, Permission, Session, Stage, has_permission
+from esign.core.people.user import ABSOLUTE, FRESH, IDLE, Session, Stage
 from tests.factories import NOW
 
 
@@ -24,13 +22,6 @@ def test_a_session_lasts_while_it_is_used_and_no_longer_than_half_a_day() -> Non
 def test_a_password_counts_as_just_given_for_a_while() -> None:
     assert a_session().is_fresh(NOW + FRESH - 1)
     assert not a_session().is_fresh(NOW + FRESH)
-
-
-def test_each_role_may_what_the_one_below_it_may_and_something_more() -> None:
-    order = [MemberRole.VIEWER, MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.OWNER]
-    allowed = [{act for act in Permission if has_permission(role, act)} for role in order]
-    assert allowed[0] == {Permission.READ} and allowed[-1] == set(Permission)
-    assert all(less < more for less, more in pairwise(allowed))
 
 
 @pytest.mark.parametrize("by", [MemberRole.ADMIN, MemberRole.MEMBER, MemberRole.VIEWER])

@@ -8,7 +8,7 @@ from esign.core.actor import Actor
 from esign.core.document.attention import Trouble, find_refused_recipients, find_trouble
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.people.account import Organisation
-from esign.core.people.user import Permission
+from esign.core.people.permission import Permission
 from esign.web.office.document import possible_actions
 from esign.web.office.frame.formats import Times
 

@@ -14,7 +14,7 @@ from esign.core.document.document import Document, Status
 from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
-from esign.core.people.user import Permission, has_permission
+from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.queue import audit_entries, outbox

@@ -8,7 +8,7 @@ from esign.actions.document import document_list
 from esign.actions.document.document_list import DocumentListPage, PageTurn
 from esign.core.document.document import Status
 from esign.core.errors import Problem
-from esign.core.people.user import Permission, has_permission
+from esign.core.people.permission import Permission, has_permission
 from esign.store.document import templates
 from esign.store.document.status_counts import StatusCounts
 from esign.web.cursors import cursor_of, place_of

@@ -15,7 +15,8 @@ from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
 from esign.actions.people.sessions import SignedInUser
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
-from esign.core.people.user import Permission, Session, has_permission
+from esign.core.people.permission import Permission, has_permission
+from esign.core.people.user import Session
 from esign.runtime import Runtime
 from esign.system.entropy import make_token
 from esign.web.http.body import IncomingBody

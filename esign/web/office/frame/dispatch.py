@@ -19,7 +19,8 @@ from esign.actions.mail import mail_breaker
 from esign.actions.people import sessions
 from esign.actions.people.sessions import WrongProof
 from esign.core.errors import Problem
-from esign.core.people.user import Permission, Stage, has_permission
+from esign.core.people.permission import Permission, has_permission
+from esign.core.people.user import Stage
 from esign.core.rate_network import find_network
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime

@@ -16,7 +16,7 @@ from esign.authority import AuthorityError, ChangedBy
 from esign.core.actor import Author, Mode
 from esign.core.people.account import Organisation
 from esign.core.people.member import MemberRole
-from esign.core.people.user import Permission, has_permission
+from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import BaseModel
 
 from esign.core.people.api_key import LIVE_ONLY
-from esign.core.people.user import Permission
+from esign.core.people.permission import Permission
 from esign.web.rest.endpoint import ApiRoute, Endpoint
 from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, describe_failures, describe_success
 from esign.web.rest.openapi.schemas import Json, Schemas

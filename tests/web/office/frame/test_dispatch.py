@@ -9,7 +9,8 @@ import pytest_asyncio
 from esign.actions.people import sessions
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
-from esign.core.people.user import FRESH, Permission, Stage, User, has_permission
+from esign.core.people.permission import Permission, has_permission
+from esign.core.people.user import FRESH, Stage, User
 from esign.store.people import members, organisations
 from esign.web.http.security import PAGE_HEADERS
 from esign.web.office.frame.call import accept_local_path
