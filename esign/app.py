@@ -49,7 +49,7 @@ from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
 from esign.web import authority_certificates, downloads, health, logos, reference
-from esign.web.api import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
 from esign.web.http.guard import Guard

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 
 SCRIPT = Path(__file__).parents[1] / "packaging" / "compatible"
 Json = dict[str, Any]

@@ -161,7 +161,7 @@ def openapi() -> None:
     """Print the description of the API (OpenAPI 3.1)."""
     import json
 
-    from esign.web.api import describe
+    from esign.web.api.endpoint_table import describe
 
     click.echo(json.dumps(describe(), indent=2, ensure_ascii=False))
 

@@ -9,9 +9,9 @@ from openapi_schema_validator import OAS31Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from esign.web import api
+from esign.web.api import endpoint_table
 
-describe = cache(api.describe)
+describe = cache(endpoint_table.describe)
 
 JSON = "application/json"
 EVERYWHERE = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from esign.web.api.examples import PDF
 from tests.api.site import Site
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from esign.core.errors import CATALOGUE
-from esign.web.api import ENDPOINTS
+from esign.web.api.endpoint_table import ENDPOINTS
 from tests.api.site import V1, Site, a_request
 from tests.web.wire import ask
 

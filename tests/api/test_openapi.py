@@ -8,7 +8,8 @@ from openapi_spec_validator import validate
 
 from esign.core.errors import CATALOGUE
 from esign.core.webhook.webhook import ALL_EVENTS
-from esign.web.api import ENDPOINTS, describe, words
+from esign.web.api import words
+from esign.web.api.endpoint_table import ENDPOINTS, describe
 from tests.api import described
 from tests.api.site import Site
 

@@ -5,7 +5,7 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import Scope
-from esign.web.api import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS, V1
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask

@@ -8,7 +8,7 @@ from esign.core.actor import Mode
 from esign.core.instant import parse, rfc3339
 from esign.core.people.api_key import Scope
 from esign.jobs import prune
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from tests.api.site import ONE_PAGE, Answer, Site, a_config, gather, running
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_signature, until

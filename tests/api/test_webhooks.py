@@ -9,7 +9,7 @@ from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook import ALL_EVENTS
 from esign.core.webhook.webhook_signature import sign
 from esign.store.queue import deliveries
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from tests.api import described
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until

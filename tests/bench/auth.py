@@ -20,7 +20,7 @@ from esign.core.people import api_key
 from esign.core.people.api_key import ApiKey, Scope
 from esign.runtime import Runtime
 from esign.store.people import api_keys
-from esign.web.api import ENDPOINTS
+from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.http.guard import Guard
 from esign.web.http.server import run_server
 from esign.web.rest.auth import Authentication

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.web.api import ENDPOINTS
+from esign.web.api.endpoint_table import ENDPOINTS
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.parity import documents, settings, templates, webhooks

@@ -25,7 +25,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from tests.api import described
 from tests.fuzz.world import World
 from tests.journeys.program import Program, configuration

@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from esign.web.api.examples import PDF
 from tests.journeys.program import esign
 

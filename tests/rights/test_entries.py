@@ -29,7 +29,7 @@ from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.store.people import members, organisations, sessions
-from esign.web.api import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.office.routes import TABLE
 from tests.journeys.api import until
 from tests.logos import a_logo

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
-from esign.web.api import ENDPOINTS
+from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import named

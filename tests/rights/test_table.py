@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from esign.app import App
 from esign.core.people.api_key import Scope
-from esign.web.api import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.office.routes import TABLE
 from tests.journeys.site import a_site
 from tests.rights.table import API, LINK, OFFICE, OPEN, OPENED_BY, SCOPES, WITHOUT_SCOPE

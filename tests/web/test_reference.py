@@ -11,7 +11,7 @@ import pytest
 
 from esign.config import Config
 from esign.core.errors import CATALOGUE
-from esign.web.api import describe
+from esign.web.api.endpoint_table import describe
 from esign.web.pages import Pages
 from esign.web.reference import VERIFICATION, build_context, render_reference
 from esign.web.reference.operations import name_variable

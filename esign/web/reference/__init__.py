@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from esign.config import Config
 from esign.runtime import Runtime
-from esign.web import api
+from esign.web.api import endpoint_table
 from esign.web.api.account import present_limits
 from esign.web.http.security import PAGE_HEADERS, READING_POLICY
 from esign.web.pages import Pages
@@ -61,7 +61,7 @@ def render_reference(pages: Pages, config: Config) -> bytes:
 
 def build_context(config: Config) -> dict[str, Any]:
     """Return the context of the template, with the operations grouped by tag."""
-    description = api.describe()
+    description = endpoint_table.describe()
     objects = SchemaTables(description)
     operations = [
         describe_operation(description, objects, config.server.base_url, path, method)
