@@ -8,9 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from esign.core.document.recipient_rules import find_list_problems
 from esign.core.errors import Problem
 from esign.system.vault import Vault
-from esign.web.api.document_requests import CreateDocument, find_list_problems
+from esign.web.api.document_requests import CreateDocument
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.api.webhooks import CreateWebhook
 from esign.web.http import strict_json

@@ -5,17 +5,13 @@ from typing import Any
 import pytest
 
 from esign.config import LimitSettings
+from esign.core.document.recipient_rules import find_duplicates
 from esign.core.errors import Problem
-from esign.web.api.document_requests import (
-    MOST_FIELDS,
-    MOST_RECIPIENTS,
-    CreateDocument,
-    RecipientInput,
-    find_duplicates,
-)
+from esign.web.api.document_requests import CreateDocument, RecipientInput
 from esign.web.api.edit_requests import EditDocument
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.http.validation import check
+from esign.web.values.document_values import MOST_FIELDS, MOST_RECIPIENTS
 from esign.web.values.schema import Schema
 
 FIELD = {"type": "signature", "page": 1, "x": 1, "y": 1}

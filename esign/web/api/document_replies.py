@@ -9,9 +9,10 @@ from esign.actions.document.files import DocumentFile
 from esign.core.document.document import Document, MailDelivery, Recipient, Seal
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
-from esign.web.api import examples, field_replies
-from esign.web.api.field_replies import AnyFieldReply
+from esign.web.api import examples
 from esign.web.api.paging import FoundPage, PageReply
+from esign.web.values import field_replies
+from esign.web.values.field_replies import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
 
 MAILS = {

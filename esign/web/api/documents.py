@@ -18,6 +18,7 @@ from esign.actions.people.settings import Settings
 from esign.core.actor import Owner
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
+from esign.core.document.recipient_rules import find_list_problems
 from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
@@ -33,7 +34,6 @@ from esign.web.api.document_requests import (
     Empty,
     RemindersInput,
     RemindRecipients,
-    find_list_problems,
 )
 from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.api.list_requests import DocumentList

@@ -9,11 +9,20 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient
 from esign.core.document.placement import find_out_of_bounds
+from esign.core.document.recipient_rules import (
+    find_code_problems,
+    find_duplicates,
+    find_group_problems,
+    find_list_problems,
+    find_role_problems,
+)
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.system.vault import Vault
 from esign.web.api import examples
-from esign.web.api.document_requests import (
+from esign.web.api.document_requests import RecipientInput, RemindersInput
+from esign.web.http.validation import MOST
+from esign.web.values.document_values import (
     MOST_RECIPIENTS,
     Days,
     ExternalId,
@@ -24,19 +33,11 @@ from esign.web.api.document_requests import (
     Metadata,
     OnSignedFile,
     PersonName,
-    RecipientInput,
     RedirectUrl,
-    RemindersInput,
     Subject,
     Title,
     check_field_count,
-    find_code_problems,
-    find_duplicates,
-    find_list_problems,
-    find_role_problems,
 )
-from esign.web.api.field_requests import find_group_problems
-from esign.web.http.validation import MOST
 from esign.web.values.schema import Email, Patch, Timestamp, refusal
 
 

@@ -8,9 +8,10 @@ from esign.actions.people import settings as actions
 from esign.actions.people.settings import Settings
 from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
-from esign.web.api.document_requests import Locale, RemindersInput
+from esign.web.api.document_requests import RemindersInput
 from esign.web.api.documents import owner_of
 from esign.web.rest.endpoint import ApiCall
+from esign.web.values.document_values import Locale
 from esign.web.values.rules import UniqueItems, check_web_origin, check_zone
 from esign.web.values.schema import BoundedText, Email, Patch, Reply, TextPattern, TextRule
 

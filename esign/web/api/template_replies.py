@@ -5,10 +5,11 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from esign.core.document.template import Template, TemplateRole
-from esign.web.api import examples, field_replies
+from esign.web.api import examples
 from esign.web.api.document_replies import RemindersReply, present_reminders
-from esign.web.api.field_replies import AnyFieldReply
 from esign.web.api.paging import FoundPage, PageReply
+from esign.web.values import field_replies
+from esign.web.values.field_replies import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
 
 

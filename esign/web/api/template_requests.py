@@ -20,7 +20,15 @@ from esign.core.document.template import Taker, TemplateRole
 from esign.core.instant import Instant
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
-from esign.web.api.document_requests import (
+from esign.web.api.document_requests import RemindersInput
+from esign.web.api.examples import (
+    CHANGE_TEMPLATE,
+    CREATE_TEMPLATE,
+    CREATE_TEMPLATE_FROM_DOCUMENT,
+    USE_TEMPLATE,
+)
+from esign.web.api.paging import Paging
+from esign.web.values.document_values import (
     MOST_RECIPIENTS,
     AccessCode,
     Authentication,
@@ -35,23 +43,14 @@ from esign.web.api.document_requests import (
     Order,
     PersonName,
     RedirectUrl,
-    RemindersInput,
+    RoleKey,
     RoleName,
     Subject,
     Title,
     check_field_count,
 )
-from esign.web.api.examples import (
-    CHANGE_TEMPLATE,
-    CREATE_TEMPLATE,
-    CREATE_TEMPLATE_FROM_DOCUMENT,
-    USE_TEMPLATE,
-)
-from esign.web.api.field_requests import FieldKey
-from esign.web.api.paging import Paging
-from esign.web.values.schema import BoundedText, Email, Patch, Schema, TextPattern, refusal
-
-RoleKey = Annotated[str, TextPattern(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
+from esign.web.values.field_requests import FieldKey
+from esign.web.values.schema import BoundedText, Email, Patch, Schema, refusal
 
 
 def check_value(given: object) -> object:

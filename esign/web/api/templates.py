@@ -10,12 +10,12 @@ from esign.actions.document.templates import TemplateOrder, TemplateUse
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.document.document import Document, Recipient
+from esign.core.document.recipient_rules import find_code_problems, find_duplicates, find_list_problems
 from esign.core.document.state.edit import make_title
 from esign.core.document.template import Template, TemplateRole, make_recipients
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
 from esign.system.entropy import make_id
-from esign.web.api.document_requests import find_code_problems, find_duplicates, find_list_problems
 from esign.web.api.documents import decode_file, owner_of, reminders_of
 from esign.web.api.paging import FoundPage
 from esign.web.api.template_requests import (

@@ -8,9 +8,9 @@ from pydantic.alias_generators import to_camel
 from esign.actions.verification import verify_file
 from esign.pdf.report import Verification
 from esign.web.api import account_examples as examples
-from esign.web.api.document_requests import FileContent
 from esign.web.api.documents import decode_file, owner_of
 from esign.web.rest.endpoint import ApiCall
+from esign.web.values.document_values import FileContent
 from esign.web.values.schema import Reply, Schema
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]

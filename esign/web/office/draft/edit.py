@@ -13,7 +13,6 @@ from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.system.entropy import make_id
-from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
@@ -23,6 +22,7 @@ from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, 
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, parse_revision
+from esign.web.values.document_values import MOST_RECIPIENTS
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
 PROOFS = {"link": "the link is enough", "email_code": "code by email", "access_code": "access code"}

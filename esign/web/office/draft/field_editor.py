@@ -13,12 +13,12 @@ from esign.actions.document.detect_fields import FieldOffer
 from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
 from esign.core.document import document as core
 from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.recipient_rules import find_list_problems
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf.inspection import DetectedField
 from esign.system.entropy import make_id
-from esign.web.api.document_requests import MOST_RECIPIENTS, Fields, check_field_count, find_list_problems
 from esign.web.http import strict_json
 from esign.web.http.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
 from esign.web.http.validation import MOST, check
@@ -27,6 +27,7 @@ from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.call import OfficeCall, make_csrf_token
 from esign.web.office.frame.forms import parse_revision
+from esign.web.values.document_values import MOST_RECIPIENTS, Fields, check_field_count
 from esign.web.values.schema import Schema
 
 H = TypeVar("H", Recipient, TemplateRole)

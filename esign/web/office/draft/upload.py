@@ -19,7 +19,6 @@ from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
 from esign.store.document.blobs import hash_contents
 from esign.system.entropy import make_token
-from esign.web.api.document_requests import FileName
 from esign.web.http.multipart import SentFile
 from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
@@ -28,6 +27,7 @@ from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 
 NOTHING = FileRefusal("No file was chosen.", "Choose a PDF from this computer.")

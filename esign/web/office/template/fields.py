@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from esign.actions.document import detect_fields, templates
 from esign.core.document.template import Template
-from esign.web.api.document_requests import MOST_RECIPIENTS, check_field_count
 from esign.web.http import strict_json
 from esign.web.http.validation import check
 from esign.web.office.draft.field_editor import (
@@ -22,6 +21,7 @@ from esign.web.office.draft.field_editor import (
 )
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path
+from esign.web.values.document_values import MOST_RECIPIENTS, check_field_count
 from esign.web.values.schema import Schema
 
 

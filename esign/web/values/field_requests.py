@@ -1,6 +1,5 @@
 """Fields in requests (contract 4): the common members, the members of each type, and the rules between members."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Annotated, ClassVar, Literal, Self
@@ -12,8 +11,7 @@ from esign.core.document.document import FieldType
 from esign.core.document.field_types import InvalidValue
 from esign.core.document.field_values import prefill
 from esign.core.document.placement import complete_size
-from esign.core.errors import Detail
-from esign.web.api.field_options import (
+from esign.web.values.field_options import (
     AutofillOptions,
     CheckboxOptions,
     DateOptions,
@@ -228,36 +226,3 @@ AnyFieldInput = Annotated[
     | DropdownField,
     Field(discriminator="type"),
 ]
-
-
-# ---------- rules across the check boxes of a group ----------
-
-
-def find_group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
-    """Yield a problem for each group that its recipient could never fill in.
-
-    `path` is the JSON Pointer of the recipient.
-    """
-    groups: dict[str, dict[int, core.Field]] = {}
-    for n, field in enumerate(fields):
-        if name := field.options.get("group"):
-            groups.setdefault(name, {})[n] = field
-    for boxes in groups.values():
-        yield from _find_group_problem(boxes, path)
-
-
-def _find_group_problem(boxes: dict[int, core.Field], path: str) -> Iterator[Detail]:
-    least = max(boxes, key=lambda n: boxes[n].options.get("minChecked") or 0)
-    limits = {n: box.options["maxChecked"] for n, box in boxes.items() if box.options.get("maxChecked")}
-    fewest = boxes[least].options.get("minChecked") or 0
-    free = sum(not (box.read_only and box.value is False) for box in boxes.values())
-    forced = sum(box.required or (box.read_only and box.value is True) for box in boxes.values())
-    if fewest > free:
-        yield Detail(f"{path}/fields/{least}/minChecked", f"Only {free} boxes can be ticked.", "range")
-    if limits:
-        most = min(limits, key=lambda n: limits[n])
-        where = f"{path}/fields/{most}/maxChecked"
-        if limits[most] < fewest:
-            yield Detail(where, f"The group asks for at least {fewest} ticks.", "range")
-        elif limits[most] < forced:
-            yield Detail(where, f"{forced} boxes of the group have to be ticked.", "range")

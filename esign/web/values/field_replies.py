@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from esign.core.document import document as core
 from esign.core.document.document import FieldType, Ink
-from esign.web.api.field_options import (
+from esign.web.values.field_options import (
     AutofillOptions,
     CheckboxOptions,
     DateOptions,

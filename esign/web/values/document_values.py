@@ -1,0 +1,72 @@
+"""The types of the members of documents, their recipients, and templates (contract 3.2, 3.3)."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from esign.core.language import Tag
+from esign.web.values.field_requests import AnyFieldInput
+from esign.web.values.rules import FILE_NAME, HTTPS_URL, check_file_name, check_https_url
+from esign.web.values.schema import BoundedText, Multiline, TextPattern, refusal
+
+# The most that the settings can allow. A longer list is refused before anything is made from its entries.
+MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
+
+# The roles of recipients and their ways of authentication. Templates take the same.
+RoleName = Literal["signer", "approver", "viewer", "cc"]
+Authentication = Literal["link", "email_code", "access_code"]
+AccessCode = Annotated[
+    str,
+    BoundedText(4, 64),
+    Field(
+        description="Agreed upon with the recipient beforehand; stored as a mac and never shown again.",
+        json_schema_extra={"writeOnly": True},
+    ),
+]
+Locale = Tag
+OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte would need another way of sealing
+FileName = Annotated[
+    str, BoundedText(1, 255), AfterValidator(check_file_name), Field(json_schema_extra=FILE_NAME)
+]
+FileContent = Annotated[
+    str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
+]
+Title = Annotated[str, BoundedText(1, 200)]
+Subject = Annotated[str, BoundedText(0, 200)]
+Message = Annotated[str, Multiline(5_000)]
+Days = Annotated[int, Field(ge=1, le=365)]
+Order = Annotated[int, Field(ge=1, le=100)]
+PersonName = Annotated[str, BoundedText(1, 200)]
+RedirectUrl = Annotated[
+    str, BoundedText(1, 2_048), AfterValidator(check_https_url), Field(json_schema_extra=HTTPS_URL)
+]
+ExternalId = Annotated[str, BoundedText(0, 200)]
+Note = Annotated[str, Multiline(1_000)]
+ReminderDays = Annotated[int, Field(ge=1, le=90)]
+ReminderCount = Annotated[int, Field(ge=0, le=10)]
+RoleKey = Annotated[str, TextPattern(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
+NAMED = "A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
+MetadataKey = Annotated[str, TextPattern(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
+Metadata = Annotated[dict[MetadataKey, Annotated[str, BoundedText(0, 500)]], Field(max_length=20)]
+Fields = Annotated[tuple[AnyFieldInput, ...], Field(max_length=MOST_FIELDS)]
+
+
+class FieldedEntry(Protocol):
+    """An entry that may have fields."""
+
+    @property
+    def fields(self) -> tuple[AnyFieldInput, ...] | None: ...
+
+
+Entries = TypeVar("Entries", bound=Sequence[FieldedEntry])
+
+
+def check_field_count(entries: Entries) -> Entries:
+    """Return the entries unchanged.
+
+    Raise, before fields are made from them, if they have more fields in all than the settings can allow.
+    """
+    if sum(len(entry.fields or ()) for entry in entries) > MOST_FIELDS:
+        raise refusal("length", f"At most {MOST_FIELDS} fields in all.")
+    return entries
