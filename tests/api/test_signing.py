@@ -14,6 +14,7 @@ import pytest_asyncio
 from PIL import Image
 
 from esign.actions.signing import signing, typed_signature
+from esign.actions.signing.visits import Visitor
 from esign.core.actor import Origin
 from esign.core.document import consent
 from esign.core.errors import Problem
@@ -229,9 +230,7 @@ async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Si
     _, person = await sent(site)
     runtime = replace(site.runtime, pdf=cast(Workers, Failing()))
     with pytest.raises(Problem, match="unavailable"):
-        await typed_signature.draw_letters(
-            runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a"
-        )
+        await typed_signature.draw_letters(runtime, Visitor(person.link.rpartition("/")[2]), "Ada", "a")
 
 
 def drawing() -> dict[str, str]:
@@ -443,7 +442,7 @@ async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -
     drawn = io.BytesIO()
     Image.new("RGB", (60, 20), "black").save(drawn, "PNG")
     url = f"data:image/png;base64,{base64.b64encode(drawn.getvalue()).decode()}"
-    visitor = signing.Visitor(person.link.rpartition("/")[2])
+    visitor = Visitor(person.link.rpartition("/")[2])
     answers = {"signature": {"kind": "drawn", "picture": url}}
     with pytest.raises(Problem, match="not_found"):
         await signing.complete(runtime, visitor, answers, consent.hash_wording("en"), Origin())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from esign.actions.document import page_views
 from esign.actions.signing import signing
-from esign.actions.signing.signing import Visitor
+from esign.actions.signing.visits import Visitor
 from esign.core.document.document import Document
 from esign.core.people.account import Organisation
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
@@ -54,13 +54,7 @@ class ShownDocument:
 async def find_shown_document(runtime: Runtime, visitor: Visitor, number: int) -> ShownDocument | None:
     """Return the document, or None if the link does not show its pages or there is no page of that number."""
     seen = await signing.find(runtime, visitor)
-    if (
-        seen.document is None
-        or not signing.may_show_pages(seen)
-        or not 1 <= number <= seen.document.page_count
-    ):
-        return None
-    if seen.organisation is None or seen.recipient is None:
+    if not signing.may_show_pages(seen) or not 1 <= number <= seen.document.page_count:
         return None
     turn = QueueTurn(PdfJobKind.PREVIEW, seen.document.organisation_id, seen.recipient.id)
     return ShownDocument(seen.document, seen.organisation, turn)

@@ -1,6 +1,7 @@
 """Lets a recipient whose document has expired ask for a new link."""
 
-from esign.actions.signing.signing import Visit, Visitor, find_proven, get_linked_document, show_link
+from esign.actions.signing.signing import find_proven, get_linked_document, show_link
+from esign.actions.signing.visits import Visit, Visitor
 from esign.core.actor import Origin
 from esign.core.document.state import renew_link
 from esign.runtime import Runtime
@@ -12,7 +13,6 @@ from esign.store.queue import audit_entries
 async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
     """Notify the sender that the recipient asks for a new link, at most once an hour, and return the visit."""
     seen = await find_proven(runtime, visitor)
-    assert seen.document is not None and seen.recipient is not None and seen.organisation is not None
     person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
 
     async def write(tx: Transaction) -> None:

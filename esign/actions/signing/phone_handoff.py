@@ -4,9 +4,10 @@ The desktop shows a code, the phone draws, and the desktop decides whether to us
 """
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from esign.actions.signing import signature_images, signing
-from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.visits import OpenVisit, Visit, Visitor
 from esign.core.document import handoff as rules
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.handoff import Handoff, Progress
@@ -32,17 +33,24 @@ class OfferedHandoff:
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
-    """What the link for the phone shows. `state` is one of open, sent, expired and unknown.
+class OpenPhone:
+    """A link for the phone that waits for a drawing of this kind."""
 
-    Only a link that is open gives the document.
-    """
+    state: ClassVar[str] = "open"
+    document: Document
+    recipient: Recipient
+    organisation: Organisation
+    kind: str
 
-    state: str
-    document: Document | None = None
-    recipient: Recipient | None = None
-    organisation: Organisation | None = None
-    kind: str = "signature"
+
+@dataclass(frozen=True, slots=True)
+class ClosedPhone:
+    """A link for the phone that gives nothing of the document, because of its state."""
+
+    state: Literal["sent", "expired", "unknown"]
+
+
+Phone = OpenPhone | ClosedPhone
 
 
 # ---------- at the desk ----------
@@ -85,7 +93,7 @@ async def find_progress(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Pr
 
 def require_signer(seen: Visit) -> Recipient:
     """Return the recipient if it is their turn to act. Raises `recipient_not_active`."""
-    if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
+    if not isinstance(seen, OpenVisit) or not seen.recipient.acting:
         raise Problem("recipient_not_active")
     return seen.recipient
 
@@ -97,18 +105,18 @@ async def find_phone(runtime: Runtime, token: str) -> Phone:
     """Return what the link shows. Nothing changes, so that a link scanner does not use up the link."""
     found = await phone_handoffs.find(runtime.db, token)
     if found is None:
-        return Phone("unknown")
+        return ClosedPhone("unknown")
     progress = found.progress(runtime.clock.now())
     if progress is Progress.EXPIRED:
-        return Phone("expired")
+        return ClosedPhone("expired")
     if progress is Progress.RECEIVED:
-        return Phone("sent")
+        return ClosedPhone("sent")
     document = await documents.get(runtime.db, found.document_id)
     person = document.recipient(found.recipient_id)
     if document.status is not Status.SENT or not person.is_active:
-        return Phone("expired")
+        return ClosedPhone("expired")
     organisation = await organisations.get(runtime.db, document.organisation_id)
-    return Phone("open", document, person, organisation, found.kind)
+    return OpenPhone(document, person, organisation, found.kind)
 
 
 async def arrive(runtime: Runtime, token: str) -> Phone:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, assert_never
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import printable_text
@@ -11,11 +11,27 @@ from esign.actions.base.transition import perform_transition
 from esign.actions.document import documents as acting
 from esign.actions.mail import mail_breaker
 from esign.actions.signing import signature_images
+from esign.actions.signing.visits import (
+    CancelledVisit,
+    CodeVisit,
+    CompletedVisit,
+    DeclinedVisit,
+    ExpiredVisit,
+    KnownVisit,
+    OpenVisit,
+    ProvenVisit,
+    RenewalVisit,
+    SealingVisit,
+    UnknownVisit,
+    Visit,
+    Visitor,
+    WaitingVisit,
+)
 from esign.core.actor import Origin
 from esign.core.document import challenge
 from esign.core.document import consent as wording
 from esign.core.document import signing_link as own_link
-from esign.core.document.challenge import ChallengeStanding, Method
+from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Field, Ink, Recipient, RecipientStatus, Role, Status
 from esign.core.document.field_values import fill_fields
 from esign.core.document.filename import name_file
@@ -37,53 +53,12 @@ from esign.store.queue import audit_entries
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
 
-STATES = {
-    Status.SEALING: "sealing",
-    Status.COMPLETED: "completed",
-    Status.DECLINED: "declined",
-    Status.EXPIRED: "expired",
-    Status.CANCELLED: "cancelled",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """The visitor of a signing link: its token, and the session of the browser, in which the code may have been
-    entered.
-    """
-
-    token: str
-    session: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """What a signing link shows.
-
-    `state` is one of code, open, waiting, sealing, completed, declined, expired, expired-asked, cancelled and
-    unknown. An unknown link has no document, and does not tell whether there is one. In state code it shows
-    nothing of the document, not even its status, but only the `standing` of its codes. `asked_at` is when the
-    recipient of an expired document asked for a new link, if ever. `mails` says whether e-mails leave now, so
-    that the page may promise one.
-    """
-
-    state: str
-    document: Document | None = None
-    recipient: Recipient | None = None
-    organisation: Organisation | None = None
-    standing: ChallengeStanding | None = None
-    asked_at: Instant | None = None
-    mails: bool = True
-
-
-UNKNOWN = Visit("unknown")
-
 
 async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
     """Return what the link shows. Nothing changes, except that a document whose time is over expires."""
     link = await signing_links.find(runtime.db, visitor.token, runtime.clock.now())
     if link is None:
-        return UNKNOWN
+        return UnknownVisit()
     document = await acting.expire_if_due(runtime, await documents.get(runtime.db, link.document_id))
     return await show_link(runtime, document, link.recipient_id, visitor)
 
@@ -92,44 +67,52 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
     """Return what a link of the recipient shows."""
     now = runtime.clock.now()
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
-        return UNKNOWN
-    recipient, standing = document.recipient(recipient_id), None
+        return UnknownVisit()
+    recipient = document.recipient(recipient_id)
     organisation = await organisations.get(runtime.db, document.organisation_id)
-    state, method = name_state(document, recipient), recipient.authentication
-    proven = method == Method.LINK or await challenges.is_proven(
-        runtime.db, visitor.session, recipient_id, now
-    )
-    if not proven:  # in every state of the document, also before the recipient's turn and after the end
-        state = "code"
-        standing = challenge.find_standing(method, await challenges.get(runtime.db, recipient_id), now)
-    asked_at = None
-    if state == "expired":
-        asked_at = await audit_entries.find_last_time(runtime.db, document.id, renew_link.ASKED, recipient_id)
-        state = "expired-asked" if renew_link.is_recent(asked_at, now) else state
     mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
-    return Visit(state, document, recipient, organisation, standing, asked_at, mails)
+    link = (document, recipient, organisation, mails)
+    method = recipient.authentication
+    if method != Method.LINK and not await challenges.is_proven(
+        runtime.db, visitor.session, recipient_id, now
+    ):  # in every state of the document, also before the recipient's turn and after the end
+        return CodeVisit(
+            *link, challenge.find_standing(method, await challenges.get(runtime.db, recipient_id), now)
+        )
+    match document.status:
+        case Status.DRAFT | Status.SENT:
+            return OpenVisit(*link) if recipient.is_active else WaitingVisit(*link)
+        case Status.SEALING:
+            return SealingVisit(*link)
+        case Status.COMPLETED:
+            return CompletedVisit(*link)
+        case Status.DECLINED:
+            return DeclinedVisit(*link)
+        case Status.EXPIRED:
+            asked_at = await audit_entries.find_last_time(
+                runtime.db, document.id, renew_link.ASKED, recipient_id
+            )
+            return (
+                RenewalVisit(*link) if renew_link.is_recent(asked_at, now) else ExpiredVisit(*link, asked_at)
+            )
+        case Status.CANCELLED:
+            return CancelledVisit(*link)
+        case never:
+            assert_never(never)
 
 
-def name_state(document: Document, recipient: Recipient) -> str:
-    """Return the state of the link.
-
-    It is `waiting` before the recipient's turn, and after it while others have to act.
-    """
-    return STATES.get(document.status) or ("open" if recipient.is_active else "waiting")
-
-
-async def find(runtime: Runtime, visitor: Visitor) -> Visit:
+async def find(runtime: Runtime, visitor: Visitor) -> KnownVisit:
     """Return the visit of a link that exists. Raises UnknownLink."""
     seen = await visit(runtime, visitor)
-    if seen.document is None:
+    if isinstance(seen, UnknownVisit):
         raise UnknownLink()
     return seen
 
 
-async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
+async def find_proven(runtime: Runtime, visitor: Visitor) -> ProvenVisit:
     """Return the visit of a link whose code, if any, was entered. Raises `recipient_not_active` before that."""
     seen = await find(runtime, visitor)
-    if seen.state == "code":
+    if isinstance(seen, CodeVisit):
         raise Problem("recipient_not_active", "Enter your code first.")
     return seen
 
@@ -173,7 +156,6 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
     `decide(document, recipient, now)` returns the outcome.
     """
     seen = await find_proven(runtime, visitor)
-    assert seen.recipient is not None
     recipient_id, now = seen.recipient.id, runtime.clock.now()
 
     route: list[LinkRoute | None] = []
@@ -198,13 +180,12 @@ async def complete(
     `answers` maps field ids to JSON values; `consent` is the hash of the words that were shown.
     """
     seen = await find_proven(runtime, visitor)
-    document, person, organisation = seen.document, seen.recipient, seen.organisation
-    assert document is not None and person is not None and organisation is not None
+    document, person = seen.document, seen.recipient
     now = runtime.clock.now()
     lifecycle.require_open(document, now)
     lifecycle.require_turn(document, person)
     check_consent(consent, person.role)
-    given = await check_answers(runtime, document, person, organisation, answers)
+    given = await check_answers(runtime, document, person, seen.organisation, answers)
     agreed = f"{wording.VERSION} {consent}"
 
     route: list[LinkRoute | None] = []
@@ -281,17 +262,22 @@ async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]
     Raises `not_found`.
     """
     seen = await find(runtime, visitor)
-    assert seen.document is not None
     if not may_show_pages(seen):
         raise Problem("not_found")
     return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)
 
 
-def may_show_pages(seen: Visit) -> bool:
+def may_show_pages(seen: KnownVisit) -> bool:
     """Return whether the link shows pages. It does not after the document is closed, or before the recipient's turn."""
-    assert seen.recipient is not None
-    finished = seen.recipient.status is RecipientStatus.COMPLETED
-    return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
+    match seen:
+        case OpenVisit() | SealingVisit() | CompletedVisit():
+            return True
+        case WaitingVisit():
+            return seen.recipient.status is RecipientStatus.COMPLETED
+        case CodeVisit() | DeclinedVisit() | ExpiredVisit() | RenewalVisit() | CancelledVisit():
+            return False
+        case never:
+            assert_never(never)
 
 
 async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
@@ -301,7 +287,6 @@ async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tup
     """
     seen = await find_proven(runtime, visitor)
     document, person = seen.document, seen.recipient
-    assert document is not None and person is not None
     if document.status is not Status.COMPLETED or document.seal is None:
         raise Problem("document_not_completed", current_status=document.status)
     content = await blobs.get(runtime.db, document.seal.sha256)

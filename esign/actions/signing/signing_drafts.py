@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from esign.actions.signing.signing import Visit, Visitor, find, get_linked_document
+from esign.actions.signing.signing import find, get_linked_document
+from esign.actions.signing.visits import OpenVisit, Visitor
 from esign.core.document import signing_draft as rules
 from esign.core.document.signing_draft import EnteredValue, SigningDraft
 from esign.core.document.state import lifecycle
@@ -26,9 +27,8 @@ class KeptEntries:
     values: Mapping[str, EnteredValue] = field(default_factory=dict)
 
 
-async def read_entries(runtime: Runtime, seen: Visit) -> SigningDraft:
+async def read_entries(runtime: Runtime, seen: OpenVisit) -> SigningDraft:
     """Return the stored entries of an open page."""
-    assert seen.recipient is not None
     return await signing_drafts.get(runtime.db, seen.recipient.id, runtime.vault)
 
 
@@ -38,8 +38,7 @@ async def keep(
     """Store newer entries, and return the entries that are newer elsewhere. Without entries nothing is written."""
     seen, now = await find(runtime, visitor), runtime.clock.now()
     person = seen.recipient
-    assert person is not None
-    if seen.state != "open" or not person.acting:
+    if not isinstance(seen, OpenVisit) or not person.acting:
         return KeptEntries(seen.state, now)
     rules.check_values(person, given)
 

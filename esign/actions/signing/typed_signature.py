@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from esign.actions.base import printable_text
 from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.signing import signature_images, signing
-from esign.actions.signing.signing import Visitor
+from esign.actions.signing.visits import OpenVisit, Visitor
 from esign.core.errors import Problem
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
@@ -23,7 +23,7 @@ class Lettering:
 async def draw_letters(runtime: Runtime, visitor: Visitor, text: object, hand: object) -> Lettering:
     """Return the drawn text. Nothing changes. Raises `recipient_not_active` if there is nothing to sign."""
     seen = await signing.find_proven(runtime, visitor)
-    if seen.state != "open" or seen.document is None or seen.recipient is None or not seen.recipient.acting:
+    if not isinstance(seen, OpenVisit) or not seen.recipient.acting:
         raise Problem("recipient_not_active")
     ink = signature_images.read_typed({"text": text, "hand": hand}, "/text")
     assert ink.text is not None

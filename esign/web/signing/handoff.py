@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.phone_handoff import OfferedHandoff, Phone
-from esign.actions.signing.signing import Visitor
+from esign.actions.signing.phone_handoff import ClosedPhone, OfferedHandoff, Phone
+from esign.actions.signing.visits import Visitor
 from esign.core.document.handoff import Progress
 from esign.core.errors import UnknownLink
 from esign.core.instant import SECOND
@@ -84,9 +84,9 @@ class HandoffPages:
             request.query_params.get("lang"),
             find_accepted(request.headers.get("accept-language")),
         )
-        if seen.state == "unknown":
-            request.scope["esign.problem"] = UnknownLink()
-        if seen.document is None or seen.recipient is None or seen.organisation is None:
+        if isinstance(seen, ClosedPhone):
+            if seen.state == "unknown":
+                request.scope["esign.problem"] = UnknownLink()
             words = self.library.choose(wanted, browser)
             shown = {
                 "t": words,

@@ -41,7 +41,7 @@ DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extr
 class LinkFacts:
     """What every page about a document needs.
 
-    `address` is the path of the link. `asked_at` is when the recipient asked for a new link.
+    `address` is the path of the link.
     """
 
     document: Document
@@ -49,7 +49,6 @@ class LinkFacts:
     organisation: Organisation
     words: SigningWords
     address: str
-    asked_at: Instant | None = None
 
     @property
     def zone(self) -> str:

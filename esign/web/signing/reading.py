@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.signing import Visitor
+from esign.actions.signing.visits import Visitor
 from esign.core.errors import Problem
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.routes import get_runtime, read_visitor

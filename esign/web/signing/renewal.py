@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.visits import Visit, Visitor
 from esign.core.actor import Origin
 from esign.web.signing import body
 from esign.web.signing.routes import answer_state, get_origin, get_runtime, read_visitor

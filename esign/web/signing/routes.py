@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions.signing.signing import Visit, Visitor
 from esign.actions.signing.signing_drafts import KeptEntries
+from esign.actions.signing.visits import CodeVisit, OpenVisit, SealingVisit, UnknownVisit, Visit, Visitor
 from esign.core.actor import Origin
 from esign.core.document.signing_draft import EnteredValue, SigningDraft
 from esign.core.errors import UnknownLink
@@ -19,6 +19,7 @@ from esign.web.pages import Pages, make_attachment
 from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import WordLibrary
 
+PLAIN = ("dom.js",)
 CODE = ("dom.js", "code.js")
 READ = ("dom.js", "reading.js")
 RENEW = ("dom.js", "renew.js")
@@ -68,7 +69,7 @@ class RecipientAuthActions(Protocol):
 class DraftActions(Protocol):
     """What these pages need of `actions.signing.signing_drafts`."""
 
-    async def read_entries(self, runtime: Any, seen: Visit) -> SigningDraft: ...
+    async def read_entries(self, runtime: Any, seen: OpenVisit) -> SigningDraft: ...
 
     async def keep(
         self, runtime: Any, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
@@ -112,34 +113,35 @@ class SigningPages:
             request.query_params.get("lang"),
             find_accepted(request.headers.get("accept-language")),
         )
-        if seen.document is None or seen.recipient is None or seen.organisation is None:
+        if isinstance(seen, UnknownVisit):
             request.scope["esign.problem"] = UnknownLink()
-            words = self.library.choose(wanted, browser)
-            return self.pages.page(
-                "signing/state.html", {"state": "unknown", **states.build_unknown_page(words)}
-            )
+            unknown = states.build_unknown_page(self.library.choose(wanted, browser))
+            return self.pages.page("signing/state.html", {"state": seen.state, **unknown})
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
         if not seen.mails:
             words = words.without_mail()
-        facts = page.LinkFacts(
-            seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.asked_at
-        )
+        facts = page.LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
         now = get_runtime(request).clock.now()
-        if seen.standing is not None:
-            asked = codes.build_code_page(facts, seen.standing, now)
-            return self.pages.page("signing/code.html", {"state": "code", "modules": CODE, **asked})
-        if seen.state == "open" and not seen.recipient.acting:
-            shown = page.build_reading_page(facts, now)
-            return self.pages.page("signing/read.html", {"state": "open", "modules": READ, **shown})
-        if seen.state == "open":
-            shown = page.build_signing_page(
-                facts, now, await self.drafting.read_entries(get_runtime(request), seen)
-            )
-            return self.pages.page("signing/sign.html", {"state": "open", "modules": PATH, **shown})
-        closed = states.build_closed_page(facts, seen.state)
-        modules = RENEW if closed["may_renew"] else SEALING if seen.state == "sealing" else ("dom.js",)
-        return self.pages.page("signing/state.html", {"state": seen.state, "modules": modules, **closed})
+        modules: tuple[str, ...]
+        match seen:
+            case CodeVisit():
+                template, modules = "code", CODE
+                shown = codes.build_code_page(facts, seen.standing, now)
+            case OpenVisit() if seen.recipient.acting:
+                template, modules = "sign", PATH
+                draft = await self.drafting.read_entries(get_runtime(request), seen)
+                shown = page.build_signing_page(facts, now, draft)
+            case OpenVisit():
+                template, modules = "read", READ
+                shown = page.build_reading_page(facts, now)
+            case _:
+                template = "state"
+                shown = states.build_closed_page(facts, seen)
+                modules = (
+                    RENEW if shown["may_renew"] else SEALING if isinstance(seen, SealingVisit) else PLAIN
+                )
+        return self.pages.page(f"signing/{template}.html", {"state": seen.state, "modules": modules, **shown})
 
     async def send_code(self, request: Request) -> Response:
         """Send the recipient a code by mail, and answer the state."""
@@ -195,7 +197,7 @@ class SigningPages:
     async def status(self, request: Request) -> Response:
         """Answer the state of the link."""
         seen = await self.actions.visit(get_runtime(request), read_visitor(request))
-        if seen.document is None:
+        if isinstance(seen, UnknownVisit):
             request.scope["esign.problem"] = UnknownLink()
         return answer_state(seen)
 

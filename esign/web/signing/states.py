@@ -1,14 +1,24 @@
 """The values of the pages that show a state: waiting, sealing, completed, declined, expired, cancelled, unknown."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from esign.actions.signing.visits import (
+    CancelledVisit,
+    ClosedVisit,
+    CompletedVisit,
+    DeclinedVisit,
+    ExpiredVisit,
+    RenewalVisit,
+    SealingVisit,
+    WaitingVisit,
+)
 from esign.core.document.document import MailDelivery, Recipient, RecipientStatus
 from esign.core.document.state.renew_link import may_ask
+from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
 from esign.web.signing.page import PARTS, LinkFacts, build_frame, measure_picture
 from esign.web.signing.words import SigningWords
@@ -135,12 +145,12 @@ def build_declined(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_expired(facts: LinkFacts) -> dict[str, Any]:
+def build_expired(facts: LinkFacts, asked_at: Instant | None) -> dict[str, Any]:
     """Return the page of an expired document, with the offer to ask for a new link."""
     t = facts.words
     until = t.date(facts.document.expires_at or facts.document.updated_at, facts.zone)
     finished = facts.recipient.completed_at is not None
-    asked = t.moment(facts.asked_at, facts.zone) if facts.asked_at is not None else None
+    asked = t.moment(asked_at, facts.zone) if asked_at is not None else None
     return {
         "view": "expired",
         "title": t("expired_title"),
@@ -172,20 +182,30 @@ def build_cancelled(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-STATES: Mapping[str, Callable[[LinkFacts], dict[str, Any]]] = {
-    "waiting": build_waiting,
-    "sealing": build_sealing,
-    "completed": build_completed,
-    "declined": build_declined,
-    "expired": build_expired,
-    "expired-asked": build_renewed,
-    "cancelled": build_cancelled,
-}
+def build_closed_page(facts: LinkFacts, seen: ClosedVisit) -> dict[str, Any]:
+    """Return the values of `state.html` for a link in a state other than open."""
+    return {"note": None, "after": None, "may_renew": False, **build_frame(facts), **build_state(facts, seen)}
 
 
-def build_closed_page(facts: LinkFacts, state: str) -> dict[str, Any]:
-    """Return the values of `state.html` for a document in a state other than open."""
-    return {"note": None, "after": None, "may_renew": False, **build_frame(facts), **STATES[state](facts)}
+def build_state(facts: LinkFacts, seen: ClosedVisit) -> dict[str, Any]:
+    """Return what the page says about its state."""
+    match seen:
+        case WaitingVisit():
+            return build_waiting(facts)
+        case SealingVisit():
+            return build_sealing(facts)
+        case CompletedVisit():
+            return build_completed(facts)
+        case DeclinedVisit():
+            return build_declined(facts)
+        case ExpiredVisit():
+            return build_expired(facts, seen.asked_at)
+        case RenewalVisit():
+            return build_renewed(facts)
+        case CancelledVisit():
+            return build_cancelled(facts)
+        case never:
+            assert_never(never)
 
 
 def build_unknown_page(words: SigningWords) -> dict[str, Any]:

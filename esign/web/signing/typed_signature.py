@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.signing import Visitor
 from esign.actions.signing.typed_signature import Lettering
+from esign.actions.signing.visits import Visitor
 from esign.web.signing import body
 from esign.web.signing.routes import answer_json, get_runtime, read_visitor
 

@@ -12,9 +12,22 @@ from PIL import Image, ImageDraw
 
 from esign.actions.signing.recipient_auth import make_refusal
 from esign.actions.signing.signature_images import read_typed
-from esign.actions.signing.signing import Visit, Visitor
 from esign.actions.signing.signing_drafts import KeptEntries
 from esign.actions.signing.typed_signature import Lettering
+from esign.actions.signing.visits import (
+    CancelledVisit,
+    CodeVisit,
+    CompletedVisit,
+    DeclinedVisit,
+    ExpiredVisit,
+    OpenVisit,
+    RenewalVisit,
+    SealingVisit,
+    UnknownVisit,
+    Visit,
+    Visitor,
+    WaitingVisit,
+)
 from esign.config import Config
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import consent
@@ -204,6 +217,20 @@ ORGANISATION = Organisation(
 SEAL = Seal("B-B", NOW, "4" * 64, 412_345, 3, "Esign", False, "5" * 64)
 
 
+VISITS = {
+    kind.state: kind
+    for kind in (
+        OpenVisit,
+        WaitingVisit,
+        SealingVisit,
+        CompletedVisit,
+        DeclinedVisit,
+        RenewalVisit,
+        CancelledVisit,
+    )
+}
+
+
 class MemoryPort:
     """Behaves as the actions do, by the same rules; `calls` keeps what was asked for, in order."""
 
@@ -233,12 +260,14 @@ class MemoryPort:
         return self.seen()
 
     def seen(self) -> Visit:
+        link = (self.document, self.recipient, self.organisation, True)
         if self.state == "unknown":
-            return Visit("unknown")
-        standing = self.standing if self.state == "code" else None
-        return Visit(
-            self.state, self.document, self.recipient, self.organisation, standing, asked_at=self.asked_at
-        )
+            return UnknownVisit()
+        if self.state == "code":
+            return CodeVisit(*link, self.standing)
+        if self.state == "expired":
+            return ExpiredVisit(*link, self.asked_at)
+        return VISITS[self.state](*link)
 
     def known(self, visitor: Visitor) -> None:
         if visitor.token != TOKEN or self.state == "unknown":
@@ -249,7 +278,7 @@ class MemoryPort:
     async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
         if self.broken:
             raise self.broken
-        return self.seen() if visitor.token == TOKEN else Visit("unknown")
+        return self.seen() if visitor.token == TOKEN else UnknownVisit()
 
     async def view(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit:
         self.known(visitor)

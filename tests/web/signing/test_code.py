@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.visits import Visit, Visitor
 from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND

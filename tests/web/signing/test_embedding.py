@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.visits import UnknownVisit, Visit, Visitor
 from esign.core.document.document import RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import CODE, ORGANISATION, SESSION, STATES, MemoryPort, a_document, a_recipient
@@ -20,7 +20,7 @@ class Listed(MemoryPort):
     async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
         seen = await super().visit(runtime, visitor)
         listing = replace(ORGANISATION, embed_origins=(APP, SECOND))
-        return replace(seen, organisation=listing) if seen.organisation else seen
+        return replace(seen, organisation=listing) if not isinstance(seen, UnknownVisit) else seen
 
 
 def ancestors(headers: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from esign.actions.signing.visits import OpenVisit
 from esign.core.document import consent
 from esign.core.document.document import FieldType, Ink, RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
@@ -186,7 +187,7 @@ async def test_the_date_of_signing_is_the_day_at_the_organisation() -> None:
 async def test_a_colour_that_is_none_never_reaches_the_sheet() -> None:
     port = MemoryPort()
     seen = port.seen()
-    assert seen.organisation is not None
+    assert isinstance(seen, OpenVisit)
     bad = replace(seen, organisation=replace(seen.organisation, colour="red;} body{display:none"))
 
     class Odd(MemoryPort):
