@@ -51,7 +51,7 @@ async def test_a_link_that_was_handed_out_ends_when_the_role_behind_it_is_raised
     if raised:
         assert (await members.get(office.runtime.db, id)).status is MemberStatus.INVITED  # type: ignore[union-attr]
         newest = (await office.site.api.ok("GET", "/audit?type=member.invited&limit=1"))["data"][0]
-        assert newest["data"] == {"memberId": id, "role": after, "again": True, "mailed": False}
+        assert newest["data"] == {"memberId": id, "role": after, "again": True, "linkShown": False}
         mailed = await office.link(email)
         assert (await office.visitor().post(mailed, name="New", password=PASSWORD)).status == 303
     found = await members.get(office.runtime.db, id)
