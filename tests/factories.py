@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.document.document import (
     Document,
     Field,
@@ -34,6 +34,7 @@ NOW: Instant = parse("2026-11-21T00:00:00Z")
 ORGANISATION = "org_01kzt0v8q3e5m7p9r1s3t5v7w9"
 SENDER = Actor("api_key", "key_1", "ci")
 ORIGIN = Origin("203.0.113.7", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0")
+AUTHOR = Author(SENDER, ORIGIN)
 A4 = PageGeometry(595.0, 842.0, 0)
 TYPED = Ink("typed", text="Jo Li", hand="a")
 UPLOADED, PREPARED, IMAGE = b"the file as uploaded", b"the file as normalised", b"a picture of page 1"
@@ -113,7 +114,7 @@ def a_document(*recipients: Recipient, **changes: Any) -> Document:
 
 def a_sent_document(*recipients: Recipient, now: Instant = NOW, **changes: Any) -> Document:
     """A draft sent at `now` by the rules themselves: its first group is invited."""
-    return lifecycle.send(a_document(*recipients, **changes), SENDER, ORIGIN, now).document
+    return lifecycle.send(a_document(*recipients, **changes), AUTHOR, now).document
 
 
 def a_role(key: str = "customer", **changes: Any) -> TemplateRole:

@@ -16,7 +16,7 @@ import pypdfium2
 from PIL import Image, ImageDraw
 
 from esign.actions.sealing.certificate_page import gather_facts
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.document import audit, consent
 from esign.core.document.document import Document, Ink, Recipient, Role
 from esign.core.document.state import lifecycle
@@ -132,7 +132,7 @@ def a_story(language: str, count: int, **changes: Any) -> Story:
     story = Story(draft)
     story.tell(lifecycle.create(draft, PLACES[2], story.now))
     story.now += 9 * MINUTE
-    story.tell(lifecycle.send(story.document, SENDER, PLACES[2], story.now))
+    story.tell(lifecycle.send(story.document, Author(SENDER, PLACES[2]), story.now))
     if count > 3:
         for _ in range(6):
             story.now += DAY

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from esign.actions.document import files
 from esign.actions.document.files import DocumentFile
-from esign.core.actor import SYSTEM
+from esign.core.actor import SYSTEM, Author
 from esign.web.pages import make_attachment
 
 
@@ -36,7 +36,8 @@ async def send_file(request: Request) -> Response:
     file = await files.redeem(runtime, request.path_params["ticket"])
     if request.method == "HEAD":
         return make_head_response(file)
-    return make_file_response(file, await files.read(runtime, file, SYSTEM, request.scope["esign.origin"]))
+    author = Author(SYSTEM, request.scope["esign.origin"])
+    return make_file_response(file, await files.read(runtime, file, author))
 
 
 routes = [Route("/download/{ticket}", send_file)]

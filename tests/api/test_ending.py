@@ -8,7 +8,7 @@ import pytest
 
 from esign.actions.document import files
 from esign.actions.mail import embedded_outbox
-from esign.core.actor import Actor, Mode, Origin, Owner
+from esign.core.actor import Actor, Author, Mode, Origin, Owner
 from esign.core.document import audit
 from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
@@ -233,7 +233,8 @@ async def test_a_download_that_a_deletion_overtakes_leaves_nothing_in_the_trail(
     file = await files.describe_file(site.runtime, owner, document["id"], "original")
     assert (await delete(site, document["id"])).status == 200
     with pytest.raises(Problem) as refused:
-        await files.read(site.runtime, file, Actor("api_key", "key_1", "ci"), Origin("192.0.2.1", "client/1"))
+        author = Author(Actor("api_key", "key_1", "ci"), Origin("192.0.2.1", "client/1"))
+        await files.read(site.runtime, file, author)
     assert refused.value.code == "not_found"
     trail = await audit_entries.find_entries(site.runtime.db, document["id"])
     assert trail[-1].type == "document.deleted" and not any(line.personal for line in trail)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from esign.actions.base.caller import Caller
 from esign.actions.document import cancel_delete, documents, reminders
-from esign.actions.document.edit_document import ChangeRequest
-from esign.core.actor import Actor, Origin, Owner
+from esign.core.actor import Owner
 from esign.core.document.document import Document
 from esign.core.errors import Problem
 from esign.runtime import Runtime
@@ -23,12 +23,9 @@ class BulkAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """An action and who requests it. `words` is the message of a reminder, or the reason of a cancellation."""
+    """An action on several documents. `words` is the message of a reminder, or the reason of a cancellation."""
 
     deed: BulkAction
-    owner: Owner
-    actor: Actor
-    origin: Origin
     words: str | None = None
     notify: bool = True
 
@@ -56,31 +53,31 @@ async def find(runtime: Runtime, owner: Owner, id: str) -> BulkResult:
         return BulkResult(id, None, problem)
 
 
-async def perform_all(runtime: Runtime, doing: BulkRequest, ids: Sequence[str]) -> list[BulkResult]:
+async def perform_all(
+    runtime: Runtime, caller: Caller, doing: BulkRequest, ids: Sequence[str]
+) -> list[BulkResult]:
     """Perform the action on each document, and return the results in the order of `ids`.
 
     The refusal of one document does not keep the others from being worked.
     """
-    return [await perform_one(runtime, doing, id) for id in ids]
+    return [await perform_one(runtime, caller, doing, id) for id in ids]
 
 
-async def perform_one(runtime: Runtime, doing: BulkRequest, id: str) -> BulkResult:
+async def perform_one(runtime: Runtime, caller: Caller, doing: BulkRequest, id: str) -> BulkResult:
     """Perform the action on one document, and return its result."""
-    found = await find(runtime, doing.owner, id)
+    found = await find(runtime, caller.owner, id)
     if found.document is None:
         return found
-    owner, actor, origin = doing.owner, doing.actor, doing.origin
     try:
         match doing.deed:
             case BulkAction.REMIND:
-                asking = ChangeRequest(owner, id, actor, origin)
-                await reminders.remind_by_hand(runtime, asking, None, doing.words)
+                await reminders.remind_by_hand(runtime, caller, id, None, doing.words)
             case BulkAction.CANCEL:
-                await cancel_delete.cancel(runtime, owner, id, doing.words, doing.notify, actor, origin)
+                await cancel_delete.cancel(runtime, caller, id, doing.words, doing.notify)
             case BulkAction.DELETE:
-                await cancel_delete.delete(runtime, owner, id, actor, origin)
+                await cancel_delete.delete(runtime, caller, id)
             case BulkAction.SEAL:
-                await cancel_delete.retry_seal(runtime, owner, id, actor, origin)
+                await cancel_delete.retry_seal(runtime, caller, id)
     except Problem as problem:
         return BulkResult(id, found.document, problem)
     return found

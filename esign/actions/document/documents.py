@@ -4,10 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from esign.actions.base import printable_text, quota
-from esign.actions.base.transition import Find, Keep, check_revision, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import Find, check_revision, perform_transition
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
-from esign.core.actor import Actor, Origin, Owner
+from esign.core.actor import Actor, Owner
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, File, Recipient, Status
 from esign.core.document.document_filters import DocumentFilters
@@ -45,23 +46,17 @@ class DocumentOrder:
     send: bool = False
 
 
-async def create(
-    runtime: Runtime,
-    owner: Owner,
-    actor: Actor,
-    origin: Origin,
-    order: DocumentOrder,
-    keep: Keep[Document] | None = None,
-) -> Document:
+async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Document:
     """Create a draft (D1) and return it. With `order.send` it is sent at once (D4).
 
     The file is inspected and normalised, and a trial shows that it can be sealed. Raises what `quota.check_quota`,
     `upload.inspect`, `check_placement` and `check_ready` raise.
     """
+    owner, author = caller.owner, caller.author
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
-    document = make_draft(owner, actor, order, uploaded.file, now)
+    document = make_draft(owner, author.actor, order, uploaded.file, now)
     check_placement(document)
 
     if order.send:
@@ -69,13 +64,12 @@ async def create(
 
     async def write(tx: Transaction) -> Document:
         await uploaded.store(tx, now)
-        created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
         if order.send:
             await quota.check_quota(runtime, tx, owner.organisation_id, owner.mode)
-            sent = lifecycle.send(created, actor, origin, now)
+            sent = lifecycle.send(created, author, now)
             created = await outcomes.save(tx, sent, created, runtime.vault, now)
-        if keep is not None:
-            await keep(tx, created)
+        await caller.keep(tx, created)
         return created
 
     created = await runtime.db.write(write)
@@ -112,22 +106,15 @@ def check_placement(document: Document) -> None:
         raise Problem("field_out_of_bounds", details=problems[:100])
 
 
-async def send(
-    runtime: Runtime,
-    owner: Owner,
-    document_id: str,
-    actor: Actor,
-    origin: Origin,
-    keep: Keep[Document] | None = None,
-    revision: int | None = None,
-) -> Document:
+async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
     """Send the draft to its recipients (D4), and return the document.
 
-    Raises `revision_mismatch` if it has another revision than `revision`, `document_not_ready` if something is
+    Raises `revision_mismatch` if it has another revision than the caller has seen, `document_not_ready` if something is
     missing or cannot be printed, and what `quota.check_quota` raises.
     """
+    owner = caller.owner
     found = await get(runtime, owner, document_id)
-    check_revision(found, revision)
+    check_revision(found, caller.revision)
     lifecycle.require(found, Status.DRAFT)
     await check_ready(runtime, found)
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
@@ -142,9 +129,9 @@ async def send(
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
         check_revision(document, found.revision)  # only what was checked above is sent
-        return lifecycle.send(document, actor, origin, now)
+        return lifecycle.send(document, caller.author, now)
 
-    return await perform_transition(runtime, find, decide, outcomes.save, keep)
+    return await perform_transition(runtime, find, decide, outcomes.save, caller.keep)
 
 
 async def list_obstacles(runtime: Runtime, draft: Document) -> list[Detail]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from esign.actions.base import printable_text
-from esign.actions.base.transition import Keep, Save, check_revision, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import Save, check_revision, perform_transition
 from esign.actions.document import upload
 from esign.actions.document.documents import check_placement, get, make_finder
 from esign.actions.document.upload import Source
-from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import edit as editing
@@ -34,33 +34,19 @@ Check = Callable[[Document, Recipient], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRequest:
-    """Who asks for a change of which document, and at which revision, if any.
-
-    `steady` marks one of many changes while a member works on a draft. The audit trail then records only one in
-    a while.
-    """
-
-    owner: Owner
-    document_id: str
-    actor: Actor
-    origin: Origin
-    revision: int | None = None
-    steady: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentChanges:
     """The members to replace, by their names in `core`. A `title` of None means the title that follows from the
     file name.
 
-    `file` is read only if the state allows it to be replaced. It needs a `file_name`.
+    `file` is read only if the state allows it to be replaced. It needs a `file_name`. `steady` marks one of many
+    changes while a member works on a draft. The audit trail then records only one in a while.
     """
 
     members: Mapping[str, object]
     file_name: str | None = None
     file: Source | None = None
     recipients: Recipients | None = None
+    steady: bool = False
 
     @property
     def names(self) -> set[str]:
@@ -69,12 +55,10 @@ class DocumentChanges:
         return {*self.members, *(name for name, given in named.items() if given is not None)}
 
 
-async def edit(
-    runtime: Runtime, asking: ChangeRequest, changes: DocumentChanges, keep: Keep[Document] | None = None
-) -> Document:
+async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: DocumentChanges) -> Document:
     """Change the document (D2), and return it. A new file is inspected first, and every field must lie on its pages."""
-    current = await get(runtime, asking.owner, asking.document_id)
-    check_revision(current, asking.revision)
+    current = await get(runtime, caller.owner, document_id)
+    check_revision(current, caller.revision)
     editing.check_may_change(current, changes.names)
     if changes.recipients is not None:
         changes.recipients(current)  # raises what is wrong with them before the file is read
@@ -84,7 +68,7 @@ async def edit(
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        check_revision(document, asking.revision)
+        check_revision(document, caller.revision)
         editing.check_may_change(document, changes.names)
         members = dict(changes.members)
         if changes.file_name is not None:
@@ -93,7 +77,7 @@ async def edit(
             members["title"] = editing.make_title(changes.file_name or document.file.name)
         if changes.recipients is not None:
             members["recipients"] = changes.recipients(document)
-        outcome = editing.edit(document, members, asking.actor, asking.origin, now)
+        outcome = editing.edit(document, members, caller.author, now)
         check_placement(outcome.document)
         return outcome
 
@@ -105,12 +89,12 @@ async def edit(
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
             await usage.add(tx, outcomes.make_meter(before, now), Usage(storage_bytes=new.size))
-        if asking.steady:
+        if changes.steady:
             outcome = await drop_repeated_events(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)
 
-    found = make_finder(asking.owner, asking.document_id)
-    return await perform_transition(runtime, found, decide, save, keep)
+    found = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, found, decide, save, caller.keep)
 
 
 async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:
@@ -140,10 +124,10 @@ def is_repetition(event: Event, entry: AuditEntry) -> bool:
 
 async def add_recipient(
     runtime: Runtime,
-    asking: ChangeRequest,
+    caller: Caller,
+    document_id: str,
     recipient: Recipient,
     check: Check,
-    keep: Keep[Recipient] | None = None,
 ) -> Recipient:
     """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
@@ -154,14 +138,12 @@ async def add_recipient(
         check(document, recipient)
         return (*document.recipients, recipient)
 
-    return await change_recipients(runtime, asking, everybody, make_save(recipient.id), keep)
+    return await change_recipients(runtime, caller, document_id, everybody, make_save(recipient.id))
 
 
-async def remove_recipient(
-    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep[str] | None = None
-) -> str:
+async def remove_recipient(runtime: Runtime, caller: Caller, document_id: str, recipient_id: str) -> str:
     """Remove a recipient from a draft, with their fields, and return the id."""
-    (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
+    (await get(runtime, caller.owner, document_id)).recipient(recipient_id)
 
     def others(document: Document) -> tuple[Recipient, ...]:
         document.recipient(recipient_id)
@@ -171,65 +153,64 @@ async def remove_recipient(
         await outcomes.save(tx, outcome, before, vault, now)
         return recipient_id
 
-    return await change_recipients(runtime, asking, others, save, keep)
+    return await change_recipients(runtime, caller, document_id, others, save)
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientChanges:
+    """The members of a recipient to replace, by their names in `core`, and what may speak against it.
+
+    `check` raises if the recipient does not fit the document then. `require_send` raises if the caller may not
+    send documents. It is called before a document that is out goes to another address, in the transaction that
+    changes it: the document may have been sent since the caller looked.
+    """
+
+    members: Mapping[str, Any]
+    check: Check
+    require_send: Callable[[], None]
 
 
 async def change_recipient(
-    runtime: Runtime,
-    asking: ChangeRequest,
-    recipient_id: str,
-    members: Mapping[str, Any],
-    check: Check,
-    keep: Keep[Recipient] | None = None,
-    *,
-    require_send: Callable[[], None],
+    runtime: Runtime, caller: Caller, document_id: str, recipient_id: str, changes: RecipientChanges
 ) -> Recipient:
-    """Change any member of a recipient on a draft, or correct address and name while the document is out.
-
-    `require_send` raises if the caller may not send documents. It is called before a document that is out goes
-    to another address, in the transaction that changes it: the document may have been sent since the caller
-    looked.
-    """
-    now = runtime.clock.now()
-
-    def changed(document: Document) -> tuple[Recipient, ...]:
-        recipient = replace(document.recipient(recipient_id), **members)
-        check(document, recipient)
-        return document.with_recipient(recipient).recipients
+    """Change any member of a recipient on a draft, or correct address and name while the document is out."""
+    now, members = runtime.clock.now(), changes.members
 
     def decide(document: Document) -> Outcome:
         recipient = document.recipient(recipient_id)
-        check_revision(document, asking.revision)
+        changed = replace(recipient, **members)
+        check_revision(document, caller.revision)
         if document.status is Status.SENT and CORRECTED.issuperset(members):
-            email, name = (members.get(member, getattr(recipient, member)) for member in ("email", "name"))
-            if is_redirected(recipient, email):
-                require_send()
-            return correct(document, recipient, email, name, asking.actor, asking.origin, now)
+            if is_redirected(recipient, changed.email):
+                changes.require_send()
+            return correct(document, changed, caller.author, now)
         editing.check_may_change(document, ("recipients",))
-        return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
+        changes.check(document, changed)
+        people = document.with_recipient(changed).recipients
+        return editing.edit(document, {"recipients": people}, caller.author, now)
 
-    current = await get(runtime, asking.owner, asking.document_id)
+    current = await get(runtime, caller.owner, document_id)
     decide(current)  # a refusal by the state comes before one by the printable-text check
     if current.status is Status.SENT:
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
         await printable_text.check_texts(runtime, texts, current.organisation_id)
-    found = make_finder(asking.owner, asking.document_id)
-    return await perform_transition(runtime, found, decide, make_save(recipient_id), keep)
+    found = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, found, decide, make_save(recipient_id), caller.keep)
 
 
 async def change_recipients(
-    runtime: Runtime, asking: ChangeRequest, recipients: Recipients, save: Save[R], keep: Keep[R] | None
+    runtime: Runtime, caller: Caller, document_id: str, recipients: Recipients, save: Save[R]
 ) -> R:
     """Replace the recipients of a draft, and return what `save` returns."""
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        check_revision(document, asking.revision)
+        check_revision(document, caller.revision)
         editing.check_may_change(document, ("recipients",))
-        return editing.edit(document, {"recipients": recipients(document)}, asking.actor, asking.origin, now)
+        return editing.edit(document, {"recipients": recipients(document)}, caller.author, now)
 
     return await perform_transition(
-        runtime, make_finder(asking.owner, asking.document_id), decide, save, keep
+        runtime, make_finder(caller.owner, document_id), decide, save, caller.keep
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from esign.actions.document.documents import get
-from esign.core.actor import Actor, Origin, Owner
+from esign.core.actor import Author, Owner
 from esign.core.document.document import Document, Status
 from esign.core.document.filename import name_file
 from esign.core.document.state.outcome import Event
@@ -53,17 +53,19 @@ async def describe_variant(runtime: Runtime, document: Document, variant: FileVa
     return DocumentFile(document, variant, name_file(document, variant), size, sha256)
 
 
-async def read(runtime: Runtime, file: DocumentFile, actor: Actor, origin: Origin) -> bytes:
+async def read(runtime: Runtime, file: DocumentFile, author: Author) -> bytes:
     """Return the content of the file, and record the download in the audit trail."""
     content = await blobs.get(runtime.db, file.sha256)
-    await note_download(runtime, file, actor, origin)
+    await note_download(runtime, file, author)
     return content
 
 
-async def note_download(runtime: Runtime, file: DocumentFile, actor: Actor, origin: Origin) -> None:
+async def note_download(runtime: Runtime, file: DocumentFile, author: Author) -> None:
     """Record a download in the audit trail. Raises `not_found` if the document is gone."""
     now = runtime.clock.now()
-    fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
+    fact = Event(
+        "document.downloaded", now, author.actor, origin=author.origin, data={"variant": file.variant}
+    )
 
     async def write(tx: Transaction) -> None:
         await outcomes.record_fact(tx, file.document.id, fact, runtime.vault)

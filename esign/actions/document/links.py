@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import perform_transition
 from esign.actions.document.documents import make_finder
-from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
@@ -27,10 +27,10 @@ class IssuedLink:
 
 async def issue_link(
     runtime: Runtime,
-    asking: ChangeRequest,
+    caller: Caller,
+    document_id: str,
     recipient_id: str,
     hours: int,
-    keep: Keep[IssuedLink] | None = None,
 ) -> IssuedLink:
     """Issue one more link. Earlier links stay valid. It ends with the document at the latest.
 
@@ -43,7 +43,7 @@ async def issue_link(
         lifecycle.require_open(document, now)
         lifecycle.require_active(document, recipient)
         data = {"expiresAt": rfc3339(ends_at(document))}
-        event = Event("link.issued", now, asking.actor, recipient_id, asking.origin, data=data)
+        event = Event("link.issued", now, caller.author.actor, recipient_id, caller.author.origin, data=data)
         return Outcome(document, (event,))
 
     def ends_at(document: Document) -> Instant:
@@ -59,5 +59,5 @@ async def issue_link(
         await signing_links.add(tx, token, link, now, ends_at(before))
         return IssuedLink(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
 
-    found = make_finder(asking.owner, asking.document_id)
-    return await perform_transition(runtime, found, decide, save, keep)
+    found = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, found, decide, save, caller.keep)

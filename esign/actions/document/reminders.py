@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 
 from esign.actions.base import quota
-from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import perform_transition
 from esign.actions.document.documents import get, make_finder
-from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
@@ -60,10 +60,10 @@ class ReminderResult:
 
 async def remind_by_hand(
     runtime: Runtime,
-    asking: ChangeRequest,
+    caller: Caller,
+    document_id: str,
     wanted: tuple[str, ...] | None,
     message: str | None,
-    keep: Keep[ReminderResult] | None = None,
 ) -> ReminderResult:
     """Remind the `wanted` recipients, or all who may be reminded, with a message of the sender.
 
@@ -80,7 +80,7 @@ async def remind_by_hand(
             if id not in known
         ]:
             raise Problem("invalid_request", details=unknown[:100])
-        done.append(remind_recipients(document, wanted, message, asking.actor, asking.origin, now))
+        done.append(remind_recipients(document, wanted, message, caller.author, now))
         return done[-1].outcome
 
     async def save(
@@ -89,7 +89,7 @@ async def remind_by_hand(
         document = await outcomes.save(tx, outcome, before, vault, now)
         return ReminderResult(document, done[-1].reminded, done[-1].skipped)
 
-    decide(await get(runtime, asking.owner, asking.document_id))
-    await quota.check_mails(runtime, runtime.db, asking.owner.organisation_id)
-    found = make_finder(asking.owner, asking.document_id)
-    return await perform_transition(runtime, found, decide, save, keep)
+    decide(await get(runtime, caller.owner, document_id))
+    await quota.check_mails(runtime, runtime.db, caller.owner.organisation_id)
+    found = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, found, decide, save, caller.keep)

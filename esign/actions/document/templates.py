@@ -6,12 +6,12 @@ from typing import Any
 
 from esign.actions.base import audit_log, quota
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import Caller
 from esign.actions.base.disk_room import require_room
-from esign.actions.base.transition import Keep
 from esign.actions.document import documents as acting
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
-from esign.core.actor import Actor, Author, Origin, Owner
+from esign.core.actor import Actor, Owner
 from esign.core.document.document import Document, Recipient
 from esign.core.document.placement import find_misplaced
 from esign.core.document.state import lifecycle
@@ -62,13 +62,12 @@ class TemplateUse:
     metadata: dict[str, str] | None = None
 
 
-async def create(
-    runtime: Runtime, owner: Owner, order: TemplateOrder, keep: Keep[Template] | None = None
-) -> Template:
+async def create(runtime: Runtime, caller: Caller, order: TemplateOrder) -> Template:
     """Create a template from a file, which is inspected and normalised as that of a document.
 
     Raises `limit_reached`, and what `upload.inspect` and `check_placement` raise.
     """
+    owner = caller.owner
     check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
@@ -92,18 +91,19 @@ async def create(
         await uploaded.store(tx, now)
         meter = Meter(owner.organisation_id, owner.mode, now // DAY)
         await usage.add(tx, meter, Usage(storage_bytes=uploaded.size))
-        return await add(tx, runtime, template, keep)
+        return await add(tx, runtime, caller, template)
 
     return await runtime.db.write(write)
 
 
 async def create_from_document(
-    runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep[Template] | None = None
+    runtime: Runtime, caller: Caller, document_id: str, title: str | None
 ) -> Template:
     """Create a template with the file and settings of a document, and a role for each of its recipients.
 
     Raises `limit_reached`.
     """
+    owner = caller.owner
     await acting.get(runtime, owner, document_id)  # expires the document first if its time is over
     require_room(runtime)
     now = runtime.clock.now()
@@ -124,18 +124,17 @@ async def create_from_document(
             reminders=document.reminders,
             roles=make_roles(document, lambda prefix: make_id(prefix, now)),
         )
-        return await add(tx, runtime, template, keep)
+        return await add(tx, runtime, caller, template)
 
     return await runtime.db.write(write)
 
 
-async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep[Template] | None) -> Template:
+async def add(tx: Transaction, runtime: Runtime, caller: Caller, template: Template) -> Template:
     """Add the template and announce it to webhooks. Raises `limit_reached`."""
     check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
     await templates.add(tx, template)
     await announce_event(tx, "template.created", template, template.created_at)
-    if keep is not None:
-        await keep(tx, template)
+    await caller.keep(tx, template)
     return template
 
 
@@ -165,73 +164,49 @@ async def find_page(
     return cut_page(found, limit)
 
 
-async def change(
-    runtime: Runtime,
-    owner: Owner,
-    template_id: str,
-    decide: Change,
-    keep: Keep[Template] | None = None,
-    revision: int | None = None,
-) -> Template:
+async def change(runtime: Runtime, caller: Caller, template_id: str, decide: Change) -> Template:
     """Replace the template by what `decide` returns, and return it. If nothing changes, nothing is written.
 
-    Raises `revision_mismatch` if it has another revision than `revision`.
+    Raises `revision_mismatch` if it has another revision than the caller has seen.
     """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
-        before = await get_at_revision(tx, owner, template_id, revision)
+        before = await get_at_revision(tx, caller, template_id)
         template = decide(before)
         check_placement(template)
         if template != before:
             template = replace(template, revision=before.revision + 1, updated_at=now)
             await templates.save(tx, template, before)
             await announce_event(tx, "template.updated", template, now)
-        if keep is not None:
-            await keep(tx, template)
+        await caller.keep(tx, template)
         return template
 
     return await runtime.db.write(write)
 
 
-async def delete(
-    runtime: Runtime,
-    owner: Owner,
-    template_id: str,
-    keep: Keep[Template] | None = None,
-    revision: int | None = None,
-    *,
-    caller: Author,
-) -> Template:
+async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template:
     """Delete the template, and return it as it was. Documents made from it do not change.
 
-    Raises `revision_mismatch` if it has another revision than `revision`.
+    Raises `revision_mismatch` if it has another revision than the caller has seen.
     """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
-        template = await get_at_revision(tx, owner, template_id, revision)
+        template = await get_at_revision(tx, caller, template_id)
         await templates.delete(tx, template.id)
         await announce_event(tx, "template.deleted", template, now)
         act = AdminAct("template.deleted", {"templateId": template.id, "mode": template.mode.value})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
-        if keep is not None:
-            await keep(tx, template)
+        await audit_log.log(tx, runtime.vault, template.organisation_id, caller.author, now, act)
+        await caller.keep(tx, template)
         return template
 
     return await runtime.db.write(write)
 
 
-async def use(
-    runtime: Runtime,
-    owner: Owner,
-    template_id: str,
-    actor: Actor,
-    origin: Origin,
-    wanted: TemplateUse,
-    keep: Keep[Document] | None = None,
-) -> Document:
+async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: TemplateUse) -> Document:
     """Create a draft from the template (D1). Its file was inspected when the template was created."""
+    owner, author = caller.owner, caller.author
     await get(runtime, owner, template_id)
     require_room(runtime)
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
@@ -239,10 +214,9 @@ async def use(
 
     async def write(tx: Transaction) -> Document:
         template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
-        document = make_draft(template, wanted, actor, now)
-        created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
-        if keep is not None:
-            await keep(tx, created)
+        document = make_draft(template, wanted, author.actor, now)
+        created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
+        await caller.keep(tx, created)
         return created
 
     created = await runtime.db.write(write)
@@ -273,13 +247,11 @@ def make_draft(template: Template, wanted: TemplateUse, actor: Actor, now: Insta
     )
 
 
-async def get_at_revision(tx: Transaction, owner: Owner, template_id: str, revision: int | None) -> Template:
-    """Return the template.
-
-    Raises `revision_mismatch` if it has another revision than `revision`, unless that is None.
-    """
+async def get_at_revision(tx: Transaction, caller: Caller, template_id: str) -> Template:
+    """Return the template. Raises `revision_mismatch` if it has another revision than the caller has seen."""
+    owner = caller.owner
     template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
-    if revision is not None and revision != template.revision:
+    if caller.revision not in (None, template.revision):
         raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
     return template
 

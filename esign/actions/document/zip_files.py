@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import Caller
 from esign.actions.document import documents, files
 from esign.actions.document.files import DocumentFile
-from esign.core.actor import Actor, Author, Origin, Owner
+from esign.core.actor import Author, Owner
 from esign.core.document.document import Status
 from esign.core.document.filename import make_distinct, make_portable
 from esign.core.document.zip_archive import ZipEntry, write_directory
@@ -46,20 +47,21 @@ async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list
     return found
 
 
-async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[DocumentFile], caller: Author) -> None:
+async def log_export(runtime: Runtime, caller: Caller, wanted: Sequence[DocumentFile]) -> None:
     """Enter in the administrative audit log that these files are about to leave as one ZIP."""
     ids = [file.document.id for file in wanted]
+    owner = caller.owner
     act = AdminAct("documents.exported", {"documents": ids, "mode": owner.mode.value})
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, now, act)
 
     await runtime.db.write(write)
 
 
 async def pack(
-    runtime: Runtime, wanted: Sequence[DocumentFile], zone: str, actor: Actor, origin: Origin
+    runtime: Runtime, author: Author, wanted: Sequence[DocumentFile], zone: str
 ) -> AsyncIterator[bytes]:
     """Yield the ZIP piece by piece. PDFs are compressed already, so they are stored without compression.
 
@@ -71,7 +73,7 @@ async def pack(
     for file, name in zip(wanted, names, strict=True):
         try:
             size, crc = await measure_content(runtime.db, file.sha256)
-            await files.note_download(runtime, file, actor, origin)
+            await files.note_download(runtime, file, author)
         except (Problem, blobs.MissingBlob):
             missing.append(f"{name}: {file.document.title}\r\n")
             continue

@@ -203,7 +203,7 @@ async def erase_document(
                 document, organisation, email, erasing.shared, runtime.clock.read_settled_time()
             )
             if fate is Fate.ERASED:
-                outcome = cancel_delete.delete(document, erasing.actor, erasing.origin, now)
+                outcome = cancel_delete.delete(document, Author(erasing.actor, erasing.origin), now)
                 await erase(tx, outcome, document, runtime.vault, now)
         await erasings.advance(tx, erasing.id, mode, PageStart(seen.created_at, seen.id), fate)
         return fate

@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from esign.actions.base.transition import Find, Keep, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import Find, perform_transition
 from esign.actions.document import documents as acting
 from esign.actions.document import reminders
 from esign.actions.document.documents import make_finder
-from esign.actions.document.edit_document import ChangeRequest
 from esign.actions.document.reminders import ReminderResult
 from esign.actions.signing.signing import check_answers, find_today
-from esign.core.actor import NOWHERE, SYSTEM, Owner
+from esign.core.actor import NOWHERE, PROGRAM, SYSTEM
 from esign.core.document import consent, mail_delivery, simulated_answers
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.document.signing_link import LinkRoute
@@ -41,10 +41,9 @@ class SimulationRun:
     """One simulation on one document."""
 
     runtime: Runtime
-    owner: Owner
+    caller: Caller
     document_id: str
     step: SimulationStep
-    keep: Keep[Document] | None
 
     async def play(self, decide: Callable[[Document], Outcome], find: Find | None = None) -> Document:
         """Perform one transition by the system, and return the document."""
@@ -53,19 +52,17 @@ class SimulationRun:
             outcome = decide(document)
             return replace(outcome, events=tuple(simulate_events(outcome)))
 
-        found = find or make_finder(self.owner, self.document_id)
-        return await perform_transition(self.runtime, found, by_system, outcomes.save, self.keep)
+        found = find or make_finder(self.caller.owner, self.document_id)
+        return await perform_transition(self.runtime, found, by_system, outcomes.save, self.caller.keep)
 
 
-async def simulate(
-    runtime: Runtime, owner: Owner, document_id: str, step: SimulationStep, keep: Keep[Document] | None = None
-) -> Document:
+async def simulate(runtime: Runtime, caller: Caller, document_id: str, step: SimulationStep) -> Document:
     """Perform the step, and return the document after it. Raises `invalid_request` for an unknown recipient."""
-    found = await acting.get(runtime, owner, document_id)
+    found = await acting.get(runtime, caller.owner, document_id)
     if step.recipient_id is not None and step.recipient_id not in {r.id for r in found.recipients}:
         message = "No recipient of this document has this id."
         raise Problem("invalid_request", details=[Detail("/recipientId", message, "reference")])
-    return await ACTIONS[step.action](SimulationRun(runtime, owner, document_id, step, keep), found)
+    return await ACTIONS[step.action](SimulationRun(runtime, caller, document_id, step), found)
 
 
 def choose_recipient(scene: SimulationRun, document: Document) -> Recipient:
@@ -123,7 +120,7 @@ async def complete(scene: SimulationRun, found: Document) -> Document:
 
     async def find(tx: Transaction) -> Document:
         await answers.store(tx, found, now)
-        return await make_finder(scene.owner, scene.document_id)(tx)
+        return await make_finder(scene.caller.owner, scene.document_id)(tx)
 
     def decide(document: Document) -> Outcome:
         signer = replace(document.recipient(person.id), ink=answers.ink, link=LinkRoute.TEST)
@@ -178,16 +175,14 @@ async def expire(scene: SimulationRun, found: Document) -> Document:
 
 async def remind(scene: SimulationRun, found: Document) -> Document:
     """Send a reminder to the named recipient, or else to all who may be reminded."""
-    asking = ChangeRequest(scene.owner, scene.document_id, SYSTEM, NOWHERE)
-    wanted, keep = scene.step.recipient_id, scene.keep
+    caller, wanted = scene.caller, scene.step.recipient_id
 
     async def keep_document(tx: Transaction, reminded: ReminderResult) -> None:
-        if keep is not None:
-            await keep(tx, reminded.document)
+        await caller.keep(tx, reminded.document)
 
-    done = await reminders.remind_by_hand(
-        scene.runtime, asking, None if wanted is None else (wanted,), None, keep_document
-    )
+    system = Caller(caller.owner, PROGRAM, store_answer=keep_document)
+    chosen = None if wanted is None else (wanted,)
+    done = await reminders.remind_by_hand(scene.runtime, system, scene.document_id, chosen, None)
     return done.document
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from esign.actions.base.transition import Keep, perform_transition
+from esign.actions.base.caller import Caller
+from esign.actions.base.transition import perform_transition
 from esign.actions.document.documents import make_finder
-from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document import challenge as rules
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient, Status
@@ -31,9 +31,7 @@ class UnblockResult:
     unblocked: bool
 
 
-async def unblock(
-    runtime: Runtime, asking: ChangeRequest, recipient_id: str, keep: Keep[UnblockResult] | None = None
-) -> UnblockResult:
+async def unblock(runtime: Runtime, caller: Caller, document_id: str, recipient_id: str) -> UnblockResult:
     """Forget the attempts and codes of a recipient. An access code stays the same; a mailed code must be
     requested again.
 
@@ -58,12 +56,12 @@ async def unblock(
             raise make_wait_error(earlier[-MOST] + DAY - now)
         await challenges.save(tx, rules.reset_challenge(before))
         data = {"method": recipient.authentication}
-        event = Event(UNBLOCKED, now, asking.actor, recipient_id, asking.origin, data=data)
+        event = Event(UNBLOCKED, now, caller.author.actor, recipient_id, caller.author.origin, data=data)
         await outcomes.record(tx, document.id, (event,), vault)
         return UnblockResult(recipient_id, unblocked=True)
 
-    found = make_finder(asking.owner, asking.document_id)
-    return await perform_transition(runtime, found, decide, save, keep)
+    found = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, found, decide, save, caller.keep)
 
 
 def make_wait_error(wait: Millis) -> Problem:

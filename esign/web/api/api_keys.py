@@ -8,7 +8,6 @@ from esign.actions.people import api_keys as actions
 from esign.core.people.api_key import ApiKey
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
-from esign.web.api.documents import owner_of
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
@@ -58,33 +57,33 @@ class RevokedReply(Reply):
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[ApiKey]:
     """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
-    filters = f"api-keys:{owner_of(call)}"
+    filters = f"api-keys:{call.owner}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    found, more = await actions.find_page(call.runtime, call.owner, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read(call: ApiCall) -> ApiKey:
     """One key; never the key itself."""
-    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+    return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def rename(call: ApiCall, body: RenameKey) -> ApiKey:
     """Give a key another name; scopes and expiry are fixed at creation."""
     name = body.name if body.model_fields_set else None
     return await actions.rename(
-        call.runtime, owner_of(call), call.path["id"], name, call.keep, caller=call.author
+        call.runtime, call.owner, call.path["id"], name, call.keep, caller=call.author
     )
 
 
 async def revoke(call: ApiCall, body: Empty) -> str:
     """End a key from its next request on; the key stays in the list."""
-    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
+    return await actions.revoke(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
 
 
 async def revoke_current(call: ApiCall, body: Empty) -> str:
     """End the very key of this request."""
-    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep, caller=call.author)
+    return await actions.revoke(call.runtime, call.owner, call.key.id, call.keep, caller=call.author)
 
 
 def present(key: ApiKey) -> ApiKeyReply:

@@ -12,7 +12,6 @@ from esign.core.people.admin_audit import ACTS
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
 from esign.web.api.audit_replies import EntryReply, present_chained
-from esign.web.api.documents import owner_of
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
@@ -72,7 +71,7 @@ async def find(call: ApiCall, query: AuditLogQuery) -> FoundPage[AuditEntry]:
     if call.key.mode is not Mode.LIVE:
         raise Problem("insufficient_scope", "The audit log is read with a live key.")
     before = FOREVER if query.to is None else query.to
-    organisation_id = owner_of(call).organisation_id
+    organisation_id = call.owner.organisation_id
     wanted = AuditLogFilter(organisation_id, query.type, query.actor, query.from_ or 0, before)
     filters = f"audit:{wanted}"
     after = place_of(call.runtime.vault, query.cursor, filters)

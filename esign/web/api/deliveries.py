@@ -11,7 +11,6 @@ from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDe
 from esign.core.webhook.webhook import ALL_EVENTS
 from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
-from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
@@ -108,24 +107,24 @@ async def find(call: ApiCall, query: DeliveryList) -> FoundPage[EventDelivery]:
     after = place_of(call.runtime.vault, query.cursor, filters)
     status = DeliveryStatus(query.status) if query.status else None
     found, more = await actions.find_page(
-        call.runtime, owner_of(call), webhook_id, query.limit, after, status, query.event_type
+        call.runtime, call.owner, webhook_id, query.limit, after, status, query.event_type
     )
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read(call: ApiCall) -> DeliveryLog:
     """A delivery with every attempt, and the body that is sent."""
-    return await actions.read(call.runtime, owner_of(call), call.path["id"], call.path["did"])
+    return await actions.read(call.runtime, call.owner, call.path["id"], call.path["did"])
 
 
 async def redeliver(call: ApiCall, body: Empty) -> EventDelivery:
     """Try once more now, whatever the status; a failure changes neither the status nor the schedule."""
-    return await actions.redeliver(call.runtime, owner_of(call), call.path["id"], call.path["did"], call.keep)
+    return await actions.redeliver(call.runtime, call.owner, call.path["id"], call.path["did"], call.keep)
 
 
 async def test(call: ApiCall, body: Empty) -> EventDelivery:
     """Send the event `webhook.test` now and once; the delivery tells how it went."""
-    return await actions.send_test(call.runtime, owner_of(call), call.path["id"], call.keep)
+    return await actions.send_test(call.runtime, call.owner, call.path["id"], call.keep)
 
 
 async def recover(call: ApiCall, body: RecoverEvents) -> int:
@@ -133,7 +132,7 @@ async def recover(call: ApiCall, body: RecoverEvents) -> int:
     until = call.runtime.clock.now() if body.until is None else body.until
     if until < body.since:
         raise Problem("invalid_request", details=[Detail("/until", "Not before `since`.", "range")])
-    return await actions.recover(call.runtime, owner_of(call), call.path["id"], body.since, until, call.keep)
+    return await actions.recover(call.runtime, call.owner, call.path["id"], body.since, until, call.keep)
 
 
 def present(delivery: EventDelivery) -> WebhookDelivery:

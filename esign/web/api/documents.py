@@ -11,11 +11,10 @@ from starlette.responses import Response
 from esign.actions.document import cancel_delete, duplicate_document, edit_document, files, reminders
 from esign.actions.document import documents as actions
 from esign.actions.document.documents import DocumentOrder
-from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
+from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.document.reminders import ReminderResult
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
-from esign.core.actor import Owner
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
 from esign.core.document.recipient_rules import find_list_problems
@@ -46,11 +45,6 @@ DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
 LARGE = 256 * 1024
 
 
-def owner_of(call: ApiCall) -> Owner:
-    """Return the organisation and the mode of the key."""
-    return Owner(call.key.organisation_id, call.key.mode)
-
-
 async def create(call: ApiCall, body: CreateDocument) -> Document:
     """Create a draft from a PDF, its recipients and their fields; with `send` it goes out at once."""
     if body.send:
@@ -60,7 +54,7 @@ async def create(call: ApiCall, body: CreateDocument) -> Document:
     recipients = tuple(given.to_recipient(now, vault) for given in body.recipients)
     if problems := tuple(find_list_problems(recipients, limits.recipients, limits.fields)):
         raise Problem("invalid_request", details=problems[:MOST])
-    defaults = await settings.read(runtime, owner_of(call))
+    defaults = await settings.read(runtime, call.owner)
     order = DocumentOrder(
         file_name=body.file_name,
         file=partial(decode_file, body.file, limits.file_mib),
@@ -76,7 +70,7 @@ async def create(call: ApiCall, body: CreateDocument) -> Document:
         metadata=body.metadata,
         send=body.send,
     )
-    return await actions.create(runtime, owner_of(call), call.actor, call.origin, order, call.keep)
+    return await actions.create(runtime, call.caller, order)
 
 
 def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
@@ -110,18 +104,15 @@ async def decode_file(text: str, limit_mib: int) -> bytes:
 
 async def send(call: ApiCall, body: Empty) -> Document:
     """Send a draft to its recipients; the lowest order is invited first."""
-    return await actions.send(
-        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
-    )
+    return await actions.send(call.runtime, call.caller, call.path["id"])
 
 
 async def edit(call: ApiCall, body: EditDocument) -> Document:
     """Change a draft; of a document that is out only its expiry, reminders, externalId and metadata."""
     runtime = call.runtime
     limits, now = runtime.config.limits, runtime.clock.now()
-    asking = ChangeRequest(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
     changes = DocumentChanges(
-        members=collect_changes(await settings.read(runtime, owner_of(call)), body),
+        members=collect_changes(await settings.read(runtime, call.owner), body),
         file_name=body.file_name or None,
         file=partial(decode_file, body.file, limits.file_mib) if "file" in body.model_fields_set else None,
         recipients=(
@@ -130,7 +121,7 @@ async def edit(call: ApiCall, body: EditDocument) -> Document:
             else None
         ),
     )
-    return await edit_document.edit(runtime, asking, changes, call.keep)
+    return await edit_document.edit(runtime, call.caller, call.path["id"], changes)
 
 
 def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, object]:
@@ -148,73 +139,58 @@ def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, object]
 async def cancel(call: ApiCall, body: CancelDocument) -> Document:
     """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
     return await cancel_delete.cancel(
-        call.runtime,
-        owner_of(call),
-        call.path["id"],
-        body.reason or None,
-        body.notify,
-        call.actor,
-        call.origin,
-        call.keep,
+        call.runtime, call.caller, call.path["id"], body.reason or None, body.notify
     )
 
 
 async def delete(call: ApiCall) -> Document:
     """Delete a draft or a document that has ended; its audit trail stays, without anything personal."""
-    return await cancel_delete.delete(
-        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
-    )
+    return await cancel_delete.delete(call.runtime, call.caller, call.path["id"])
 
 
 async def retry_seal(call: ApiCall, body: Empty) -> Document:
     """Try a seal that failed again at once."""
-    return await cancel_delete.retry_seal(
-        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
-    )
+    return await cancel_delete.retry_seal(call.runtime, call.caller, call.path["id"])
 
 
 async def remind(call: ApiCall, body: RemindRecipients) -> ReminderResult:
     """Remind those who were asked and have not finished; who was reminded within the hour is left in peace."""
-    asking = ChangeRequest(owner_of(call), call.path["id"], call.actor, call.origin)
-    message = body.message or None
-    return await reminders.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
+    return await reminders.remind_by_hand(
+        call.runtime, call.caller, call.path["id"], body.recipient_ids, body.message or None
+    )
 
 
 async def duplicate(call: ApiCall, body: DuplicateDocument) -> Document:
     """A new draft with the same file, recipients and fields."""
-    return await duplicate_document.duplicate(
-        call.runtime, owner_of(call), call.path["id"], body.title, call.actor, call.origin, call.keep
-    )
+    return await duplicate_document.duplicate(call.runtime, call.caller, call.path["id"], body.title)
 
 
 async def read_pages(call: ApiCall) -> Document:
     """The size of each page as displayed, to place fields on."""
-    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+    return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def read(call: ApiCall) -> Document:
     """One document with its recipients and their fields."""
-    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+    return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def find(call: ApiCall, query: DocumentList) -> FoundPage[Document]:
     """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
     asked = query.to_listing()
-    filters = f"documents:{owner_of(call)}:{query.filters}"
+    filters = f"documents:{call.owner}:{query.filters}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, asked)
+    found, more = await actions.find_page(call.runtime, call.owner, query.limit, after, asked)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
 async def read_file(call: ApiCall) -> FileAddress | Response:
     """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
-    file = await files.describe_file(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
+    file = await files.describe_file(call.runtime, call.owner, call.path["id"], call.path["variant"])
     if wants_pdf(call.request.headers.get("accept", "")):
         if call.request.method == "HEAD":
             return downloads.make_head_response(file)
-        return downloads.make_file_response(
-            file, await files.read(call.runtime, file, call.actor, call.origin)
-        )
+        return downloads.make_file_response(file, await files.read(call.runtime, file, call.author))
     token, expires_at = files.make_ticket(call.runtime, file)
     return FileAddress(file, f"{call.runtime.config.server.base_url}/download/{token}", expires_at)
 
@@ -229,6 +205,6 @@ async def read_trail(call: ApiCall, query: Paging) -> FoundPage[AuditEntry]:
     filters = f"audit:{call.path['id']}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     start = after.at if after else 0
-    lines, more = await actions.read_trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
+    lines, more = await actions.read_trail(call.runtime, call.owner, call.path["id"], start, query.limit)
     place = PageStart(lines[-1].seq, "") if more else None
     return FoundPage(lines, cursor_of(call.runtime.vault, place, filters))

@@ -12,7 +12,6 @@ from esign.core.people.api_key import Scope
 from esign.store.queue.published_events import EventFilter
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
-from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, load_event
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
@@ -39,7 +38,7 @@ class EventPage(PageReply[AnyEvent]):
 
 async def find(call: ApiCall, query: EventList) -> FoundPage[bytes]:
     """A page of events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
-    owner = owner_of(call)
+    owner = call.owner
     if query.type == RECORDED:
         call.require_scope(Scope.WEBHOOKS_READ)
     wanted = EventFilter(
@@ -59,7 +58,7 @@ async def find(call: ApiCall, query: EventList) -> FoundPage[bytes]:
 
 async def read(call: ApiCall) -> bytes:
     """One event."""
-    body = await actions.read_event(call.runtime, owner_of(call), call.path["id"])
+    body = await actions.read_event(call.runtime, call.owner, call.path["id"])
     if not call.key.allows(Scope.WEBHOOKS_READ) and orjson.loads(body)["type"] == RECORDED:
         raise Problem("not_found")
     return body

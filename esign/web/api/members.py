@@ -9,7 +9,6 @@ from esign.actions.people.members import Removal
 from esign.core.people.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
-from esign.web.api.documents import owner_of
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
@@ -57,9 +56,9 @@ class MemberDeleted(Reply):
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[Member]:
     """A page of members, newest first."""
-    filters = f"members:{owner_of(call)}"
+    filters = f"members:{call.owner}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    found, more = await actions.find_page(call.runtime, call.owner, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
@@ -67,7 +66,7 @@ async def invite(call: ApiCall, body: InviteMember) -> Member:
     """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
     return await actions.invite(
-        call.runtime, owner_of(call), body.email, body.name, role, call.keep, caller=call.author
+        call.runtime, call.owner, body.email, body.name, role, call.keep, caller=call.author
     )
 
 
@@ -76,7 +75,7 @@ async def change(call: ApiCall, body: ChangeMember) -> Member:
     role = MemberRole(body.role) if "role" in body.model_fields_set else None
     return await actions.change(
         call.runtime,
-        owner_of(call),
+        call.owner,
         call.path["id"],
         body.name or None,
         role,
@@ -87,7 +86,7 @@ async def change(call: ApiCall, body: ChangeMember) -> Member:
 
 async def remove(call: ApiCall, body: Empty) -> Removal:
     """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
-    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
+    return await actions.remove(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
 
 
 def present(member: Member) -> MemberReply:

@@ -4,7 +4,7 @@ from pydantic import ConfigDict
 
 from esign.actions.document import edit_document as actions
 from esign.actions.document import links
-from esign.actions.document.edit_document import ChangeRequest
+from esign.actions.document.edit_document import RecipientChanges
 from esign.actions.document.links import IssuedLink
 from esign.actions.signing import unblock_recipient
 from esign.actions.signing.unblock_recipient import UnblockResult
@@ -12,7 +12,6 @@ from esign.core.document.document import Recipient
 from esign.core.people.api_key import Scope
 from esign.web.api import examples
 from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
-from esign.web.api.documents import owner_of
 from esign.web.api.edit_requests import RecipientChange, make_recipient_check
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Moment, Reply
@@ -39,51 +38,43 @@ class UnblockedReply(Reply):
     unblocked: bool
 
 
-def build_asking(call: ApiCall) -> ChangeRequest:
-    """Return whose document is meant, by which actor and at which revision, as actions take it."""
-    return ChangeRequest(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
-
-
 async def add(call: ApiCall, body: RecipientInput) -> Recipient:
     """Add a recipient to a draft."""
     recipient = body.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = make_recipient_check(call.runtime.config.limits.fields)
-    return await actions.add_recipient(call.runtime, build_asking(call), recipient, check, call.keep)
+    return await actions.add_recipient(call.runtime, call.caller, call.path["id"], recipient, check)
 
 
 async def change(call: ApiCall, body: RecipientChange) -> Recipient:
     """Change a recipient of a draft; while the document is out, correct the address or the name of one
     who has not finished, who is then asked anew by a new link. Another address needs `documents:send` as well;
     the one before is told by mail that the document was redirected."""
-    members = body.members(call.runtime.clock.now(), call.runtime.vault)
-    check = make_recipient_check(call.runtime.config.limits.fields)
-    return await actions.change_recipient(
-        call.runtime,
-        build_asking(call),
-        call.path["rid"],
-        members,
-        check,
-        call.keep,
+    changes = RecipientChanges(
+        body.members(call.runtime.clock.now(), call.runtime.vault),
+        make_recipient_check(call.runtime.config.limits.fields),
         require_send=lambda: call.require_scope(Scope.DOCUMENTS_SEND),
+    )
+    return await actions.change_recipient(
+        call.runtime, call.caller, call.path["id"], call.path["rid"], changes
     )
 
 
 async def issue_link(call: ApiCall, body: IssueLink) -> IssuedLink:
     """A signing link to hand over in person; who gets it is who signs, so every one is in the audit trail."""
     return await links.issue_link(
-        call.runtime, build_asking(call), call.path["rid"], body.ttl_hours, call.keep
+        call.runtime, call.caller, call.path["id"], call.path["rid"], body.ttl_hours
     )
 
 
 async def unblock(call: ApiCall, body: Empty) -> UnblockResult:
     """Let a recipient try again whose code was entered, or sent, too often. An access code stays the same; a mailed
     one is asked for anew."""
-    return await unblock_recipient.unblock(call.runtime, build_asking(call), call.path["rid"], call.keep)
+    return await unblock_recipient.unblock(call.runtime, call.caller, call.path["id"], call.path["rid"])
 
 
 async def remove(call: ApiCall) -> str:
     """Remove a recipient from a draft, with their fields."""
-    return await actions.remove_recipient(call.runtime, build_asking(call), call.path["rid"], call.keep)
+    return await actions.remove_recipient(call.runtime, call.caller, call.path["id"], call.path["rid"])
 
 
 def present_link(issued: IssuedLink) -> LinkReply:

@@ -9,7 +9,6 @@ from esign.actions.people.settings import Settings
 from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import RemindersInput
-from esign.web.api.documents import owner_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.document_values import Locale
 from esign.web.values.rules import UniqueItems, check_web_origin, check_zone
@@ -72,12 +71,12 @@ NAMES = {
 
 async def read(call: ApiCall) -> Settings:
     """The settings as they count now, defaults of the installation put in."""
-    return await actions.read(call.runtime, owner_of(call))
+    return await actions.read(call.runtime, call.owner)
 
 
 async def change(call: ApiCall, body: ChangeSettings) -> Settings:
     """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
-    return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep, caller=call.author)
+    return await actions.change(call.runtime, call.owner, changes_of(body), call.keep, caller=call.author)
 
 
 def changes_of(body: ChangeSettings) -> dict[str, object]:

@@ -16,7 +16,7 @@ from esign.core.document.template import Template, TemplateRole, make_recipients
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
 from esign.system.entropy import make_id
-from esign.web.api.documents import decode_file, owner_of, reminders_of
+from esign.web.api.documents import decode_file, reminders_of
 from esign.web.api.paging import FoundPage
 from esign.web.api.template_requests import (
     ChangeTemplate,
@@ -33,9 +33,9 @@ from esign.web.rest.endpoint import ApiCall
 
 async def find(call: ApiCall, query: TemplateList) -> FoundPage[Template]:
     """A page of templates, newest first."""
-    filters = f"templates:{owner_of(call)}:{query.q}"
+    filters = f"templates:{call.owner}:{query.q}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, query.q)
+    found, more = await actions.find_page(call.runtime, call.owner, query.limit, after, query.q)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
@@ -43,12 +43,10 @@ async def create(call: ApiCall, body: CreateTemplate) -> Template:
     """Create a template from a PDF and roles, or from a document."""
     given, runtime, now = body.root, call.runtime, call.runtime.clock.now()
     if isinstance(given, TemplateFromDocument):
-        return await actions.create_from_document(
-            runtime, owner_of(call), given.from_document_id, given.title, call.keep
-        )
+        return await actions.create_from_document(runtime, call.caller, given.from_document_id, given.title)
     roles = tuple(role.to_role(now) for role in given.roles)
     check_roles(runtime, roles)
-    defaults = await settings.read(runtime, owner_of(call))
+    defaults = await settings.read(runtime, call.owner)
     order = TemplateOrder(
         file_name=given.file_name,
         file=partial(decode_file, given.file, runtime.config.limits.file_mib),
@@ -59,7 +57,7 @@ async def create(call: ApiCall, body: CreateTemplate) -> Template:
         expires_in_days=given.expires_in_days or defaults.expires_in_days,
         reminders=reminders_of(defaults, given.reminders),
     )
-    return await actions.create(runtime, owner_of(call), order, call.keep)
+    return await actions.create(runtime, call.caller, order)
 
 
 def check_roles(runtime: Runtime, roles: Sequence[TemplateRole], found: Sequence[Detail] = ()) -> None:
@@ -76,19 +74,17 @@ def check_roles(runtime: Runtime, roles: Sequence[TemplateRole], found: Sequence
 
 async def read(call: ApiCall) -> Template:
     """One template with its roles and their fields."""
-    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+    return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def change(call: ApiCall, body: ChangeTemplate) -> Template:
     """Change a template; documents made from it stay as they are."""
-    defaults = await settings.read(call.runtime, owner_of(call))
+    defaults = await settings.read(call.runtime, call.owner)
 
     def decide(before: Template) -> Template:
         return apply_changes(call.runtime, defaults, before, body)
 
-    return await actions.change(
-        call.runtime, owner_of(call), call.path["id"], decide, call.keep, call.if_match
-    )
+    return await actions.change(call.runtime, call.caller, call.path["id"], decide)
 
 
 def apply_changes(runtime: Runtime, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
@@ -123,17 +119,13 @@ def apply_role_changes(
 
 async def delete(call: ApiCall) -> Template:
     """Delete a template; documents made from it are unaffected."""
-    return await actions.delete(
-        call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match, caller=call.author
-    )
+    return await actions.delete(call.runtime, call.caller, call.path["id"])
 
 
 async def use(call: ApiCall, body: UseTemplate) -> Document:
     """Create a draft from a template: each role is taken by a recipient."""
     wanted = build_use(call.runtime, body)
-    return await actions.use(
-        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, wanted, call.keep
-    )
+    return await actions.use(call.runtime, call.caller, call.path["id"], wanted)
 
 
 def build_use(runtime: Runtime, body: UseTemplate) -> TemplateUse:

@@ -11,7 +11,6 @@ from esign.actions.signing import simulated_recipients
 from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
-from esign.web.api.documents import owner_of
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
@@ -69,7 +68,7 @@ async def find_messages(call: ApiCall, query: MessageList) -> FoundPage[Captured
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await test_mode_mail.find_page(
-        call.runtime, owner_of(call), query.limit, after, query.document_id, query.recipient_id
+        call.runtime, call.owner, query.limit, after, query.document_id, query.recipient_id
     )
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
@@ -85,7 +84,7 @@ async def simulate(call: ApiCall, body: Simulation) -> Document:
         for name, value in (body.values or {}).items()
     }
     step = SimulationStep(body.action, body.recipient_id, given, body.reason or None)
-    return await simulated_recipients.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
+    return await simulated_recipients.simulate(call.runtime, call.caller, call.path["id"], step)
 
 
 def present_messages(found: FoundPage[CapturedMail]) -> MessagePage:

@@ -11,7 +11,6 @@ from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.people.usage import Usage
 from esign.web.api import account_examples as examples
-from esign.web.api.documents import owner_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import BoundedText, QueryParameters, Reply, TextRule, refusal
 
@@ -64,7 +63,7 @@ async def read_usage(call: ApiCall, query: UsageQuery) -> list[tuple[int, Usage]
     if not 0 <= last - first < LONGEST:
         message = f"A day from {LONGEST - 1} days before the last one to that day."
         raise Problem("invalid_request", details=[Detail("?from", message, "range")])
-    return await actions.list_days(call.runtime, owner_of(call), first, last)
+    return await actions.list_days(call.runtime, call.owner, first, last)
 
 
 def present(found: list[tuple[int, Usage]]) -> UsageReply:

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from esign.actions.verification import verify_file
 from esign.pdf.report import Verification
 from esign.web.api import account_examples as examples
-from esign.web.api.documents import decode_file, owner_of
+from esign.web.api.documents import decode_file
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.document_values import FileContent
 from esign.web.values.schema import Reply, Schema
@@ -100,7 +100,7 @@ class VerificationReply(VerdictReply):
 async def verify(call: ApiCall, body: VerifyFile) -> Verification:
     """Check every signature of a PDF; the file is not stored."""
     file = await decode_file(body.file, call.runtime.config.limits.file_mib)
-    return await verify_file.verify(call.runtime, owner_of(call), file)
+    return await verify_file.verify(call.runtime, call.owner, file)
 
 
 def present(found: Verification) -> VerificationReply:

@@ -9,7 +9,6 @@ from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
 from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
-from esign.web.api.documents import owner_of
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
@@ -101,7 +100,7 @@ async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
     """Register an address for events; the secret is shown this once."""
     return await actions.create(
         call.runtime,
-        owner_of(call),
+        call.owner,
         body.url,
         tuple(body.events),
         body.description or None,
@@ -113,13 +112,13 @@ async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
 async def find(call: ApiCall, query: Paging) -> FoundPage[Webhook]:
     """A page of webhooks, newest first."""
     after = place_of(call.runtime.vault, query.cursor, FILTERS)
-    found, place = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    found, place = await actions.find_page(call.runtime, call.owner, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, place, FILTERS))
 
 
 async def read(call: ApiCall) -> Webhook:
     """One webhook; never its secret."""
-    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+    return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def change(call: ApiCall, body: ChangeWebhook) -> Webhook:
@@ -132,7 +131,7 @@ async def change(call: ApiCall, body: ChangeWebhook) -> Webhook:
     enabled = body.enabled if "enabled" in body.model_fields_set else None
     return await actions.change(
         call.runtime,
-        owner_of(call),
+        call.owner,
         call.path["id"],
         WebhookChanges(given, enabled),
         call.keep,
@@ -144,13 +143,13 @@ async def rotate_secret(call: ApiCall, body: RotateSecret) -> RotatedSecret:
     """Give a webhook a new secret; for a while the previous one signs every delivery too."""
     hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
     return await actions.rotate(
-        call.runtime, owner_of(call), call.path["id"], hours, call.keep, caller=call.author
+        call.runtime, call.owner, call.path["id"], hours, call.keep, caller=call.author
     )
 
 
 async def delete(call: ApiCall) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
-    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.author)
+    return await actions.delete(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
 
 
 def present(webhook: Webhook) -> WebhookReply:

@@ -17,7 +17,8 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
-from esign.core.actor import Actor, Author, Origin
+from esign.actions.base.caller import Caller
+from esign.core.actor import Actor, Author, Origin, Owner
 from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.permission import Permission
 from esign.runtime import Runtime
@@ -158,9 +159,19 @@ class ApiCall:
         return Actor("api_key", self.key.id, self.key.name)
 
     @property
+    def owner(self) -> Owner:
+        """Return the organisation and the mode of the key."""
+        return Owner(self.key.organisation_id, self.key.mode)
+
+    @property
     def author(self) -> Author:
-        """Return the actor and the origin, as the administrative audit log names them."""
+        """Return the key and the origin of the request, as audit entries name them."""
         return Author(self.actor, self.origin)
+
+    @property
+    def caller(self) -> Caller:
+        """Return who asks, and under which conditions: `If-Match` and Idempotency-Key."""
+        return Caller(self.owner, self.author, self.if_match, self.keep)
 
     @property
     def origin(self) -> Origin:

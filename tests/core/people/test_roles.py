@@ -1,6 +1,7 @@
 """The four roles (contract 2.2 and 4): who is asked when, who may do what, who holds up whom, who gets a copy."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from esign.core.document.state.correct import correct
 from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
-from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_seal, a_sent_document
+from tests.factories import AUTHOR, NOW, ORIGIN, a_document, a_recipient, a_seal, a_sent_document
 
 SIGNER, APPROVER, VIEWER, CC = Role
 CREATED, SENT, VIEWED, COMPLETED, DECLINED = RecipientStatus
@@ -102,7 +103,7 @@ def test_viewers_are_asked_with_their_group_and_hold_up_nobody(
 ) -> None:
     recipients = [a_recipient(role=role, order=order) for role, order in people]
     ids = [recipient.id for recipient in recipients]
-    outcome = lifecycle.send(a_document(*recipients), SENDER, ORIGIN, NOW)
+    outcome = lifecycle.send(a_document(*recipients), AUTHOR, NOW)
     for wave in waves:
         assert outcome.document.status is Status.SENT
         assert [job.recipient_id for job in outcome.jobs if isinstance(job, MailJob)] == [
@@ -137,7 +138,7 @@ def test_a_viewer_is_done_with_the_first_view_and_is_never_reminded() -> None:
 
 def test_a_viewer_who_is_corrected_is_asked_anew_and_not_reminded() -> None:
     document = a_sent_document(a_recipient("Ana", role=VIEWER), a_recipient("Bo"))
-    outcome = correct(document, document.recipients[0], "new@example.com", "Ana", SENDER, ORIGIN, LATER)
+    outcome = correct(document, replace(document.recipients[0], email="new@example.com"), AUTHOR, LATER)
     corrected = outcome.document.recipients[0]
     assert (corrected.status, corrected.sent_at, corrected.next_reminder_at) == (SENT, LATER, None)
     assert MailJob("invitation", f"invite:{corrected.id}:2", corrected.id) in outcome.jobs

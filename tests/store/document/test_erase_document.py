@@ -25,7 +25,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.kept_mail import KeptMail
 from esign.system.vault import Vault
-from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_webhook, store
+from tests.factories import AUTHOR, NOW, a_document, a_recipient, a_webhook, store
 from tests.store.plans import walks
 
 LATER = NOW + 5
@@ -35,15 +35,15 @@ async def cancelled(db: Database, vault: Vault, *recipients: Recipient) -> Docum
     draft = await store(db, vault, a_document(*recipients))
 
     async def write(tx: Transaction) -> Document:
-        sent = await outcomes.save(tx, lifecycle.send(draft, SENDER, ORIGIN, NOW), draft, vault, NOW)
-        outcome = cancel_delete.cancel(sent, "why", True, SENDER, ORIGIN, NOW)
+        sent = await outcomes.save(tx, lifecycle.send(draft, AUTHOR, NOW), draft, vault, NOW)
+        outcome = cancel_delete.cancel(sent, "why", True, AUTHOR, NOW)
         return await outcomes.save(tx, outcome, sent, vault, NOW)
 
     return await db.write(write)
 
 
 async def delete(db: Database, vault: Vault, document: Document) -> None:
-    outcome: Outcome = cancel_delete.delete(document, SENDER, ORIGIN, LATER)
+    outcome: Outcome = cancel_delete.delete(document, AUTHOR, LATER)
     await db.write(lambda tx: erase(tx, outcome, document, vault, LATER))
 
 

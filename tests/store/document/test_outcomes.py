@@ -20,9 +20,9 @@ from esign.store.people import usage
 from esign.store.queue import audit_entries, outbox, published_events, webhooks
 from esign.system.vault import DamagedCiphertext, Vault
 from tests.factories import (
+    AUTHOR,
     NOW,
     ORIGIN,
-    SENDER,
     a_document,
     a_recipient,
     a_seal,
@@ -41,7 +41,7 @@ async def save(db: Database, vault: Vault, outcome: Outcome, before: Document) -
 
 async def send(db: Database, vault: Vault, *recipients: Recipient, **changes: Any) -> Document:
     draft = await store(db, vault, a_document(*recipients, **changes))
-    return await save(db, vault, lifecycle.send(draft, SENDER, ORIGIN, LATER), draft)
+    return await save(db, vault, lifecycle.send(draft, AUTHOR, LATER), draft)
 
 
 async def subscribe(db: Database, **changes: Any) -> str:
@@ -246,7 +246,7 @@ async def test_an_outcome_that_is_not_saved_leaves_nothing_at_all(
     await subscribe(db)
     draft = await store(db, vault, a_document())
     before = await everything(db)
-    outcome = lifecycle.send(draft, SENDER, ORIGIN, LATER)
+    outcome = lifecycle.send(draft, AUTHOR, LATER)
     known = replace(draft, revision=9) if by == "losing the race" else draft
 
     async def write(tx: Transaction) -> None:

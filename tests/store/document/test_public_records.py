@@ -6,7 +6,7 @@ from esign.store.document import public_records
 from esign.store.document.erase_document import erase
 from esign.store.engine.database import Database
 from esign.system.vault import Vault
-from tests.factories import NOW, ORIGIN, SENDER, a_document, store
+from tests.factories import AUTHOR, NOW, a_document, store
 from tests.store.plans import walks
 
 
@@ -15,7 +15,7 @@ async def test_a_document_that_was_never_sealed_leaves_no_record(
 ) -> None:
     draft = await store(db, vault, a_document())
     assert await public_records.find(db, draft.id) is None
-    outcome = cancel_delete.delete(draft, SENDER, ORIGIN, NOW)
+    outcome = cancel_delete.delete(draft, AUTHOR, NOW)
     await db.write(lambda tx: erase(tx, outcome, draft, vault, NOW))
     assert await public_records.find(db, draft.id) is None
     assert await public_records.find(db, "doc_nobody") is None

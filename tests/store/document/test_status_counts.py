@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.actor import NOWHERE, SYSTEM, Mode
+from esign.core.actor import NOWHERE, PROGRAM, Mode
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import Document, MailDelivery, RecipientStatus, Role, Status
 from esign.core.document.document_filters import DocumentFilters
@@ -63,13 +63,13 @@ def sign(document: Document) -> Outcome:
 
 
 STEPS: dict[str, Step] = {
-    "send": lambda d: lifecycle.send(d, SYSTEM, NOWHERE, NOW),
+    "send": lambda d: lifecycle.send(d, PROGRAM, NOW),
     "refuse": refuse,
     "remind": lambda d: lifecycle.remind(d, d.recipient(waited_for(d)), NOW),
     "sign": sign,
     "seal fails": lambda d: lifecycle.seal_failed(d, "no answer", NOW)[0],
     "seal": lambda d: lifecycle.seal(d, a_seal(), NOW),
-    "cancel": lambda d: cancel_delete.cancel(d, None, False, SYSTEM, NOWHERE, NOW),
+    "cancel": lambda d: cancel_delete.cancel(d, None, False, PROGRAM, NOW),
     "expire": lambda d: lifecycle.expire(d, NOW + 40 * DAY),
 }
 
@@ -80,7 +80,7 @@ async def take(db: Database, vault: Vault, id: str, step: str) -> None:
     async def write(tx: Transaction) -> None:
         before = await documents.get(tx, id)
         if step == "delete":
-            await erase(tx, cancel_delete.delete(before, SYSTEM, NOWHERE, NOW), before, vault, NOW)
+            await erase(tx, cancel_delete.delete(before, PROGRAM, NOW), before, vault, NOW)
         else:
             await outcomes.save(tx, STEPS[step](before), before, vault, NOW)
 

@@ -4,7 +4,7 @@ D12).
 The ends that recipients and the clock decide are in `lifecycle`.
 """
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Author
 from esign.core.document.document import Document, Status
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
@@ -14,9 +14,7 @@ from esign.core.instant import Instant
 IN_PROGRESS = frozenset({Status.SENT, Status.SEALING})
 
 
-def cancel(
-    document: Document, reason: str | None, notify: bool, actor: Actor, origin: Origin, now: Instant
-) -> Outcome:
+def cancel(document: Document, reason: str | None, notify: bool, author: Author, now: Instant) -> Outcome:
     """Cancel a document that is out (D11).
 
     With `notify`, every recipient who was sent something gets a mail. Raises `document_not_sent`.
@@ -29,8 +27,8 @@ def cancel(
             Event(
                 "document.cancelled",
                 now,
-                actor,
-                origin=origin,
+                author.actor,
+                origin=author.origin,
                 data={"notified": notify},
                 detail={"reason": reason} if reason else None,
             ),
@@ -39,7 +37,7 @@ def cancel(
     )
 
 
-def delete(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
+def delete(document: Document, author: Author, now: Instant) -> Outcome:
     """Delete a document that is not in progress (D3, D12); the event is the entry that remains after erasing.
 
     The outcome leaves the document as it is: `store.document.erase_document` removes it. Raises
@@ -48,11 +46,13 @@ def delete(document: Document, actor: Actor, origin: Origin, now: Instant) -> Ou
     if document.status in IN_PROGRESS:
         raise Problem("document_in_progress", current_status=document.status)
     data = {"status": document.status.value}
-    return Outcome(document, (Event("document.deleted", now, actor, origin=origin, data=data),))
+    return Outcome(document, (Event("document.deleted", now, author.actor, origin=author.origin, data=data),))
 
 
-def retry_seal(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
+def retry_seal(document: Document, author: Author, now: Instant) -> Outcome:
     """Try a failed seal again now, instead of at its next date (D8). Raises `seal_not_failed`."""
     if document.status is not Status.SEALING or document.seal_error is None:
         raise Problem("seal_not_failed", current_status=document.status)
-    return Outcome(document, (Event("document.seal_retried", now, actor, origin=origin),), (SealJob(),))
+    return Outcome(
+        document, (Event("document.seal_retried", now, author.actor, origin=author.origin),), (SealJob(),)
+    )

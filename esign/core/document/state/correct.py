@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Author
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus
 from esign.core.document.state import lifecycle
 from esign.core.document.state.invite import invite
@@ -13,31 +13,23 @@ from esign.core.instant import Instant
 CORRECTED = frozenset({"email", "name"})
 
 
-def correct(
-    document: Document,
-    recipient: Recipient,
-    email: str,
-    name: str,
-    actor: Actor,
-    origin: Origin,
-    now: Instant,
-) -> Outcome:
-    """Correct a recipient; one who was already invited is invited anew, by a new link.
+def correct(document: Document, corrected: Recipient, author: Author, now: Instant) -> Outcome:
+    """Save another address or name of a recipient; one who was already invited is invited anew, by a new link.
 
     If the document goes to another mailbox now, the old address is told when it may have received a link.
     Raises `document_not_sent` and `recipient_already_completed`.
     """
     lifecycle.require_open(document, now)
+    recipient, email = document.recipient(corrected.id), corrected.email
     if recipient.status is RecipientStatus.COMPLETED:
         raise Problem("recipient_already_completed", current_status=document.status)
-    if (email, name) == (recipient.email, recipient.name):
+    if (email, corrected.name) == (recipient.email, recipient.name):
         return Outcome(document)
     detail = {
         "old": {"email": recipient.email, "name": recipient.name},
-        "new": {"email": email, "name": name},
+        "new": {"email": email, "name": corrected.name},
     }
-    corrected = replace(recipient, email=email, name=name)
-    events = [Event("recipient.corrected", now, actor, recipient.id, origin, detail=detail)]
+    events = [Event("recipient.corrected", now, author.actor, recipient.id, author.origin, detail=detail)]
     jobs: list[Job] = []
     if recipient.status is not RecipientStatus.CREATED:
         corrected = replace(
@@ -48,7 +40,9 @@ def correct(
             last_reminded_at=None,
             delivery_error=None,
         )
-        events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
+        events.append(
+            Event("recipient.sent", now, author.actor, recipient.id, author.origin, detail={"email": email})
+        )
         key = f"invite:{recipient.id}:{document.revision + 1}"
         jobs += [RevokeLinks(recipient.id), MailJob("invitation", key, recipient.id)]
         if is_redirected(recipient, email) and was_reached(recipient):

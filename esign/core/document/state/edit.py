@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Author
 from esign.core.document import reminder
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state.outcome import Event, Outcome
@@ -32,9 +32,7 @@ def check_may_change(document: Document, members: Collection[str]) -> None:
         raise Problem("document_not_draft", current_status=document.status)
 
 
-def edit(
-    document: Document, changes: Mapping[str, Any], actor: Actor, origin: Origin, now: Instant
-) -> Outcome:
+def edit(document: Document, changes: Mapping[str, Any], author: Author, now: Instant) -> Outcome:
     """Return the document with these members replaced.
 
     `expires_at` None restores the expiry it was sent with. The audit entry lists the names of the members,
@@ -56,7 +54,8 @@ def edit(
     if (edited.reminders, edited.expires_at) != (document.reminders, document.expires_at):
         edited = reschedule_reminders(edited, now)
     return Outcome(
-        replace(edited, updated_at=now), (Event("document.updated", now, actor, origin=origin, data=data),)
+        replace(edited, updated_at=now),
+        (Event("document.updated", now, author.actor, origin=author.origin, data=data),),
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from esign.core.actor import SYSTEM, Actor, Origin
+from esign.core.actor import SYSTEM, Actor, Author, Origin
 from esign.core.document import reminder
 from esign.core.document.challenge import Method
 from esign.core.document.document import (
@@ -39,7 +39,7 @@ def create(document: Document, origin: Origin, now: Instant) -> Outcome:
     return Outcome(document, (Event("document.created", now, document.created_by, origin=origin, data=data),))
 
 
-def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
+def send(document: Document, author: Author, now: Instant) -> Outcome:
     """Send the draft: freeze the content and invite the first group (D4).
 
     Raises `document_not_draft`, and `document_not_ready` with what is missing.
@@ -54,7 +54,9 @@ def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outc
         updated_at=now,
         expires_at=now + document.expires_in_days * DAY,
     )
-    return invite_next(Outcome(document, (Event("document.sent", now, actor, origin=origin),)), now)
+    return invite_next(
+        Outcome(document, (Event("document.sent", now, author.actor, origin=author.origin),)), now
+    )
 
 
 def find_missing(document: Document) -> list[Detail]:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import ceil
 
-from esign.core.actor import Actor, Origin
+from esign.core.actor import Author
 from esign.core.document.document import Document, Recipient, RecipientStatus
 from esign.core.document.reminder import APART
 from esign.core.document.state import lifecycle
@@ -26,8 +26,7 @@ def remind_recipients(
     document: Document,
     wanted: Collection[str] | None,
     message: str | None,
-    actor: Actor,
-    origin: Origin,
+    author: Author,
     now: Instant,
 ) -> RemindersSent:
     """Remind every recipient who may be reminded, or those of `wanted`.
@@ -45,7 +44,7 @@ def remind_recipients(
     for recipient in due:
         one = lifecycle.remind(document, recipient, now)
         document = one.document
-        events += [replace(event, actor=actor, origin=origin) for event in one.events]
+        events += [replace(event, actor=author.actor, origin=author.origin) for event in one.events]
         jobs += [replace(job, message=message) if isinstance(job, MailJob) else job for job in one.jobs]
     outcome = Outcome(document, tuple(events), tuple(jobs))
     skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)

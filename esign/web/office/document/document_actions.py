@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.document import cancel_delete, duplicate_document, reminders, templates
-from esign.actions.document.edit_document import ChangeRequest
 from esign.core.document.document import Document, Recipient
 from esign.core.document.template import Template
 from esign.core.errors import Problem
@@ -26,11 +26,6 @@ from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
 
 CONFLICT = 409
-
-
-def make_asking(call: OfficeCall, document: Document, revision: int | None = None) -> ChangeRequest:
-    """Return what an edit needs to know about its caller, for this document."""
-    return ChangeRequest(call.owner, document.id, call.actor, call.origin, revision)
 
 
 async def ask_about_document(
@@ -86,7 +81,7 @@ async def remind(call: OfficeCall) -> Response:
     given = check_form(RemindRecipients, body)
     with show_refusals(call, document, body):
         await reminders.remind_by_hand(
-            call.runtime, make_asking(call, document), given.recipient_ids, given.message or None
+            call.runtime, call.caller, document.id, given.recipient_ids, given.message or None
         )
     return call.redirect_to(get_document_path(document.id), "reminded")
 
@@ -110,9 +105,7 @@ async def cancel(call: OfficeCall) -> Response:
     body = {**read_filled(call.form, "reason"), "notify": "notify" in call.form}
     given = check_form(CancelDocument, body)
     with show_refusals(call, document, body):
-        await cancel_delete.cancel(
-            call.runtime, call.owner, document.id, given.reason or None, given.notify, call.actor, call.origin
-        )
+        await cancel_delete.cancel(call.runtime, call.caller, document.id, given.reason or None, given.notify)
     return call.redirect_to(get_document_path(document.id), "cancelled")
 
 
@@ -123,14 +116,14 @@ async def ask_delete(call: OfficeCall) -> Response:
 async def delete(call: OfficeCall) -> Response:
     document = await find_document(call)
     with show_refusals(call, document):
-        await cancel_delete.delete(call.runtime, call.owner, document.id, call.actor, call.origin)
+        await cancel_delete.delete(call.runtime, call.caller, document.id)
     return call.redirect_to("/documents", "document-deleted")
 
 
 async def retry_seal(call: OfficeCall) -> Response:
     document = await find_document(call)
     with show_refusals(call, document):
-        await cancel_delete.retry_seal(call.runtime, call.owner, document.id, call.actor, call.origin)
+        await cancel_delete.retry_seal(call.runtime, call.caller, document.id)
     return call.redirect_to(get_document_path(document.id), "seal-retried")
 
 
@@ -141,10 +134,8 @@ async def duplicate(call: OfficeCall) -> Response:
     """Copy the document and lead to the copy."""
     document = await find_document(call)
 
-    async def create(keep: create_once.Keep) -> Document:
-        return await duplicate_document.duplicate(
-            call.runtime, call.owner, document.id, None, call.actor, call.origin, keep
-        )
+    async def create(caller: Caller) -> Document:
+        return await duplicate_document.duplicate(call.runtime, caller, document.id, None)
 
     with show_refusals(call, document):
         name = create_once.choose_form_name(call, document.id)
@@ -164,8 +155,8 @@ async def make_template(call: OfficeCall) -> Response:
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
     given = check_form(TemplateFromDocument, body)
 
-    async def create(keep: create_once.Keep) -> Template:
-        return await templates.create_from_document(call.runtime, call.owner, document.id, given.title, keep)
+    async def create(caller: Caller) -> Template:
+        return await templates.create_from_document(call.runtime, caller, document.id, given.title)
 
     with show_refusals(call, document, body):
         made = await create_once.create_once(

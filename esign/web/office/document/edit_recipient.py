@@ -1,8 +1,12 @@
 """One recipient of a document: add, change or correct, remove, unblock, and issue a signing link."""
 
+from dataclasses import replace
+
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.document import edit_document, links
+from esign.actions.document.edit_document import RecipientChanges
 from esign.actions.signing import unblock_recipient
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state.correct import CORRECTED
@@ -10,7 +14,7 @@ from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
 from esign.web.api.edit_requests import RecipientChange, make_recipient_check
 from esign.web.office.document import possible_actions
-from esign.web.office.document.document_actions import ask_about_document, make_asking, show_question
+from esign.web.office.document.document_actions import ask_about_document, show_question
 from esign.web.office.document.forms import (
     check_form,
     find_document,
@@ -53,10 +57,8 @@ async def add(call: OfficeCall) -> Response:
     recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = make_recipient_check(call.runtime.config.limits.fields)
 
-    async def create(keep: create_once.Keep) -> Recipient:
-        return await edit_document.add_recipient(
-            call.runtime, make_asking(call, document), recipient, check, keep
-        )
+    async def create(caller: Caller) -> Recipient:
+        return await edit_document.add_recipient(call.runtime, caller, document.id, recipient, check)
 
     with show_refusals(call, document, {"accessCode": "", **body}):
         await create_once.create_once(
@@ -77,7 +79,7 @@ async def ask_remove(call: OfficeCall) -> Response:
 async def remove(call: OfficeCall) -> Response:
     document, one = await find_recipient(call)
     with show_refusals(call, document):
-        await edit_document.remove_recipient(call.runtime, make_asking(call, document), one.id)
+        await edit_document.remove_recipient(call.runtime, call.caller, document.id, one.id)
     return call.redirect_to(get_document_path(document.id), "recipient-removed")
 
 
@@ -111,15 +113,14 @@ async def change(call: OfficeCall) -> Response:
     if draft and not call.form.get("locale"):
         body["locale"] = None
     now, vault = call.runtime.clock.now(), call.runtime.vault
-    members = check_form(RecipientChange, body).members(now, vault)
-    check, seen = (
+    changes = RecipientChanges(
+        check_form(RecipientChange, body).members(now, vault),
         make_recipient_check(call.runtime.config.limits.fields),
-        parse_revision(call.form) if draft else None,
+        require_send=may_send,
     )
+    caller = replace(call.caller, revision=parse_revision(call.form) if draft else None)
     with show_refusals(call, document, {"accessCode": "", **body}):
-        await edit_document.change_recipient(
-            call.runtime, make_asking(call, document, seen), one.id, members, check, require_send=may_send
-        )
+        await edit_document.change_recipient(call.runtime, caller, document.id, one.id, changes)
     return call.redirect_to(get_document_path(document.id), "recipient-changed" if draft else "corrected")
 
 
@@ -134,7 +135,7 @@ async def unblock(call: OfficeCall) -> Response:
     """Unblock a recipient whose code was entered wrongly, or sent, too often."""
     document, one = await find_recipient(call)
     with show_refusals(call, document):
-        done = await unblock_recipient.unblock(call.runtime, make_asking(call, document), one.id)
+        done = await unblock_recipient.unblock(call.runtime, call.caller, document.id, one.id)
     return call.redirect_to(get_document_path(document.id), "unblocked" if done.unblocked else "not-blocked")
 
 
@@ -152,5 +153,5 @@ async def issue_link(call: OfficeCall) -> Response:
     body = {"ttlHours": parse_number(call.form.get("ttlHours", "24")) or ""}
     given = check_form(IssueLink, body)
     with show_refusals(call, document, body):
-        issued = await links.issue_link(call.runtime, make_asking(call, document), one.id, given.ttl_hours)
+        issued = await links.issue_link(call.runtime, call.caller, document.id, one.id, given.ttl_hours)
     return show_question(call, "link", document, None, one=one, hours=HOURS, issued=issued)

@@ -84,7 +84,7 @@ async def send_file(call: OfficeCall) -> Response:
         raise Problem(problem.code, sentence, current_status=problem.current_status) from None
     if call.request.method == "HEAD":
         return downloads.make_head_response(found)
-    return downloads.make_file_response(found, await files.read(call.runtime, found, call.actor, call.origin))
+    return downloads.make_file_response(found, await files.read(call.runtime, found, call.author))
 
 
 # ---------- the audit trail ----------

@@ -7,7 +7,7 @@ actions.
 from collections.abc import Callable, Mapping
 from math import ceil
 
-from esign.core.actor import NOWHERE, SYSTEM
+from esign.core.actor import PROGRAM
 from esign.core.document import retention
 from esign.core.document.document import Document, Recipient
 from esign.core.document.state import cancel_delete, edit, lifecycle, remind_now
@@ -27,20 +27,20 @@ def may_change(*members: str) -> Rule:
 
 
 def may_remind(document: Document, organisation: Organisation, now: Instant) -> object:
-    return remind_now.remind_recipients(document, None, None, SYSTEM, NOWHERE, now)
+    return remind_now.remind_recipients(document, None, None, PROGRAM, now)
 
 
 def may_cancel(document: Document, organisation: Organisation, now: Instant) -> object:
-    return cancel_delete.cancel(document, None, False, SYSTEM, NOWHERE, now)
+    return cancel_delete.cancel(document, None, False, PROGRAM, now)
 
 
 def may_delete(document: Document, organisation: Organisation, now: Instant) -> object:
     retention.require_unlocked(document, organisation, now)
-    return cancel_delete.delete(document, SYSTEM, NOWHERE, now)
+    return cancel_delete.delete(document, PROGRAM, now)
 
 
 def may_retry(document: Document, organisation: Organisation, now: Instant) -> object:
-    return cancel_delete.retry_seal(document, SYSTEM, NOWHERE, now)
+    return cancel_delete.retry_seal(document, PROGRAM, now)
 
 
 def may_link(document: Document, recipient: Recipient, now: Instant) -> None:
@@ -49,11 +49,11 @@ def may_link(document: Document, recipient: Recipient, now: Instant) -> None:
 
 
 def may_correct(document: Document, recipient: Recipient, now: Instant) -> object:
-    return correct(document, recipient, recipient.email, recipient.name, SYSTEM, NOWHERE, now)
+    return correct(document, recipient, PROGRAM, now)
 
 
 def may_nudge(document: Document, recipient: Recipient, now: Instant) -> object:
-    return remind_now.remind_recipients(document, {recipient.id}, None, SYSTEM, NOWHERE, now)
+    return remind_now.remind_recipients(document, {recipient.id}, None, PROGRAM, now)
 
 
 ACTS: Mapping[str, Rule] = {

@@ -1,6 +1,7 @@
 """What can still be changed while a document is out: expiry and reminders; and its reference and notes at any time."""
 
 import re
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,7 +16,7 @@ from esign.core.document.state.edit import LONGEST_DAYS
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.web.api.documents import collect_changes
 from esign.web.api.edit_requests import EditDocument
-from esign.web.office.document.document_actions import ask_about_document, make_asking
+from esign.web.office.document.document_actions import ask_about_document
 from esign.web.office.document.forms import (
     check_form,
     find_document,
@@ -43,7 +44,8 @@ async def change_terms(call: OfficeCall, document: Document, body: dict[str, Any
         defaults = await settings.read(call.runtime, call.owner)
         await edit_document.edit(
             call.runtime,
-            make_asking(call, document, document.revision),
+            replace(call.caller, revision=document.revision),
+            document.id,
             DocumentChanges(collect_changes(defaults, given)),
         )
     return call.redirect_to(get_document_path(document.id), done)

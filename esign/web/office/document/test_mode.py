@@ -39,7 +39,7 @@ async def simulate(call: OfficeCall) -> Response:
     given = check_form(Simulation, body)
     step = SimulationStep(given.action, given.recipient_id, entered, given.reason or None)
     with show_refusals(call, document, body):
-        await simulated_recipients.simulate(call.runtime, call.owner, document.id, step)
+        await simulated_recipients.simulate(call.runtime, call.caller, document.id, step)
     return call.redirect_to(get_document_path(document.id), "simulated")
 
 

@@ -130,8 +130,8 @@ async def do_bulk(
     ids = read_ids(call)
     if not ids:
         raise Problem("invalid_request", NOTHING)
-    doing = BulkRequest(deed, call.owner, call.actor, call.origin, words, notify)
-    results = await bulk_actions.perform_all(call.runtime, doing, ids)
+    doing = BulkRequest(deed, words, notify)
+    results = await bulk_actions.perform_all(call.runtime, call.caller, doing, ids)
     done = [one for one in results if one.document and one.problem is None]
     if len(done) == len(results):
         return call.redirect_to(find_way_back(call), f"documents-{deed}", len(done))
@@ -205,14 +205,14 @@ async def download(call: OfficeCall) -> Response:
     if sum(file.size for file in found) > zip_files.MOST_BYTES:
         raise Problem("invalid_request", LARGE)
     if len(found) == 1:
-        content = await files.read(call.runtime, found[0], call.actor, call.origin)
+        content = await files.read(call.runtime, found[0], call.author)
         return downloads.make_file_response(found[0], content)
     zone = call.signed_in.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
     async with await take_archive_place(call) as held:  # gives the place back if the log entry fails
-        await zip_files.log_export(call.runtime, call.owner, found, call.author)
+        await zip_files.log_export(call.runtime, call.caller, found)
         place = held.pop_all()
-    pieces = zip_files.pack(call.runtime, found, zone, call.actor, call.origin)
+    pieces = zip_files.pack(call.runtime, call.author, found, zone)
     return ArchiveResponse(
         place, pieces, headers=make_download_headers(name_archive(today)), media_type="application/zip"
     )

@@ -4,6 +4,7 @@ A script saves the form while the user types; without the script a button sends 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -246,7 +247,7 @@ async def discard(call: OfficeCall) -> Response:
     found = await find_draft(call)
     seen = parse_revision(call.form) or found.revision
     try:
-        await cancel_delete.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=seen)
+        await cancel_delete.delete(call.runtime, replace(call.caller, revision=seen), found.id)
     except Problem as problem:
         if problem.code != "revision_mismatch":
             raise

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from esign.actions.document import detect_fields, documents, edit_document, page_views
 from esign.actions.document.detect_fields import FieldOffer
-from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
+from esign.actions.document.edit_document import DocumentChanges
 from esign.core.document import document as core
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.recipient_rules import find_list_problems
@@ -105,16 +105,15 @@ async def save_fields(call: OfficeCall) -> Response:
     )  # `not_found` comes before any error in the form
     given = check(DraftFieldsRequest, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
-    asking = ChangeRequest(
-        call.owner, call.path["id"], call.actor, call.origin, require_revision(call), steady=True
-    )
+    caller = replace(call.caller, revision=require_revision(call))
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
         return replace_fields(
             document.recipients, given.recipients, runtime.config.limits.fields, runtime.clock.now()
         )
 
-    saved = await edit_document.edit(runtime, asking, DocumentChanges({}, recipients=recipients))
+    changes = DocumentChanges({}, recipients=recipients, steady=True)
+    saved = await edit_document.edit(runtime, caller, call.path["id"], changes)
     return answer_script({"revision": saved.revision})
 
 

@@ -1,7 +1,7 @@
 """The review of a draft: everything on one page, what is missing, and the button that sends it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -109,14 +109,8 @@ async def send(call: OfficeCall) -> Response:
     if document is None:
         return call.redirect_to(f"/documents/{call.path['id']}")
     try:
-        await documents.send(
-            call.runtime,
-            call.owner,
-            document.id,
-            call.actor,
-            call.origin,
-            revision=parse_revision(call.form),
-        )
+        caller = replace(call.caller, revision=parse_revision(call.form))
+        await documents.send(call.runtime, caller, document.id)
     except Problem as problem:
         if problem.code == "document_not_draft":
             return call.redirect_to(f"/documents/{document.id}")

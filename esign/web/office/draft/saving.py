@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 import orjson
 
 from esign.actions.document import documents, edit_document
-from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
+from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.people import settings
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import lifecycle
@@ -171,8 +171,8 @@ async def edit_draft(call: OfficeCall, document: Document, body: PatchBody) -> D
         members=collect_changes(await settings.read(call.runtime, call.owner), given),
         recipients=None if body.rows is None else recipients,
     )
-    asking = ChangeRequest(call.owner, document.id, call.actor, call.origin, document.revision)
-    return await edit_document.edit(call.runtime, asking, changes)
+    caller = replace(call.caller, revision=document.revision)
+    return await edit_document.edit(call.runtime, caller, document.id, changes)
 
 
 DRAFTS = FormKind(DRAFT, find_draft, sheets.fill_from_document, edit_draft)

@@ -10,9 +10,10 @@ from functools import partial
 
 from starlette.responses import JSONResponse, Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.document import documents, edit_document
 from esign.actions.document.documents import DocumentOrder
-from esign.actions.document.edit_document import ChangeRequest, DocumentChanges
+from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.people import settings
 from esign.core.document.document import Document
 from esign.core.document.state.edit import make_title
@@ -63,7 +64,7 @@ class UploadKind:
     page: str
     path: str
     on: str
-    make: Callable[[OfficeCall, str, bytes, create_once.Keep], Awaitable[create_once.CreatedObject]]
+    make: Callable[[OfficeCall, str, bytes, Caller], Awaitable[create_once.CreatedObject]]
 
 
 def render_page(call: OfficeCall, making: UploadKind, takings: list[UploadResult]) -> Response:
@@ -120,7 +121,7 @@ async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: 
 # ---------- drafts ----------
 
 
-async def create_draft(call: OfficeCall, name: str, content: bytes, keep: create_once.Keep) -> Document:
+async def create_draft(call: OfficeCall, name: str, content: bytes, caller: Caller) -> Document:
     defaults = await settings.read(call.runtime, call.owner)
     order = DocumentOrder(
         file_name=name,
@@ -130,7 +131,7 @@ async def create_draft(call: OfficeCall, name: str, content: bytes, keep: create
         expires_in_days=defaults.expires_in_days,
         reminders=defaults.reminders,
     )
-    return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
+    return await documents.create(call.runtime, caller, order)
 
 
 DRAFTS = UploadKind("draft_new", "/documents/new", "/documents/{}/edit", create_draft)
@@ -153,8 +154,7 @@ async def replace_file(call: OfficeCall) -> Response:
     try:
         name = check(UploadedName, {"fileName": file.name}).file_name
         changes = DocumentChanges({}, name, partial(return_content, file.content))
-        asking = ChangeRequest(call.owner, found.id, call.actor, call.origin)
-        await edit_document.edit(call.runtime, asking, changes)
+        await edit_document.edit(call.runtime, call.caller, found.id, changes)
     except Problem as problem:
         if problem.code in STATES:
             raise

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.mail.mail_breaker import Outage
 from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
@@ -106,8 +107,13 @@ class OfficeCall:
 
     @property
     def author(self) -> Author:
-        """Return the member and the origin of the request, as the administrative audit log records them."""
+        """Return the member and the origin of the request, as audit entries name them."""
         return Author(self.actor, self.origin)
+
+    @property
+    def caller(self) -> Caller:
+        """Return who asks, and for which organisation and mode."""
+        return Caller(self.owner, self.author)
 
     @property
     def origin(self) -> Origin:

@@ -4,11 +4,13 @@ Each such form carries a random name that was made for that page.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Protocol
 
 import orjson
 from pydantic import Field
 
+from esign.actions.base.caller import Caller
 from esign.core.errors import Problem
 from esign.store.engine.database import Transaction
 from esign.store.queue.idempotency import KeyTaken
@@ -27,9 +29,6 @@ class CreatedObject(Protocol):
 
     @property
     def id(self) -> str: ...
-
-
-Keep = Callable[[Transaction, CreatedObject], Awaitable[None]]
 
 
 class FormName(Schema):
@@ -57,24 +56,25 @@ async def create_once(
     name: str,
     path: str,
     about: Mapping[str, object],
-    create: Callable[[Keep], Awaitable[CreatedObject]],
+    create: Callable[[Caller], Awaitable[CreatedObject]],
 ) -> str:
     """Return the id of what `create` creates, now or when the same form was sent before.
 
-    `about` holds the values of the form. Raise `idempotency_key_reused` if the name was used with other values.
+    `create` takes the caller that stores the id in the transaction of the effect. `about` holds the values of the
+    form. Raise `idempotency_key_reused` if the name was used with other values.
     """
     limits = call.runtime.config.limits
     replays = Replays(call.runtime.db, call.runtime.vault, call.runtime.clock, limits.idempotency_hours)
     who = f"{call.signed_in.member.id}:{call.owner.mode}"
     ticket = IdempotencyTicket(who, name, compute_fingerprint("POST", path, dict(about)))
 
-    async def keep(tx: Transaction, made: CreatedObject) -> None:
+    async def store_answer(tx: Transaction, made: CreatedObject) -> None:
         await replays.add(tx, ticket, ApiAnswer(CREATED, orjson.dumps({"id": made.id})), made.id)
 
     if kept := await replays.find(ticket):
         return str(orjson.loads(kept.body)["id"])
     try:
-        return (await create(keep)).id
+        return (await create(replace(call.caller, store_answer=store_answer))).id
     except (KeyTaken, Problem):  # the same form, sent twice at once, may just have created it
         kept = await replays.find(ticket)
         if kept is None:

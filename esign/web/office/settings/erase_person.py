@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.core.document.state.erase import ErasureRequest
 from esign.web.office.frame import create_once
@@ -35,9 +36,9 @@ async def begin(call: OfficeCall) -> Response:
     email = check_form(ErasureForm, call.form).email
     shared = call.form.get("others") == WITH_OTHERS
 
-    async def create(keep: create_once.Keep) -> ErasureRequest:
+    async def create(caller: Caller) -> ErasureRequest:
         return await erase_person.request_erasure(
-            call.runtime, call.owner, email, shared, call.actor, call.origin, keep
+            call.runtime, call.owner, email, shared, call.actor, call.origin, caller.keep
         )
 
     # The address is left out of the fingerprint, so that not even a hash of it is stored.

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import members
 from esign.core.errors import Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus
@@ -75,9 +76,9 @@ async def invite(call: OfficeCall) -> Response:
     given = check_form(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
-    async def create(keep: create_once.Keep) -> Member:
+    async def create(caller: Caller) -> Member:
         return await members.invite(
-            call.runtime, call.owner, given.email, given.name, role, keep, caller=call.author
+            call.runtime, call.owner, given.email, given.name, role, caller.keep, caller=call.author
         )
 
     try:

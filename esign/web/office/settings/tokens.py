@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import accounts, api_keys
 from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Author, Mode
@@ -111,8 +112,10 @@ async def create(call: OfficeCall) -> Response:
     )
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
-    async def create(keep: create_once.Keep) -> ApiKey:
-        key, _ = await api_keys.create(call.runtime, call.signed_in.organisation, wish, by, secret, keep)
+    async def create(caller: Caller) -> ApiKey:
+        key, _ = await api_keys.create(
+            call.runtime, call.signed_in.organisation, wish, by, secret, caller.keep
+        )
         return key
 
     try:

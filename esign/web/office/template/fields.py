@@ -60,9 +60,8 @@ async def save_fields(call: OfficeCall) -> Response:
         most, now = runtime.config.limits.fields, runtime.clock.now()
         return replace(before, roles=replace_fields(before.roles, given.roles, most, now, "/roles"))
 
-    saved = await templates.change(
-        runtime, call.owner, call.path["id"], decide, revision=require_revision(call)
-    )
+    caller = replace(call.caller, revision=require_revision(call))
+    saved = await templates.change(runtime, caller, call.path["id"], decide)
     return answer_script({"revision": saved.revision})
 
 

@@ -66,5 +66,5 @@ async def delete(call: OfficeCall) -> Response:
 
     It is deleted even if another user changed it while the question was open.
     """
-    await templates.delete(call.runtime, call.owner, call.path["id"], caller=call.author)
+    await templates.delete(call.runtime, call.caller, call.path["id"])
     return call.redirect_to("/templates", "template-deleted")

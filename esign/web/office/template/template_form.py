@@ -67,7 +67,8 @@ async def edit_template(call: OfficeCall, template: Template, body: PatchBody) -
             return after
         return replace(after, roles=assign_row_ids(after.roles, body, before, runtime.vault))
 
-    return await templates.change(runtime, call.owner, template.id, decide, revision=template.revision)
+    caller = replace(call.caller, revision=template.revision)
+    return await templates.change(runtime, caller, template.id, decide)
 
 
 TEMPLATES = FormKind(SHAPE, find_template, fill_from_template, edit_template)

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.document import documents, templates
 from esign.core.document.document import Document, Field, FieldType
 from esign.core.document.field_types import INK, is_automatic
@@ -79,11 +80,9 @@ async def use_template(call: OfficeCall) -> Response:
     template = await find_template(call)
     name, body = create_once.read_form_name(call.form), make_use_body(call.form, template)
 
-    async def create(keep: create_once.Keep) -> Document:
+    async def create(caller: Caller) -> Document:
         wanted = build_use(call.runtime, check(UseTemplate, body))
-        return await templates.use(
-            call.runtime, call.owner, template.id, call.actor, call.origin, wanted, keep
-        )
+        return await templates.use(call.runtime, caller, template.id, wanted)
 
     try:
         made = await create_once.create_once(
@@ -102,7 +101,7 @@ async def send_document(call: OfficeCall, document_id: str) -> Response:
     If it cannot be sent now it stays a draft, and the user is led to its review, which says why.
     """
     try:
-        await documents.send(call.runtime, call.owner, document_id, call.actor, call.origin)
+        await documents.send(call.runtime, call.caller, document_id)
     except Problem as problem:
         if problem.code in STAYS_DRAFT:
             return call.redirect_to(f"/documents/{document_id}/review", "not-sent")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from starlette.responses import Response
 
+from esign.actions.base.caller import Caller
 from esign.actions.webhook import webhooks
 from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
 from esign.core.errors import Problem
@@ -102,14 +103,14 @@ async def create(call: OfficeCall) -> Response:
     """Create a webhook and show its secret. The answer is the only one that contains it."""
     given = check_form(CreateWebhook, call)
 
-    async def create(keep: create_once.Keep) -> Webhook:
+    async def create(caller: Caller) -> Webhook:
         hook, _ = await webhooks.create(
             call.runtime,
             call.owner,
             given.url,
             tuple(given.events),
             given.description or None,
-            lambda tx, made: keep(tx, made[0]),
+            lambda tx, made: caller.keep(tx, made[0]),
             caller=call.author,
         )
         return hook
@@ -239,8 +240,10 @@ async def rotate(call: OfficeCall) -> Response:
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise FormError({"grace": "Choose one of these."})
 
-    async def create(keep: create_once.Keep) -> RotatedSecret:
-        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.author)
+    async def create(caller: Caller) -> RotatedSecret:
+        return await webhooks.rotate(
+            call.runtime, call.owner, hook.id, int(given), caller.keep, caller=call.author
+        )
 
     try:
         await create_once.create_once(

@@ -7,14 +7,14 @@ from esign.core.document.state import cancel_delete
 from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
-from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient
+from tests.factories import AUTHOR, NOW, SENDER, a_document, a_recipient
 
 LATER = NOW + HOUR
 ENDED = {Status.COMPLETED, Status.DECLINED, Status.EXPIRED, Status.CANCELLED}
 
 
 def cancel(document: Document, reason: str | None = None, notify: bool = True) -> Outcome:
-    return cancel_delete.cancel(document, reason, notify, SENDER, ORIGIN, LATER)
+    return cancel_delete.cancel(document, reason, notify, AUTHOR, LATER)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -32,12 +32,12 @@ def test_only_a_sent_document_can_be_cancelled(status: Status) -> None:
 def test_a_draft_and_a_document_that_has_ended_can_be_deleted(status: Status) -> None:
     document = a_document(status=status)
     if status is Status.DRAFT or status in ENDED:
-        outcome = cancel_delete.delete(document, SENDER, ORIGIN, LATER)
+        outcome = cancel_delete.delete(document, AUTHOR, LATER)
         (event,) = outcome.events
         assert (event.type, event.data, event.actor) == ("document.deleted", {"status": status}, SENDER)
         return
     with pytest.raises(Problem) as refused:
-        cancel_delete.delete(document, SENDER, ORIGIN, LATER)
+        cancel_delete.delete(document, AUTHOR, LATER)
     assert (refused.value.code, refused.value.current_status) == ("document_in_progress", status)
 
 
@@ -46,17 +46,17 @@ def test_a_draft_and_a_document_that_has_ended_can_be_deleted(status: Status) ->
 def test_only_a_seal_that_failed_is_tried_again(status: Status, error: str | None) -> None:
     document = a_document(status=status, seal_error=error)
     if status is Status.SEALING and error:
-        outcome = cancel_delete.retry_seal(document, SENDER, ORIGIN, LATER)
+        outcome = cancel_delete.retry_seal(document, AUTHOR, LATER)
         assert outcome.document == document and outcome.jobs == (SealJob(),)
         return
     with pytest.raises(Problem) as refused:
-        cancel_delete.retry_seal(document, SENDER, ORIGIN, LATER)
+        cancel_delete.retry_seal(document, AUTHOR, LATER)
     assert (refused.value.code, refused.value.current_status) == ("seal_not_failed", status)
 
 
 def test_a_document_past_its_expiry_is_not_cancelled_any_more() -> None:
     with pytest.raises(Problem) as refused:
-        cancel_delete.cancel(a_document(status=Status.SENT), None, True, SENDER, ORIGIN, NOW + 30 * DAY)
+        cancel_delete.cancel(a_document(status=Status.SENT), None, True, AUTHOR, NOW + 30 * DAY)
     assert refused.value.current_status == Status.EXPIRED
 
 

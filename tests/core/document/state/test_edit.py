@@ -12,7 +12,7 @@ from esign.core.document.state.outcome import MailJob, Outcome, RevokeLinks
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.people.account import Reminders
-from tests.factories import NOW, ORIGIN, SENDER, a_document, a_file, a_recipient, a_sent_document
+from tests.factories import AUTHOR, NOW, a_document, a_file, a_recipient, a_sent_document
 
 LATER = NOW + HOUR
 VALUES: dict[str, Any] = {
@@ -28,7 +28,7 @@ WHILE_SENT = {"external_id", "metadata", "expires_at", "reminders"}
 
 
 def edit(document: Document, **changes: Any) -> Outcome:
-    return editing.edit(document, changes, SENDER, ORIGIN, LATER)
+    return editing.edit(document, changes, AUTHOR, LATER)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -88,7 +88,7 @@ def test_a_new_expiry_keeps_a_reminder_of_the_next_hour_unless_one_was_just_sent
     plan = Reminders(first_after_days=1)
     document = a_sent_document(a_recipient("Ana", last_reminded_at=last), reminders=plan)
     changes = {"expires_at": NOW + 40 * DAY}
-    (ana,) = editing.edit(document, changes, SENDER, ORIGIN, NOW + DAY - HOUR // 4).document.recipients
+    (ana,) = editing.edit(document, changes, AUTHOR, NOW + DAY - HOUR // 4).document.recipients
     assert ana.next_reminder_at == due
 
 
@@ -105,9 +105,8 @@ def test_a_new_plan_or_expiry_moves_the_reminders_of_those_who_were_asked() -> N
 # ---------- correcting ----------
 
 
-def correction(document: Document, **changes: str) -> Outcome:
-    wanted = {"email": "new@example.com", "name": "New"} | changes
-    return correct(document, document.recipients[0], **wanted, actor=SENDER, origin=ORIGIN, now=LATER)
+def correction(document: Document, email: str = "new@example.com", name: str = "New") -> Outcome:
+    return correct(document, replace(document.recipients[0], email=email, name=name), AUTHOR, LATER)
 
 
 @pytest.mark.parametrize("status", Status)

@@ -11,6 +11,7 @@ from esign.core.document.state.outcome import MailJob, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from tests.factories import (
+    AUTHOR,
     NOW,
     ORIGIN,
     SENDER,
@@ -57,7 +58,7 @@ ACTS: dict[str, tuple[Status, Status, str, Act]] = {
         Status.DRAFT,
         Status.SENT,
         "document_not_draft",
-        lambda d: lifecycle.send(d, SENDER, ORIGIN, LATER),
+        lambda d: lifecycle.send(d, AUTHOR, LATER),
     ),
     "view": (
         Status.SENT,
@@ -174,7 +175,7 @@ def test_the_first_entry_names_both_files_and_what_was_changed_in_them() -> None
 
 def test_sending_sets_the_dates_and_invites_everybody_of_the_first_group() -> None:
     ana, bo, cy = a_recipient("Ana"), a_recipient("Bo"), a_recipient("Cy", order=2)
-    outcome = lifecycle.send(a_document(ana, bo, cy, expires_in_days=10), SENDER, ORIGIN, LATER)
+    outcome = lifecycle.send(a_document(ana, bo, cy, expires_in_days=10), AUTHOR, LATER)
     document = outcome.document
     assert (document.sent_at, document.expires_at) == (LATER, LATER + 10 * DAY)
     assert document.updated_at == LATER
@@ -234,7 +235,7 @@ def test_a_draft_that_lacks_something_is_not_sent_and_names_it(
     document: Document, path: str, rule: str
 ) -> None:
     with pytest.raises(Problem) as refused:
-        lifecycle.send(document, SENDER, ORIGIN, NOW)
+        lifecycle.send(document, AUTHOR, NOW)
     assert (refused.value.code, refused.value.current_status) == ("document_not_ready", "draft")
     assert [(detail.path, detail.rule) for detail in refused.value.details] == [(path, rule)]
 
@@ -314,7 +315,7 @@ def test_groups_are_invited_one_after_the_other_and_the_last_completion_queues_o
 ) -> None:
     people = [a_recipient(order=order) for order in orders]
     ids = [person.id for person in people]
-    outcome = lifecycle.send(a_document(*people), SENDER, ORIGIN, NOW)
+    outcome = lifecycle.send(a_document(*people), AUTHOR, NOW)
     seals = 0
     for wave in waves:
         assert asked(outcome.document) == [ids[n] for n in wave]

@@ -7,14 +7,14 @@ from esign.core.document.state.outcome import MailJob
 from esign.core.document.state.remind_now import RemindersSent, remind_recipients
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE
-from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient
+from tests.factories import AUTHOR, NOW, SENDER, a_document, a_recipient
 
 LATER = NOW + HOUR
 SENT = RecipientStatus.SENT
 
 
 def remind(document: Document, *wanted: str) -> RemindersSent:
-    return remind_recipients(document, wanted or None, "Please", SENDER, ORIGIN, LATER)
+    return remind_recipients(document, wanted or None, "Please", AUTHOR, LATER)
 
 
 @pytest.mark.parametrize("status", Status)

@@ -16,7 +16,7 @@ import pikepdf
 import pytest
 
 from esign.actions.document import zip_files
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Author, Mode, Owner
 from esign.core.people.member import MemberRole
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction
@@ -309,9 +309,8 @@ async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> N
         return await blobs.add(tx, content, 0)
 
     large = replace(found, sha256=await runtime.db.write(store), size=len(content), name="größer.pdf")
-    by = found.document.created_by
-    origin = found.document.recipients[0].origin
-    pieces = [one async for one in zip_files.pack(runtime, [large, found], "UTC", by, origin)]
+    author = Author(found.document.created_by)
+    pieces = [one async for one in zip_files.pack(runtime, author, [large, found], "UTC")]
     assert max(map(len, pieces)) <= 2**20
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
         assert archive.testzip() is None and archive.namelist() == ["größer.pdf", "agreement.pdf"]
@@ -368,13 +367,8 @@ async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: 
     other = await office.site.api.create(file=pdf_text(2), fileName="2b.pdf")
     found += await zip_files.list_files(runtime, owner, [other])
     await runtime.db.write(damage)
-    actor = found[0].document.created_by
-    pieces = [
-        piece
-        async for piece in zip_files.pack(
-            runtime, found, "UTC", actor, found[0].document.recipients[0].origin
-        )
-    ]
+    author = Author(found[0].document.created_by)
+    pieces = [piece async for piece in zip_files.pack(runtime, author, found, "UTC")]
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == ["2b.pdf", "Not included.txt"]
