@@ -6,7 +6,7 @@ was set up first.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from esign.core.actor import Actor, Author, Origin
 from esign.core.document.audit import AuditEntry
@@ -31,47 +31,38 @@ class AdminAct:
     """What happened. `data` stays for ever; `detail` is personal data and can be erased."""
 
     type: str
+    at: Instant
     data: Mapping[str, object]
     detail: Mapping[str, object] | None = None
 
 
-async def log(
-    tx: Transaction, vault: Vault, organisation_id: str, caller: Author, now: Instant, act: AdminAct
-) -> None:
+async def log(tx: Transaction, vault: Vault, organisation_id: str, author: Author, act: AdminAct) -> None:
     """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
-    fact = Event(act.type, now, caller.actor, None, caller.origin, act.data, act.detail)
+    fact = Event(act.type, act.at, author.actor, None, author.origin, act.data, act.detail)
     await outcomes.log(tx, organisation_id, fact, vault)
 
 
-async def log_of_installation(
-    tx: Transaction, vault: Vault, caller: Author, now: Instant, act: AdminAct
-) -> None:
+async def log_of_installation(tx: Transaction, vault: Vault, author: Author, act: AdminAct) -> None:
     """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
     first = await organisations.find_first(tx)
     if first is not None:
-        await log(tx, vault, first.id, caller, now, act)
+        await log(tx, vault, first.id, author, act)
 
 
-async def log_of_user(
-    tx: Transaction,
-    vault: Vault,
-    user: User,
-    origin: Origin,
-    now: Instant,
-    act: AdminAct,
-    by: Actor | None = None,
-) -> None:
-    """Enter an act on an account in the log of each organisation of its user.
-
-    The user acted on their own account unless `by` names another actor.
-    """
+async def log_own_act(tx: Transaction, vault: Vault, user: User, origin: Origin, act: AdminAct) -> None:
+    """Enter what users did to their own accounts in the log of each of their organisations."""
     for member in await members.find_by_user(tx, user.id):
-        actor = by or Actor("member", member.id, user.name, user.email)
+        author = Author(Actor("member", member.id, user.name, user.email), origin)
         about = {"memberId": member.id, **act.data}
-        detail = {"email": user.email, **(act.detail or {})} if by else act.detail
-        await log(
-            tx, vault, member.organisation_id, Author(actor, origin), now, AdminAct(act.type, about, detail)
-        )
+        await log(tx, vault, member.organisation_id, author, replace(act, data=about))
+
+
+async def log_act_on_user(tx: Transaction, vault: Vault, user: User, author: Author, act: AdminAct) -> None:
+    """Enter what another did to the account of a user in the log of each of the user's organisations."""
+    for member in await members.find_by_user(tx, user.id):
+        about = {"memberId": member.id, **act.data}
+        detail = {"email": user.email, **(act.detail or {})}
+        await log(tx, vault, member.organisation_id, author, replace(act, data=about, detail=detail))
 
 
 async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Origin) -> None:
@@ -92,8 +83,8 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
             if is_entered(tries):
                 data = {"memberId": member_id, "step": step, "tries": tries, "since": rfc3339(since)}
                 detail = {"email": user.email} if user and member_id else None
-                act = AdminAct("member.sign_in_failed", data, detail)
-                await log(tx, runtime.vault, organisation_id, by, now, act)
+                act = AdminAct("member.sign_in_failed", now, data, detail)
+                await log(tx, runtime.vault, organisation_id, by, act)
 
     await runtime.db.write(write)
 
@@ -106,6 +97,11 @@ def describe_key(key: ApiKey) -> dict[str, object]:
         "scopes": sorted(scope.value for scope in key.scopes),
         "expiresAt": None if key.expires_at is None else rfc3339(key.expires_at),
     }
+
+
+def make_revocation_entry(key: ApiKey, now: Instant, reason: str) -> AdminAct:
+    """Return the log entry of a revoked API key."""
+    return AdminAct("api_key.revoked", now, {**describe_key(key), "reason": reason}, {"name": key.name})
 
 
 async def find_page(

@@ -196,8 +196,8 @@ async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template
         template = await get_at_revision(tx, caller, template_id)
         await templates.delete(tx, template.id)
         await announce_event(tx, "template.deleted", template, now)
-        act = AdminAct("template.deleted", {"templateId": template.id, "mode": template.mode.value})
-        await audit_log.log(tx, runtime.vault, template.organisation_id, caller.author, now, act)
+        act = AdminAct("template.deleted", now, {"templateId": template.id, "mode": template.mode.value})
+        await audit_log.log(tx, runtime.vault, template.organisation_id, caller.author, act)
         await caller.keep(tx, template)
         return template
 

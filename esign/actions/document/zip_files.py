@@ -50,12 +50,11 @@ async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list
 async def log_export(runtime: Runtime, caller: Caller, wanted: Sequence[DocumentFile]) -> None:
     """Enter in the administrative audit log that these files are about to leave as one ZIP."""
     ids = [file.document.id for file in wanted]
-    owner = caller.owner
-    act = AdminAct("documents.exported", {"documents": ids, "mode": owner.mode.value})
+    owner, now = caller.owner, runtime.clock.now()
+    act = AdminAct("documents.exported", now, {"documents": ids, "mode": owner.mode.value})
 
     async def write(tx: Transaction) -> None:
-        now = runtime.clock.now()
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, now, act)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, act)
 
     await runtime.db.write(write)
 

@@ -154,8 +154,8 @@ async def add_key(
         if keep is not None:
             await keep(tx, key)
         await api_keys.add(tx, key, api_key.hash_key(text))
-        entry = AdminAct("api_key.created", audit_log.describe_key(key), {"name": key.name})
-        await audit_log.log(tx, vault, organisation.id, caller, now, entry)
+        entry = AdminAct("api_key.created", now, audit_log.describe_key(key), {"name": key.name})
+        await audit_log.log(tx, vault, organisation.id, caller, entry)
         # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
         if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
             await notices.tell_owners_of_key(tx, vault, key, caller, now)
@@ -184,10 +184,8 @@ async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> N
             return False
         key = await api_keys.get(tx, key_id)
         if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
-            entry = AdminAct(
-                "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}
-            )
-            await audit_log.log(tx, vault, key.organisation_id, COMMAND, now, entry)
+            entry = audit_log.make_revocation_entry(key, now, "by hand")
+            await audit_log.log(tx, vault, key.organisation_id, COMMAND, entry)
         return True
 
     if not await db.write(write):
@@ -222,9 +220,9 @@ async def create_organisation(
 
     async def write(tx: Transaction) -> None:
         await organisations.add(tx, made)
-        entry = AdminAct("organisation.created", {"organisationId": made.id, "name": name, "plan": plan})
+        entry = AdminAct("organisation.created", now, {"organisationId": made.id, "name": name, "plan": plan})
         for organisation_id in (first.id, made.id):
-            await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
+            await audit_log.log(tx, vault, organisation_id, COMMAND, entry)
 
     await db.write(write)
     return made.id
@@ -244,7 +242,7 @@ async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, 
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
         before = found[organisation_id]
         await organisations.save(tx, replace(before, plan=plan))
-        entry = AdminAct("organisation.plan_changed", {"from": before.plan, "to": plan})
-        await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
+        entry = AdminAct("organisation.plan_changed", now, {"from": before.plan, "to": plan})
+        await audit_log.log(tx, vault, organisation_id, COMMAND, entry)
 
     await db.write(write)

@@ -73,9 +73,9 @@ async def rename(
         if name is not None and name != key.name:
             await api_keys.rename(tx, key_id, name)
             names = {"name": {"from": key.name, "to": name}}
-            entry = AdminAct("api_key.renamed", audit_log.describe_key(key), names)
             now = runtime.clock.now()
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+            entry = AdminAct("api_key.renamed", now, audit_log.describe_key(key), names)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
             key = replace(key, name=name)
         if keep is not None:
             await keep(tx, key)
@@ -96,10 +96,8 @@ async def revoke(
         )
         await api_keys.revoke(tx, key_id, now)
         if key.revoked_at is None:
-            entry = AdminAct(
-                "api_key.revoked", {**audit_log.describe_key(key), "reason": "by hand"}, {"name": key.name}
-            )
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+            entry = audit_log.make_revocation_entry(key, now, "by hand")
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         if keep is not None:
             await keep(tx, key_id)
 

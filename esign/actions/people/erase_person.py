@@ -114,8 +114,8 @@ async def request_erasure(
 
     async def write(tx: Transaction) -> ErasureRequest:
         await erasings.add(tx, erasing, runtime.vault)
-        entry = AdminAct("erasure.requested", {"erasureId": erasing.id, "shared": shared})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, Author(actor, origin), now, entry)
+        entry = AdminAct("erasure.requested", now, {"erasureId": erasing.id, "shared": shared})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, Author(actor, origin), entry)
         if keep is not None:
             await keep(tx, erasing)
         return erasing
@@ -142,8 +142,8 @@ async def carry_out(runtime: Runtime, erasing: ErasureRequest) -> int:
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
         erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
-        entry = AdminAct("erasure.finished", {"erasureId": erasing.id, "documents": erased})
-        await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
+        entry = AdminAct("erasure.finished", now, {"erasureId": erasing.id, "documents": erased})
+        await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, entry)
 
     await runtime.db.write(finish)
     return gone
@@ -171,8 +171,8 @@ async def erase_from_log(runtime: Runtime, erasing: ErasureRequest) -> None:
 async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[int], tx: Transaction) -> None:
     """Erase the personal data of the entries, and enter which were erased."""
     await logged.erase_personal(tx, organisation_id, numbers)
-    entry = AdminAct(ERASED, {"entries": numbers})
-    await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
+    entry = AdminAct(ERASED, runtime.clock.now(), {"entries": numbers})
+    await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, entry)
 
 
 def has_address(personal: object, email: str) -> bool:

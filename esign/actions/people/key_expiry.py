@@ -1,7 +1,6 @@
 """API keys that end soon: notifies their administrators, and revokes unused keys if the configuration says so."""
 
 from esign.actions.base import audit_log
-from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
 from esign.core.actor import PROGRAM
 from esign.core.instant import DAY, Instant
@@ -52,10 +51,8 @@ async def revoke_unused(runtime: Runtime) -> int:
                 return False
             if step.notice is None:
                 revoked = await api_keys.revoke(tx, key.id, now)
-                entry = AdminAct(
-                    "api_key.revoked", {**audit_log.describe_key(key), "reason": "unused"}, {"name": key.name}
-                )
-                await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, now, entry)
+                entry = audit_log.make_revocation_entry(key, now, "unused")
+                await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, entry)
                 return revoked
             if told := await queue_key_notice(
                 runtime, tx, key, "key_unused", f"{key.id}:{now}", step.ends_at

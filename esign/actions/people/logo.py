@@ -59,5 +59,6 @@ async def log_change(
     """Enter the change in the administrative audit log, with the hashes of the pictures."""
     was, will = (one.sha256 if one else None for one in (before.logo, logo))
     if was != will:
-        act = AdminAct("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
-        await audit_log.log(tx, runtime.vault, before.id, caller, runtime.clock.now(), act)
+        data = {"changes": {"logo": {"from": was, "to": will}}}
+        act = AdminAct("settings.changed", runtime.clock.now(), data)
+        await audit_log.log(tx, runtime.vault, before.id, caller, act)

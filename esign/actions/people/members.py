@@ -14,6 +14,7 @@ from esign.actions.mail import embedded_outbox, notices
 from esign.actions.people import one_time_links
 from esign.core.actor import Author, Owner
 from esign.core.errors import Problem
+from esign.core.instant import Instant
 from esign.core.people.api_key import ApiKey
 from esign.core.people.member import (
     BY_KEY,
@@ -85,8 +86,8 @@ async def invite(
             await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
         await one_time_links.invite(runtime, tx, member, now)
-        entry = make_invitation_entry(member)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        entry = make_invitation_entry(member, now)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         if keep is not None:
             await keep(tx, member)
 
@@ -94,10 +95,12 @@ async def invite(
     return member
 
 
-def make_invitation_entry(member: Member, *, again: bool = False, link_shown: bool = False) -> AdminAct:
+def make_invitation_entry(
+    member: Member, now: Instant, *, again: bool = False, link_shown: bool = False
+) -> AdminAct:
     """Return the log entry of an invitation, with whether the caller was shown its link."""
     data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": link_shown}
-    return AdminAct("member.invited", data, {"name": member.name, "email": member.email})
+    return AdminAct("member.invited", now, data, {"name": member.name, "email": member.email})
 
 
 async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Author) -> Member:
@@ -114,8 +117,8 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
             raise Problem("not_found")
         require_may_change(await find_role(tx, owner, caller), member.role, member.role)
         await one_time_links.invite(runtime, tx, member, now)
-        entry = make_invitation_entry(member, again=True)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        entry = make_invitation_entry(member, now, again=True)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         return member
 
     invited = await runtime.db.write(write)
@@ -134,14 +137,8 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
         require_may_change(await find_role(tx, owner, caller), member.role, None)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
-        await audit_log.log(
-            tx,
-            runtime.vault,
-            owner.organisation_id,
-            caller,
-            now,
-            make_invitation_entry(member, again=True, link_shown=True),
-        )
+        entry = make_invitation_entry(member, now, again=True, link_shown=True)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         return member, await one_time_links.hand_over_link(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
@@ -188,12 +185,12 @@ async def change(
         await members.save(tx, after)
         if after != before:
             await audit_log.log(
-                tx, runtime.vault, owner.organisation_id, caller, now, make_change_entry(before, after)
+                tx, runtime.vault, owner.organisation_id, caller, make_change_entry(before, after, now)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
             await one_time_links.invite(runtime, tx, after, now)
-            entry = make_invitation_entry(after, again=True)
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+            entry = make_invitation_entry(after, now, again=True)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         if keep is not None:
             await keep(tx, after)
         return after
@@ -202,7 +199,7 @@ async def change(
     return changed
 
 
-def make_change_entry(before: Member, after: Member) -> AdminAct:
+def make_change_entry(before: Member, after: Member, now: Instant) -> AdminAct:
     """Return the log entry of a changed role or name."""
     data: dict[str, object] = {"memberId": after.id}
     detail: dict[str, object] = {"name": after.name, "email": after.email}
@@ -210,7 +207,7 @@ def make_change_entry(before: Member, after: Member) -> AdminAct:
         data["role"] = {"from": before.role.value, "to": after.role.value}
     if before.name != after.name:
         detail["name"] = {"from": before.name, "to": after.name}
-    return AdminAct("member.changed", data, detail)
+    return AdminAct("member.changed", now, data, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +247,8 @@ async def remove(
         keys = await api_keys.find_active_of(tx, member, now)
         for key in keys if revoke_keys else ():
             await api_keys.revoke(tx, key.id, now)
-            data = {**audit_log.describe_key(key), "reason": "member removed"}
-            revoked = AdminAct("api_key.revoked", data, {"name": key.name})
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, revoked)
+            revoked = audit_log.make_revocation_entry(key, now, "member removed")
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, revoked)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
         removal = Removal(member_id, tuple(keys))
@@ -261,8 +257,8 @@ async def remove(
             "role": member.role.value,
             "revokedApiKeys": [key.id for key in keys if revoke_keys],
         }
-        entry = AdminAct("member.removed", data, {"name": member.name, "email": member.email})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        entry = AdminAct("member.removed", now, data, {"name": member.name, "email": member.email})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         if keep is not None:
             await keep(tx, removal)
         return removal

@@ -111,9 +111,9 @@ async def send_reset_link(runtime: Runtime, email: str, origin: Origin) -> None:
             organisation, Mode.LIVE, NamedMailbox(user.email, user.name), "password_reset", facts, to
         )
         await notices.queue_notice(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
-        entry = AdminAct("member.password_reset_requested", {})
-        by = Actor(audit_log.ANONYMOUS)
-        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry, by)
+        entry = AdminAct("member.password_reset_requested", now, {})
+        author = Author(Actor(audit_log.ANONYMOUS), origin)
+        await audit_log.log_act_on_user(tx, runtime.vault, user, author, entry)
 
     await runtime.db.write(write)
 
@@ -184,8 +184,8 @@ async def log_joining(
     runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant
 ) -> None:
     """Enter in the administrative audit log that a member has joined."""
-    entry = AdminAct("member.joined", {"memberId": member.id, "role": member.role.value})
-    await audit_log.log(tx, runtime.vault, member.organisation_id, make_caller(member, origin), now, entry)
+    entry = AdminAct("member.joined", now, {"memberId": member.id, "role": member.role.value})
+    await audit_log.log(tx, runtime.vault, member.organisation_id, make_caller(member, origin), entry)
 
 
 def make_caller(member: Member, origin: Origin) -> Author:
@@ -227,8 +227,8 @@ async def set_up_owner(runtime: Runtime, token: str, given: Founder, origin: Ori
         owner = make_owner(first.id, user, now)
         await members.join(tx, owner)
         await log_joining(runtime, tx, owner, origin, now)
-        if (entry := make_change_entry(first, named)) is not None:
-            await audit_log.log(tx, runtime.vault, first.id, make_caller(owner, origin), now, entry)
+        if (entry := make_change_entry(first, named, now)) is not None:
+            await audit_log.log(tx, runtime.vault, first.id, make_caller(owner, origin), entry)
 
     await runtime.db.write(write)
     forget_setup_link(runtime.config.storage.data_dir)
@@ -271,8 +271,8 @@ async def choose_password(runtime: Runtime, token: str, password: str, origin: O
             raise Problem("not_found")
         await users.save_password(tx, user_id, hashed, now)
         await sessions.end_all(tx, user_id)
-        user, entry = await users.get(tx, user_id), AdminAct("member.password_changed", {"by": "link"})
-        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        user, entry = await users.get(tx, user_id), AdminAct("member.password_changed", now, {"by": "link"})
+        await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
         await notices.tell_user_by_first_organisation(
             tx, runtime.vault, user, "password_changed", origin, now
         )

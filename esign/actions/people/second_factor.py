@@ -83,7 +83,7 @@ async def report_change(
 ) -> None:
     """Enter a change of the second factor in the administrative audit log, and notify the user by e-mail."""
     now = runtime.clock.now()
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct(act, {}))
+    await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct(act, now, {}))
     await notices.tell_user_by_first_organisation(tx, runtime.vault, user, letter, origin, now)
 
 

@@ -124,7 +124,7 @@ async def log_sign_in(
                 tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now
             )
     data = {"sessionId": session.id, "factor": factor, "knownBrowser": known}
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct("member.signed_in", data))
+    await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct("member.signed_in", now, data))
 
 
 async def refresh_session(runtime: Runtime, session: Session) -> Session | None:
@@ -309,4 +309,4 @@ async def log_sign_out(
 ) -> None:
     """Enter the end of sessions in the administrative audit log."""
     now = runtime.clock.now()
-    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, AdminAct("member.signed_out", data))
+    await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct("member.signed_out", now, data))

@@ -11,6 +11,7 @@ from esign.config import Config
 from esign.core.actor import Author, Owner
 from esign.core.document.embedding import is_plain
 from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
 from esign.core.people.account import COLOUR, Organisation, Reminders
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
@@ -76,9 +77,8 @@ async def change(
         before = await organisations.get(tx, owner.organisation_id)
         after = fill_settings(runtime, replace(before, **wanted))
         await organisations.save(tx, after.organisation)
-        if (entry := make_change_entry(before, after.organisation)) is not None:
-            now = runtime.clock.now()
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if (entry := make_change_entry(before, after.organisation, runtime.clock.now())) is not None:
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
         if keep is not None:
             await keep(tx, after)
         return after
@@ -102,7 +102,7 @@ NAMES = {
 }
 
 
-def make_change_entry(before: Organisation, after: Organisation) -> AdminAct | None:
+def make_change_entry(before: Organisation, after: Organisation, now: Instant) -> AdminAct | None:
     """Return the log entry of the settings that changed, each with old and new value, or None if none changed."""
     data = {
         name: {"from": make_plain(getattr(before, member)), "to": make_plain(getattr(after, member))}
@@ -111,7 +111,7 @@ def make_change_entry(before: Organisation, after: Organisation) -> AdminAct | N
     }
     replies = {"from": before.reply_to, "to": after.reply_to}
     detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # personal data
-    return AdminAct("settings.changed", {"changes": data}, detail) if data or detail else None
+    return AdminAct("settings.changed", now, {"changes": data}, detail) if data or detail else None
 
 
 def make_plain(value: object) -> object:

@@ -52,7 +52,7 @@ async def create_invitation(
             await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
         await members.add(tx, member)
         await audit_log.log(
-            tx, vault, organisation.id, COMMAND, now, inviting.make_invitation_entry(member, link_shown=True)
+            tx, vault, organisation.id, COMMAND, inviting.make_invitation_entry(member, now, link_shown=True)
         )
         return await issue_token(tx, Errand.INVITATION, member.id, now)
 
@@ -69,8 +69,8 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
         await users.save_name(tx, user.id, name)
         await members.rename(tx, user.id, name)
         names = {"name": {"from": before.name, "to": name}, "email": user.email}
-        entry, now = AdminAct("member.changed", {}, names), runtime.clock.now()
-        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        entry = AdminAct("member.changed", runtime.clock.now(), {}, names)
+        await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
 
     await runtime.db.write(write)
 
@@ -85,8 +85,8 @@ async def change_password(runtime: Runtime, user: User, password: str, keep: str
         await users.save_password(tx, user.id, hashed, now)
         await tickets.drop(tx, Errand.RESET, user.id)
         await sessions.end_all(tx, user.id, keep)
-        entry = AdminAct("member.password_changed", {"by": "member"})
-        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        entry = AdminAct("member.password_changed", now, {"by": "member"})
+        await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
         await notices.tell_user_by_first_organisation(
             tx, runtime.vault, user, "password_changed", origin, now
         )
@@ -113,22 +113,21 @@ async def reset_password(
     async def write(tx: Transaction) -> str:
         user = await get_by_email(tx, email)
         await users.save_password(tx, user.id, None, now)
-        await log_act(tx, vault, user, AdminAct("member.password_reset_requested", {}), now)
+        await audit_log.log_act_on_user(
+            tx, vault, user, COMMAND, AdminAct("member.password_reset_requested", now, {})
+        )
         if without_factor:
             await users.save_factor(tx, user.id, None, 0)
             await users.replace_recovery(tx, user.id, [])
             if user.totp is not None:
-                await log_act(tx, vault, user, AdminAct("member.factor_disabled", {}), now)
+                await audit_log.log_act_on_user(
+                    tx, vault, user, COMMAND, AdminAct("member.factor_disabled", now, {})
+                )
                 await notices.tell_user_by_first_organisation(tx, vault, user, "factor_off", NOWHERE, now)
         await sessions.end_all(tx, user.id)
         return await issue_token(tx, Errand.RESET, user.id, now)
 
     return await db.write(write)
-
-
-async def log_act(tx: Transaction, vault: Vault, user: User, act: AdminAct, now: Instant) -> None:
-    """Enter an act of the command line on an account in the administrative audit log."""
-    await audit_log.log_of_user(tx, vault, user, NOWHERE, now, act, by=COMMAND.actor)
 
 
 async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
@@ -139,7 +138,7 @@ async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
         for member in await members.find_by_user(tx, user.id):
             require_owner_left(member, None, await members.count_owners(tx, member))
         await users.save_disabled(tx, user.id, now)
-        await log_act(tx, vault, user, AdminAct("member.disabled", {}), now)
+        await audit_log.log_act_on_user(tx, vault, user, COMMAND, AdminAct("member.disabled", now, {}))
         await sessions.end_all(tx, user.id)
 
     await db.write(write)
@@ -151,7 +150,7 @@ async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
     async def write(tx: Transaction) -> None:
         user = await get_by_email(tx, email)
         await users.save_disabled(tx, user.id, None)
-        await log_act(tx, vault, user, AdminAct("member.enabled", {}), now)
+        await audit_log.log_act_on_user(tx, vault, user, COMMAND, AdminAct("member.enabled", now, {}))
 
     await db.write(write)
 

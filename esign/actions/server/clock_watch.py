@@ -114,10 +114,10 @@ async def confirm(runtime: Runtime, organisation: Organisation, caller: Author) 
     await trust_wall_clock(runtime, caller.actor.name or "an owner")
 
 
-async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, caller: Author) -> None:
+async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, author: Author) -> None:
     """Enter in the administrative audit log which time was confirmed as right."""
-    act = AdminAct("clock.confirmed", {"time": rfc3339(wall)})
-    await audit_log.log_of_installation(tx, vault, caller, wall, act)
+    act = AdminAct("clock.confirmed", wall, {"time": rfc3339(wall)})
+    await audit_log.log_of_installation(tx, vault, author, act)
 
 
 async def trust_wall_clock(runtime: Runtime, by: str) -> None:

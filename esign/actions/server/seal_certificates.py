@@ -72,8 +72,9 @@ async def log_changes(runtime: Runtime, caller: Author, by: ChangedBy = BY_ITSEL
                     "changedAt": rfc3339(change.at),
                     "sha256": change.fingerprint,
                 }
-                act = AdminAct("seal.changed", data, {"subject": change.subject, "by": change.who})
-                await audit_log.log_of_installation(tx, runtime.vault, who, runtime.clock.now(), act)
+                detail = {"subject": change.subject, "by": change.who}
+                act = AdminAct("seal.changed", runtime.clock.now(), data, detail)
+                await audit_log.log_of_installation(tx, runtime.vault, who, act)
 
     await runtime.db.write(write)
 

@@ -71,9 +71,8 @@ async def log_change(
     Its address may contain a secret, so it is personal data.
     """
     about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
-    entry = AdminAct(act, about, {"url": webhook.url})
-    now = runtime.clock.now()
-    await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, now, entry)
+    entry = AdminAct(act, runtime.clock.now(), about, {"url": webhook.url})
+    await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, entry)
 
 
 def check_event_names(names: tuple[str, ...]) -> None:
