@@ -49,6 +49,7 @@ from esign.store.queue import (
     sent_mail,
     webhooks,
 )
+from esign.store.queue.deliveries import DeliveryFilter
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
@@ -179,9 +180,9 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
     "deliveries.find_attempts": lambda tx: deliveries.find_attempts(tx, 1),
     "deliveries.claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "boot"),
-    "deliveries.find_page": lambda tx: deliveries.find_page(tx, "wh_1", 25, AFTER),
+    "deliveries.find_page": lambda tx: deliveries.find_page(tx, DeliveryFilter("wh_1"), 25, AFTER),
     "deliveries.find_page of a type": lambda tx: deliveries.find_page(
-        tx, "wh_1", 25, AFTER, None, "document.sent"
+        tx, DeliveryFilter("wh_1", event_type="document.sent"), 25, AFTER
     ),
     "deliveries.get_many": lambda tx: deliveries.get_many(tx, [1, 2]),
     "due_documents.find_expired": lambda tx: due_documents.find_expired(tx, NOW, 500),

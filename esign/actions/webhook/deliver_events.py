@@ -8,8 +8,9 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from esign import net
+from esign.actions.base import audit_log
 from esign.actions.mail import notices
-from esign.actions.webhook.webhooks import log_change
+from esign.actions.webhook.webhooks import make_entry
 from esign.core.actor import PROGRAM, Mode
 from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.core.webhook import delivery as rules
@@ -116,7 +117,8 @@ async def note_attempts(
     for webhook in changed.values():
         if hooks[webhook.id].enabled and not webhook.enabled:
             await deliveries.give_up(tx, webhook.id, now, "the endpoint answered 410 Gone")
-            await log_change(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+            entry = make_entry("webhook.changed", now, webhook, OFF)
+            await audit_log.log(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
     for webhook, news in told:
         await notify_administrators(runtime, tx, webhook, news)
 
@@ -170,7 +172,8 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
             await notify_administrators(
                 runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since})
             )
-            await log_change(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+            entry = make_entry("webhook.changed", now, webhook, OFF)
+            await audit_log.log(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
         await webhooks.save(tx, [webhook])
 
     await runtime.db.write(write)

@@ -6,8 +6,8 @@ from typing import Any
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
-from esign.core.actor import Author, Mode, Owner
+from esign.actions.base.caller import Caller
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
 from esign.core.webhook import delivery as rules
@@ -19,60 +19,72 @@ from esign.store.queue import deliveries, webhooks
 from esign.system.entropy import make_id, make_webhook_secret
 
 
-async def create(
-    runtime: Runtime,
-    owner: Owner,
-    url: str,
-    names: tuple[str, ...],
-    description: str | None,
-    keep: Keep[tuple[Webhook, str]] | None = None,
-    *,
-    caller: Author,
-) -> tuple[Webhook, str]:
-    """Create a subscription. Return it with its secret, which is shown only this once.
+@dataclass(frozen=True, slots=True)
+class WebhookOrder:
+    """What the caller wants created: the address, the names of the events or `*`, and a note."""
+
+    url: str
+    events: tuple[str, ...]
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedWebhook:
+    """A new webhook with its secret, which is shown only this once."""
+
+    webhook: Webhook
+    secret: str
+
+    @property
+    def id(self) -> str:
+        return self.webhook.id
+
+
+async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> CreatedWebhook:
+    """Create a subscription, and return it with its secret.
 
     Raises `unknown_event` and `limit_reached`, and what the check of the address raises.
     """
-    check_event_names(names)
-    runtime.http.check(url, plain_allowed=owner.mode is Mode.TEST)
+    owner = caller.owner
+    check_event_names(order.events)
+    runtime.http.check(order.url, plain_allowed=owner.mode is Mode.TEST)
     now, secret = runtime.clock.now(), make_webhook_secret()
     webhook_id = make_id("wh", now)
     webhook = Webhook(
         id=webhook_id,
         organisation_id=owner.organisation_id,
         mode=owner.mode,
-        url=url,
-        events=names,
+        url=order.url,
+        events=order.events,
         enabled=True,
         secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
         created_at=now,
         updated_at=now,
-        description=description,
+        description=order.description,
     )
+
+    created = CreatedWebhook(webhook, secret)
 
     async def write(tx: Transaction) -> None:
         limit = runtime.config.limits.webhooks
         if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
-        await log_change(runtime, tx, "webhook.created", webhook, caller, {"events": list(webhook.events)})
+        entry = make_entry("webhook.created", now, webhook, {"events": list(webhook.events)})
+        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
         await webhooks.add(tx, webhook)
-        if keep is not None:
-            await keep(tx, (webhook, secret))
+        await caller.keep(tx, created)
 
     await runtime.db.write(write)
-    return webhook, secret
+    return created
 
 
-async def log_change(
-    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Author, data: Mapping[str, object]
-) -> None:
-    """Enter an act on a webhook in the administrative audit log.
+def make_entry(act: str, now: Instant, webhook: Webhook, data: Mapping[str, object]) -> AdminAct:
+    """Return the log entry of an act on a webhook.
 
     Its address may contain a secret, so it is personal data.
     """
     about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
-    entry = AdminAct(act, runtime.clock.now(), about, {"url": webhook.url})
-    await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, entry)
+    return AdminAct(act, now, about, {"url": webhook.url})
 
 
 def check_event_names(names: tuple[str, ...]) -> None:
@@ -126,20 +138,13 @@ class WebhookChanges:
     since: Instant | None = None
 
 
-async def change(
-    runtime: Runtime,
-    owner: Owner,
-    webhook_id: str,
-    changes: WebhookChanges,
-    keep: Keep[Webhook] | None = None,
-    *,
-    caller: Author,
-) -> Webhook:
+async def change(runtime: Runtime, caller: Caller, webhook_id: str, changes: WebhookChanges) -> Webhook:
     """Change the webhook, and return it.
 
     Enabling clears its failures; disabling gives up its pending deliveries. Raises `revision_mismatch` if it
     has changed since the caller saw it.
     """
+    owner = caller.owner
     if "events" in changes.members:
         check_event_names(changes.members["events"])
     if "url" in changes.members:
@@ -163,27 +168,26 @@ async def change(
             await webhooks.save(tx, [webhook])
             tx.wake_workers()  # to read the webhook again for the deliveries that they have claimed
             data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
-            await log_change(runtime, tx, "webhook.changed", webhook, caller, data)
-        if keep is not None:
-            await keep(tx, webhook)
+            entry = make_entry("webhook.changed", now, webhook, data)
+            await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await caller.keep(tx, webhook)
         return webhook
 
     webhook = await runtime.db.write(write)
     return webhook
 
 
-async def delete(
-    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep[str] | None = None, *, caller: Author
-) -> str:
+async def delete(runtime: Runtime, caller: Caller, webhook_id: str) -> str:
     """Delete the webhook and its pending deliveries, and return its id."""
+    owner, now = caller.owner, runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
         webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
         await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
         await deliveries.drop(tx, webhook_id)
-        await log_change(runtime, tx, "webhook.deleted", webhook, caller, {})
-        if keep is not None:
-            await keep(tx, webhook_id)
+        entry = make_entry("webhook.deleted", now, webhook, {})
+        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await caller.keep(tx, webhook_id)
 
     await runtime.db.write(write)
     return webhook_id
@@ -198,21 +202,13 @@ class RotatedSecret:
     until: Instant
 
 
-async def rotate(
-    runtime: Runtime,
-    owner: Owner,
-    webhook_id: str,
-    hours: int,
-    keep: Keep[RotatedSecret] | None = None,
-    *,
-    caller: Author,
-) -> RotatedSecret:
+async def rotate(runtime: Runtime, caller: Caller, webhook_id: str, hours: int) -> RotatedSecret:
     """Replace the secret of the webhook. With `hours` of 0 every earlier secret ends at once.
 
     Raises `rotation_in_progress` if an earlier secret still signs and `hours` is not 0.
     """
-    now, secret = runtime.clock.now(), make_webhook_secret()
-    until = now + hours * HOUR
+    owner, now, secret = caller.owner, runtime.clock.now(), make_webhook_secret()
+    rotated = RotatedSecret(webhook_id, secret, now + hours * HOUR)
 
     async def write(tx: Transaction) -> None:
         before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
@@ -222,13 +218,13 @@ async def rotate(
             before,
             secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
             previous_secret=before.secret if hours else None,
-            previous_until=until if hours else None,
+            previous_until=rotated.until if hours else None,
             updated_at=now,
         )
         await webhooks.save(tx, [webhook])
-        await log_change(runtime, tx, "webhook.secret_rotated", webhook, caller, {"graceHours": hours})
-        if keep is not None:
-            await keep(tx, RotatedSecret(webhook_id, secret, until))
+        entry = make_entry("webhook.secret_rotated", now, webhook, {"graceHours": hours})
+        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await caller.keep(tx, rotated)
 
     await runtime.db.write(write)
-    return RotatedSecret(webhook_id, secret, until)
+    return rotated

@@ -257,20 +257,25 @@ async def find_attempts(reader: Reader, number: int) -> list[DeliveryAttempt]:
     return [DeliveryAttempt(**{name: row[name] for name in ATTEMPT}) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    """The deliveries to read: those to a webhook, of one status or of one type of event if they are given."""
+
+    webhook_id: str
+    status: DeliveryStatus | None = None
+    event_type: str | None = None
+
+
 async def find_page(
-    reader: Reader,
-    webhook_id: str,
-    limit: int,
-    after: PageStart | None = None,
-    status: DeliveryStatus | None = None,
-    event_type: str | None = None,
+    reader: Reader, wanted: DeliveryFilter, limit: int, after: PageStart | None = None
 ) -> list[EventDelivery]:
     """Return up to `limit` deliveries to a webhook, newest first.
 
     Each status is read along its own index, and the results are merged.
     """
-    narrower = "AND event_type = :event_type" if event_type is not None else ""
-    statuses, given = list_parameters("status", [status] if status is not None else list(DeliveryStatus))
+    narrower = "AND event_type = :event_type" if wanted.event_type is not None else ""
+    several = [wanted.status] if wanted.status is not None else list(DeliveryStatus)
+    statuses, given = list_parameters("status", several)
     arms = [
         f"""
         SELECT * FROM delivery WHERE webhook_id = :webhook_id AND status = {name} {narrower}
@@ -280,8 +285,8 @@ async def find_page(
     ]
     rows = await reader.all(
         " UNION ALL ".join(arms) + " ORDER BY created_at DESC, id DESC LIMIT :limit",
-        webhook_id=webhook_id,
-        **({"event_type": event_type} if event_type is not None else {}),
+        webhook_id=wanted.webhook_id,
+        **({"event_type": wanted.event_type} if wanted.event_type is not None else {}),
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
         limit=limit,

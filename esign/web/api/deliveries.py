@@ -9,6 +9,7 @@ from esign.actions.webhook.deliveries import DeliveryLog
 from esign.core.errors import Detail, Problem
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.core.webhook.webhook import ALL_EVENTS
+from esign.store.queue.deliveries import DeliveryFilter
 from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.events import AnyEvent, load_event
@@ -106,9 +107,8 @@ async def find(call: ApiCall, query: DeliveryList) -> FoundPage[EventDelivery]:
     filters = f"deliveries:{webhook_id}:{query.status}:{query.event_type}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     status = DeliveryStatus(query.status) if query.status else None
-    found, more = await actions.find_page(
-        call.runtime, call.owner, webhook_id, query.limit, after, status, query.event_type
-    )
+    wanted = DeliveryFilter(webhook_id, status, query.event_type)
+    found, more = await actions.find_page(call.runtime, call.owner, wanted, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 
@@ -119,12 +119,12 @@ async def read(call: ApiCall) -> DeliveryLog:
 
 async def redeliver(call: ApiCall, body: Empty) -> EventDelivery:
     """Try once more now, whatever the status; a failure changes neither the status nor the schedule."""
-    return await actions.redeliver(call.runtime, call.owner, call.path["id"], call.path["did"], call.keep)
+    return await actions.redeliver(call.runtime, call.caller, call.path["id"], call.path["did"])
 
 
 async def test(call: ApiCall, body: Empty) -> EventDelivery:
     """Send the event `webhook.test` now and once; the delivery tells how it went."""
-    return await actions.send_test(call.runtime, call.owner, call.path["id"], call.keep)
+    return await actions.send_test(call.runtime, call.caller, call.path["id"])
 
 
 async def recover(call: ApiCall, body: RecoverEvents) -> int:
@@ -132,7 +132,7 @@ async def recover(call: ApiCall, body: RecoverEvents) -> int:
     until = call.runtime.clock.now() if body.until is None else body.until
     if until < body.since:
         raise Problem("invalid_request", details=[Detail("/until", "Not before `since`.", "range")])
-    return await actions.recover(call.runtime, call.owner, call.path["id"], body.since, until, call.keep)
+    return await actions.recover(call.runtime, call.caller, call.path["id"], body.since, until)
 
 
 def present(delivery: EventDelivery) -> WebhookDelivery:

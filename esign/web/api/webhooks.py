@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from esign.actions.webhook import webhooks as actions
-from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
+from esign.actions.webhook.webhooks import CreatedWebhook, RotatedSecret, WebhookChanges, WebhookOrder
 from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
@@ -96,17 +96,10 @@ class Deleted(Reply):
     id: str
 
 
-async def create(call: ApiCall, body: CreateWebhook) -> tuple[Webhook, str]:
+async def create(call: ApiCall, body: CreateWebhook) -> CreatedWebhook:
     """Register an address for events; the secret is shown this once."""
-    return await actions.create(
-        call.runtime,
-        call.owner,
-        body.url,
-        tuple(body.events),
-        body.description or None,
-        call.keep,
-        caller=call.author,
-    )
+    order = WebhookOrder(body.url, tuple(body.events), body.description or None)
+    return await actions.create(call.runtime, call.caller, order)
 
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[Webhook]:
@@ -129,27 +122,18 @@ async def change(call: ApiCall, body: ChangeWebhook) -> Webhook:
     if "description" in given:
         given["description"] = given["description"] or None
     enabled = body.enabled if "enabled" in body.model_fields_set else None
-    return await actions.change(
-        call.runtime,
-        call.owner,
-        call.path["id"],
-        WebhookChanges(given, enabled),
-        call.keep,
-        caller=call.author,
-    )
+    return await actions.change(call.runtime, call.caller, call.path["id"], WebhookChanges(given, enabled))
 
 
 async def rotate_secret(call: ApiCall, body: RotateSecret) -> RotatedSecret:
     """Give a webhook a new secret; for a while the previous one signs every delivery too."""
     hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
-    return await actions.rotate(
-        call.runtime, call.owner, call.path["id"], hours, call.keep, caller=call.author
-    )
+    return await actions.rotate(call.runtime, call.caller, call.path["id"], hours)
 
 
 async def delete(call: ApiCall) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
-    return await actions.delete(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
+    return await actions.delete(call.runtime, call.caller, call.path["id"])
 
 
 def present(webhook: Webhook) -> WebhookReply:
@@ -160,9 +144,8 @@ def present_page(found: FoundPage[Webhook]) -> WebhookPage:
     return WebhookPage.from_page(found, present)
 
 
-def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
-    webhook, secret = made
-    return WebhookCreated.model_construct(**collect_members(webhook), secret=secret)
+def present_created(created: CreatedWebhook) -> WebhookCreated:
+    return WebhookCreated.model_construct(**collect_members(created.webhook), secret=created.secret)
 
 
 def collect_members(webhook: Webhook) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDe
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.queue import deliveries, published_events, webhooks
-from esign.store.queue.deliveries import make_delivery
+from esign.store.queue.deliveries import DeliveryFilter, make_delivery
 from esign.store.queue.published_events import EventFilter
 from tests.factories import NOW, ORGANISATION, a_webhook
 from tests.store.plans import steps, walks
@@ -147,7 +147,7 @@ async def test_a_webhook_that_is_switched_off_or_deleted_leaves_nothing_waiting(
     )
     await queue(db, "evt_4")
     assert await db.write(lambda tx: deliveries.drop(tx, HOOK)) == 1
-    assert len(await deliveries.find_page(db, HOOK, 9)) == 2
+    assert len(await deliveries.find_page(db, DeliveryFilter(HOOK), 9)) == 2
     assert await deliveries.get(db, HOOK, done.id) == done
     assert await deliveries.get(db, "wh_2", other.id) == other
 
@@ -173,7 +173,7 @@ async def test_the_log_of_a_webhook_is_read_page_by_page_newest_first_with_filte
             wanted = [d for d in newest if status in (None, d.status) and kind_ in (None, d.event_type)]
             found: list[EventDelivery] = []
             place: PageStart | None = None
-            while page := await deliveries.find_page(db, HOOK, 2, place, status, kind_):
+            while page := await deliveries.find_page(db, DeliveryFilter(HOOK, status, kind_), 2, place):
                 found += page
                 place = PageStart(page[-1].created_at, page[-1].id)
             assert found == wanted, (status, kind_)
@@ -274,7 +274,8 @@ async def test_a_page_of_deliveries_is_neither_scanned_nor_sorted(
     db: Database, status: DeliveryStatus | None, kind: str | None
 ) -> None:
     plan = await steps(
-        db, lambda tx: deliveries.find_page(tx, HOOK, 25, PageStart(NOW, "dlv_1"), status, kind)
+        db,
+        lambda tx: deliveries.find_page(tx, DeliveryFilter(HOOK, status, kind), 25, PageStart(NOW, "dlv_1")),
     )
     assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step], plan
     index = "delivery_by_type (webhook_id=? AND event_type=?" if kind else "delivery_newest (webhook_id=?"

@@ -12,6 +12,7 @@ from esign.core.instant import DAY, Instant
 from esign.core.webhook.delivery import DELAYS, DeliveryStatus
 from esign.core.webhook.webhook import Webhook
 from esign.core.webhook.webhook_signature import USER_AGENT
+from esign.store.queue.deliveries import DeliveryFilter
 from esign.web.api.deliveries import present_attempt
 from esign.web.office.frame import dates, paging
 from esign.web.office.frame.call import OfficeCall
@@ -29,7 +30,7 @@ async def show(call: OfficeCall) -> Response:
     status = STATUSES.get(wanted)
     filters = f"deliveries:{hook.id}:{status}"
     found, more = await deliveries.find_page(
-        call.runtime, call.owner, hook.id, PER_PAGE, paging.read_cursor(call, filters), status, None
+        call.runtime, call.owner, DeliveryFilter(hook.id, status), PER_PAGE, paging.read_cursor(call, filters)
     )
     queued = call.request.query_params.get("queued", "")
     return call.page(
@@ -81,14 +82,14 @@ def pick_attempt_fields(attempt: object) -> dict[str, object]:
 async def redeliver(call: OfficeCall) -> Response:
     """Send a delivery once more now, and show the result."""
     hook, did = await find_webhook(call), call.path["did"]
-    after = await deliveries.redeliver(call.runtime, call.owner, hook.id, did)
+    after = await deliveries.redeliver(call.runtime, call.caller, hook.id, did)
     return call.redirect_to(f"{HERE}/{hook.id}/deliveries/{did}", name_outcome(after.last_error))
 
 
 async def test(call: OfficeCall) -> Response:
     """Send a test event now, and show the answer."""
     hook = await find_webhook(call)
-    made = await deliveries.send_test(call.runtime, call.owner, hook.id)
+    made = await deliveries.send_test(call.runtime, call.caller, hook.id)
     after = await deliveries.find_delivery(call.runtime.db, hook.id, made.id)
     return call.redirect_to(f"{HERE}/{hook.id}/deliveries/{made.id}", name_outcome(after.last_error))
 
@@ -125,7 +126,7 @@ async def recover(call: OfficeCall) -> Response:
     if until < since:
         raise FormError({"until": "This is before the time above."})
     try:
-        queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, until)
+        queued = await deliveries.recover(call.runtime, call.caller, hook.id, since, until)
     except Problem as problem:
         if problem.code != "webhook_disabled":
             raise

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from esign.actions.base.caller import Caller
 from esign.actions.webhook import webhooks
-from esign.actions.webhook.webhooks import RotatedSecret, WebhookChanges
+from esign.actions.webhook.webhooks import CreatedWebhook, RotatedSecret, WebhookChanges, WebhookOrder
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import delivery as rules
@@ -103,17 +103,9 @@ async def create(call: OfficeCall) -> Response:
     """Create a webhook and show its secret. The answer is the only one that contains it."""
     given = check_form(CreateWebhook, call)
 
-    async def create(caller: Caller) -> Webhook:
-        hook, _ = await webhooks.create(
-            call.runtime,
-            call.owner,
-            given.url,
-            tuple(given.events),
-            given.description or None,
-            lambda tx, made: caller.keep(tx, made[0]),
-            caller=call.author,
-        )
-        return hook
+    async def create(caller: Caller) -> CreatedWebhook:
+        order = WebhookOrder(given.url, tuple(given.events), given.description or None)
+        return await webhooks.create(call.runtime, caller, order)
 
     try:
         made = await create_once.create_once(
@@ -139,13 +131,8 @@ async def change(call: OfficeCall) -> Response:
     if "names" in mine:
         members["events"] = tuple(given.events)
     try:
-        await webhooks.change(
-            call.runtime,
-            call.owner,
-            hook.id,
-            WebhookChanges(members, since=hook.updated_at),
-            caller=call.author,
-        )
+        changes = WebhookChanges(members, since=hook.updated_at)
+        await webhooks.change(call.runtime, call.caller, hook.id, changes)
     except Problem as problem:
         raise explain_problem(problem) from None
     return call.redirect_to(f"{HERE}/{hook.id}", "webhook-saved")
@@ -209,17 +196,13 @@ def explain_problem(problem: Problem) -> Exception:
 
 async def switch_on(call: OfficeCall) -> Response:
     """Switch the webhook on."""
-    await webhooks.change(
-        call.runtime, call.owner, call.path["id"], WebhookChanges({}, True), caller=call.author
-    )
+    await webhooks.change(call.runtime, call.caller, call.path["id"], WebhookChanges({}, True))
     return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-on")
 
 
 async def switch_off(call: OfficeCall) -> Response:
     """Switch the webhook off; waiting deliveries are given up."""
-    await webhooks.change(
-        call.runtime, call.owner, call.path["id"], WebhookChanges({}, False), caller=call.author
-    )
+    await webhooks.change(call.runtime, call.caller, call.path["id"], WebhookChanges({}, False))
     return call.redirect_to(f"{HERE}/{call.path['id']}", "webhook-off")
 
 
@@ -241,9 +224,7 @@ async def rotate(call: OfficeCall) -> Response:
         raise FormError({"grace": "Choose one of these."})
 
     async def create(caller: Caller) -> RotatedSecret:
-        return await webhooks.rotate(
-            call.runtime, call.owner, hook.id, int(given), caller.keep, caller=call.author
-        )
+        return await webhooks.rotate(call.runtime, caller, hook.id, int(given))
 
     try:
         await create_once.create_once(
@@ -265,5 +246,5 @@ async def ask_delete(call: OfficeCall) -> Response:
 
 async def delete(call: OfficeCall) -> Response:
     """Delete the webhook."""
-    await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.author)
+    await webhooks.delete(call.runtime, call.caller, call.path["id"])
     return call.redirect_to(HERE, "webhook-deleted")
