@@ -1,7 +1,7 @@
 """Rewrites the full-text index without erased words, for versions of SQLite that cannot erase them at once."""
 
 from esign.runtime import Runtime
-from esign.store.document import search
+from esign.store.engine import search_index
 from esign.store.engine.database import Transaction
 
 PAGES = 32  # rewritten in one transaction, which takes some ten milliseconds
@@ -14,7 +14,7 @@ async def tick(runtime: Runtime) -> int:
     """
 
     async def write(tx: Transaction) -> bool:
-        return await search.compact(tx, PAGES)
+        return await search_index.compact(tx, PAGES)
 
     steps = 0
     while await runtime.db.write(write):

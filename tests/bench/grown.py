@@ -13,9 +13,9 @@ from typing import Any
 from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
 from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, dump_document, dump_recipients
-from esign.store.document.search import SLOTS, collect_words
 from esign.store.engine import search_words
 from esign.store.engine.database import FILE, open_for_command
+from esign.store.engine.search_index import SLOTS, collect_words
 from esign.store.engine.sql import insert
 from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation

@@ -24,8 +24,8 @@ from esign.store.document import (
     phone_handoffs,
     templates,
 )
-from esign.store.document.list_queries import ListQuery, make_query
 from esign.store.engine.database import Database, Transaction
+from esign.store.engine.document_walks import ListQuery, make_query
 from esign.store.engine.paging import PageStart
 from esign.store.people import (
     api_keys,

@@ -23,7 +23,7 @@ from esign.core.document.document import (
 )
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
-from esign.store.document import search
+from esign.store.engine import search_index
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import dumps, insert
 from esign.store.engine.unreadable_rows import UNREADABLE, UnreadableRow, refuse_bytes
@@ -114,7 +114,7 @@ async def add(tx: Transaction, document: Document) -> None:
     """Add a new document with its recipients, and index its words."""
     await tx.run(insert("document", WRITTEN), **dump_document(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(dump_recipients(document)))
-    await search.put(tx, document)
+    await search_index.put(tx, document)
 
 
 async def save(tx: Transaction, document: Document, before: Document) -> None:
@@ -136,7 +136,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
             raise Problem("not_found")
         raise Problem("revision_mismatch", current_status=row["status"])
     await save_recipients(tx, document, before)
-    await search.put(tx, document, before)
+    await search_index.put(tx, document, before)
 
 
 async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:
@@ -166,7 +166,7 @@ async def delete(tx: Transaction, document: Document) -> None:
 
     Raises `revision_mismatch`.
     """
-    await search.forget(tx, document.id)
+    await search_index.forget(tx, document.id)
     if not await tx.run(
         "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
         id=document.id,

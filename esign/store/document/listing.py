@@ -16,8 +16,8 @@ from esign.core.actor import Mode
 from esign.core.document.document import Document
 from esign.core.document.document_filters import EVERYTHING, DocumentFilters
 from esign.store.document.documents import JOIN, SELECT, load
-from esign.store.document.list_queries import ListQuery, make_query
 from esign.store.engine.database import Reader
+from esign.store.engine.document_walks import ListQuery, make_query
 from esign.store.engine.paging import PageStart
 from esign.store.engine.unreadable_rows import load_groups
 

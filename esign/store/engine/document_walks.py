@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from esign.core.actor import Mode
 from esign.core.document.document_filters import DocumentFilters, Span
 from esign.core.instant import Instant
-from esign.store.document import search
-from esign.store.engine import search_words
+from esign.store.engine import search_index, search_words
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import list_parameters
 
@@ -237,7 +236,7 @@ class ListQuery:
 
         Its row numbers follow creation: in that order, the walk begins and ends inside the index.
         """
-        ends = [f"i.rowid >= :low * {search.SLOTS}", f"i.rowid < (:high + 1) * {search.SLOTS}"]
+        ends = [f"i.rowid >= :low * {search_index.SLOTS}", f"i.rowid < (:high + 1) * {search_index.SLOTS}"]
         return ["i.search_index MATCH :words", *(ends if self.key == "created_at" else [])]
 
 

@@ -14,8 +14,8 @@ from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters
 from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
-from esign.store.document import documents, listing, search
-from esign.store.engine import migrate, search_words
+from esign.store.document import documents, listing
+from esign.store.engine import migrate, search_index, search_words
 from esign.store.engine.database import FILE, Database, Transaction, open_for_command
 from tests.factories import NOW, a_document, a_recipient
 
@@ -74,7 +74,7 @@ def test_the_index_has_every_part_of_a_text(title: str, start: int, length: int)
 def test_a_label_is_no_part_of_any_text() -> None:
     title = search_words.make_label("org_1 live", "email", "ana@example.com")
     document = a_document(title=title)
-    texts, labels = search.collect_words(document)
+    texts, labels = search_index.collect_words(document)
     assert title not in search_words.list_words(texts, "").split(" ") and len(labels.split(" ")) == 2
 
 
@@ -115,7 +115,7 @@ async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> No
         await add(db, later)
         rows = await db.all("SELECT document_id, texts, labels FROM search")
         for document in (*made, later):
-            assert (document.id, *search.collect_words(document)) in [tuple(row) for row in rows]
+            assert (document.id, *search_index.collect_words(document)) in [tuple(row) for row in rows]
 
 
 def fill_as_it_was(connection: sqlite3.Connection, made: list[Document]) -> None:
@@ -188,8 +188,8 @@ async def test_what_was_erased_stands_nowhere_in_the_file_within_a_day(
         await db.write(lambda tx: documents.save(tx, changed, document))
     else:
         await db.write(lambda tx: documents.delete(tx, document))
-    while await db.write(lambda tx: search.compact(tx, 2)):
+    while await db.write(lambda tx: search_index.compact(tx, 2)):
         await add(db, a_document(created_at=NOW - 5, title="Lease meanwhile"))
     assert not held(tmp_path / FILE)
     assert len(await found(db, "lease 3")) == 11
-    assert not await db.write(lambda tx: search.compact(tx, 2))
+    assert not await db.write(lambda tx: search_index.compact(tx, 2))
