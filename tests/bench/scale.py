@@ -15,7 +15,7 @@ from pathlib import Path
 
 from esign.app import open_runtime
 from esign.config import Config, ServerSettings, StorageSettings
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.document import Status
 from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.instant import DAY, Instant
@@ -129,7 +129,7 @@ async def timed(ask: Callable[[], Awaitable[object]]) -> float:
 
 
 async def page(db: Database, asked: DocumentFilters, after: PageStart | None = None) -> object:
-    return await listing.find_page(db, ORGANISATION, Mode.LIVE, PAGE + 1, after, asked)
+    return await listing.find_page(db, Owner(ORGANISATION, Mode.LIVE), PAGE + 1, after, asked)
 
 
 async def deepest(db: Database, asked: DocumentFilters) -> PageStart:
@@ -141,7 +141,7 @@ async def deepest(db: Database, asked: DocumentFilters) -> PageStart:
         Sort.FIRST_CHANGED: Sort.LAST_CHANGED,
     }
     back = replace(asked, sort=turned[asked.sort])
-    last = await listing.find_page(db, ORGANISATION, Mode.LIVE, PAGE + 2, None, back)
+    last = await listing.find_page(db, Owner(ORGANISATION, Mode.LIVE), PAGE + 2, None, back)
     return listing.find_place(last[-1], asked)
 
 

@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 import esign.store
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.document import Status
 from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.people.member import Member, MemberRole, MemberStatus
@@ -24,8 +24,9 @@ from esign.store.document import (
     phone_handoffs,
     templates,
 )
+from esign.store.engine import document_pages
 from esign.store.engine.database import Database, Transaction
-from esign.store.engine.document_walks import ListQuery, make_query
+from esign.store.engine.document_walks import ListQuery, PageRequest, make_query
 from esign.store.engine.paging import PageStart
 from esign.store.people import (
     api_keys,
@@ -55,6 +56,7 @@ from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
 AFTER = PageStart(NOW, "doc_1")
+OWNER = Owner(ORGANISATION, Mode.LIVE)
 MEMBER = Member(
     "mem_1", ORGANISATION, "ada@example.test", "Ada", MemberRole.ADMIN, MemberStatus.ACTIVE, NOW, "usr_1"
 )
@@ -104,7 +106,7 @@ WEIGHED = {"everything"} | {
 
 def query(name: str, sort: Sort, after: PageStart | None = AFTER) -> ListQuery:
     asked = replace(FILTERS[name], sort=sort)
-    return make_query(ORGANISATION, Mode.LIVE, asked, after, regular=True)
+    return make_query(PageRequest(OWNER, asked, 25, after), regular=True)
 
 
 async def plan_of(db: Database, query: ListQuery, way: str) -> list[str]:
@@ -118,7 +120,7 @@ async def test_one_filter_and_the_order_are_in_one_index(
     db: Database, name: str, sort: Sort, after: PageStart | None
 ) -> None:
     asked = query(name, sort, after)
-    way = listing.find_single_walk(asked)
+    way = document_pages.find_single_walk(asked)
     assert (way is None) is bool(WEIGHED & {name, (name, sort)})
     if way is not None:
         plan = await plan_of(db, asked, way)
@@ -136,22 +138,22 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
         *(["words"] if asked.words else []),
     ]
     for filter in filters:
-        plan = await plan_of(db, asked, listing.read_by_filter(asked, filter))
+        plan = await plan_of(db, asked, document_pages.read_by_filter(asked, filter))
         assert not [step for step in plan if WALKED.match(step)], plan
-    plan = await plan_of(db, asked, listing.walk_in_order(asked))
+    plan = await plan_of(db, asked, document_pages.walk_in_order(asked))
     assert not [step for step in plan if WALKED.match(step) or SORT.match(step)], plan
-    cut, first, *_ = await plan_of(db, asked, listing.walk_in_order(asked, 1_000))
+    cut, first, *_ = await plan_of(db, asked, document_pages.walk_in_order(asked, 1_000))
     assert cut.startswith("CO-ROUTINE") and first.startswith(("SEARCH d USING", "SCAN i VIRTUAL")), first
 
     async def find(tx: Transaction) -> None:
-        await listing.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, asked.asked)
+        await listing.find_page(tx, OWNER, 25, AFTER, asked.asked)
 
     for step in await steps(db, find):  # what was cut may be walked
         assert step == "SCAN d" or not WALKED.match(step), step
 
 
 async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None:
-    plan = await steps(db, lambda tx: listing.find_page(tx, ORGANISATION, Mode.LIVE, 25))
+    plan = await steps(db, lambda tx: listing.find_page(tx, OWNER, 25))
     assert plan[0] == "CO-ROUTINE p" and "COVERING INDEX document_newest" in plan[1], plan
 
 
@@ -231,7 +233,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sent_mail.find_page of what did not leave": lambda tx: sent_mail.find_page(
         tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
     ),
-    "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
+    "templates.find_page": lambda tx: templates.find_page(tx, OWNER, 25, AFTER, "lease"),
     "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
     "templates.find_titles": lambda tx: templates.find_titles(tx, ORGANISATION, Mode.LIVE, 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
@@ -257,7 +259,8 @@ SHORT = {
     "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
     "deliveries.find_pending": "for tests alone",
     "listing.find_page": "above",
-    "listing.count_filters": "above",
+    "document_pages.find_page": "above",
+    "document_pages.count_filters": "above",
     "listing.read_documents": "above",
 }
 SCAN = re.compile(r"SCAN (?!CONSTANT|\d+ CONSTANT|\(|SUBQUERY|kept_mail USING INDEX kept_mail_newest)")

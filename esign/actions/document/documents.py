@@ -191,7 +191,7 @@ async def find_page(
 
     The page is shorter if documents of it have just expired and no longer match the filters.
     """
-    found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
+    found = await listing.find_page(runtime.db, owner, limit + 1, after, asked)
     page = found[:limit]
     more = listing.find_place(page[-1], asked) if page and has_more(found, limit) else None
     current = [await expire_if_due(runtime, document) for document in page]

@@ -160,7 +160,7 @@ async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, q: str | None
 ) -> tuple[list[Template], PageStart | None]:
     """Return a page of templates, newest first, and the place where the next page begins, or None."""
-    found = await templates.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, q)
+    found = await templates.find_page(runtime.db, owner, limit + 1, after, q)
     return cut_page(found, limit)
 
 

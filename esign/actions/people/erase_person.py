@@ -89,7 +89,8 @@ async def walk_documents(
     """Yield every document in which this address is a recipient's, with its mode, oldest first, from a place on."""
     asked = DocumentFilters(recipient_email=email, sort=Sort.OLDEST)
     for one in MODES[MODES.index(mode) :]:
-        while found := await listing.find_page(runtime.db, organisation_id, one, BATCH, after, asked):
+        owner = Owner(organisation_id, one)
+        while found := await listing.find_page(runtime.db, owner, BATCH, after, asked):
             for document in found:
                 yield one, document
             after = listing.find_place(found[-1], asked)

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.document import Role
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Problem
@@ -62,12 +62,7 @@ async def find_containing(reader: TemplateReader, organisation_id: str, text: st
 
 
 async def find_page(
-    reader: TemplateReader,
-    organisation_id: str,
-    mode: Mode,
-    limit: int,
-    after: PageStart | None = None,
-    q: str | None = None,
+    reader: TemplateReader, owner: Owner, limit: int, after: PageStart | None = None, q: str | None = None
 ) -> list[Template]:
     """Return up to `limit` templates, newest first; with `q` only those whose title contains it in any case.
 
@@ -80,8 +75,8 @@ async def find_page(
         AND (CAST(:pattern AS TEXT) IS NULL OR folded LIKE :pattern ESCAPE '!')
         ORDER BY created_at DESC, id DESC LIMIT :limit
         """,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
         pattern=None if q is None else make_pattern(q),

@@ -1,13 +1,12 @@
-"""One indexed statement for each way to find a page of documents; `listing` chooses the way.
+"""One indexed statement for each way to find a page of documents; `document_pages` chooses the way.
 
 Every statement returns `id` and `at` (the time that orders) of at most :limit documents `d`, in order. INDEXED
 BY names the index to walk along: the plan is chosen here and tested, not left to SQLite's statistics.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.core.actor import Mode
+from esign.core.actor import Owner
 from esign.core.document.document_filters import DocumentFilters, Span
 from esign.core.instant import Instant
 from esign.store.engine import search_index, search_words
@@ -28,6 +27,16 @@ ALONG_SPAN = {
 
 
 @dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A page of the documents of one owner: up to `limit` of those that match, after the place `after`."""
+
+    owner: Owner
+    asked: DocumentFilters
+    limit: int
+    after: PageStart | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ListQuery:
     """One request for a page, as the pieces of its statements.
 
@@ -37,7 +46,7 @@ class ListQuery:
     asked: DocumentFilters
     low: Bound
     high: Bound
-    scope: Mapping[str, object]
+    owner: Owner
 
     @property
     def key(self) -> str:
@@ -66,7 +75,7 @@ class ListQuery:
         labels = {"external": asked.external_id, "template": asked.template_id}
         if asked.recipient_email is not None:
             labels["email"] = search_words.fold_plain(asked.recipient_email)
-        owner = f"{self.scope['organisation_id']} {self.scope['mode']}"
+        owner = f"{self.owner.organisation_id} {self.owner.mode.value}"
         given = [
             search_words.make_label(owner, kind, value) for kind, value in labels.items() if value is not None
         ]
@@ -80,7 +89,8 @@ class ListQuery:
         """Return the values of every parameter that a statement may use."""
         asked = self.asked
         values = {
-            **self.scope,
+            "organisation_id": self.owner.organisation_id,
+            "mode": self.owner.mode.value,
             **list_parameters("status", sorted(asked.statuses))[1],
             "external_id": asked.external_id,
             "template_id": asked.template_id,
@@ -249,13 +259,12 @@ def join_conditions(*conditions: str) -> str:
     return " AND ".join(conditions)
 
 
-def make_query(
-    organisation_id: str, mode: Mode, asked: DocumentFilters, after: PageStart | None, regular: bool
-) -> ListQuery:
-    """Return the query for the page after `after`.
+def make_query(request: PageRequest, regular: bool) -> ListQuery:
+    """Return the query for a page.
 
     Where times are `regular` (created ≤ completed ≤ updated), a span of one time also bounds the others.
     """
+    asked, after = request.asked, request.after
     span = asked.created if asked.sort.key == "created_at" else asked.updated
     lows, highs = [(0, "")], [(FOREVER, "")]
     lows += [(span.after, "")] if span.after is not None else []
@@ -268,4 +277,4 @@ def make_query(
     elif regular:
         begins = (asked.completed.after, asked.created.after)
         lows += [(begin, "") for begin in begins if begin is not None]
-    return ListQuery(asked, max(lows), min(highs), {"organisation_id": organisation_id, "mode": mode.value})
+    return ListQuery(asked, max(lows), min(highs), request.owner)

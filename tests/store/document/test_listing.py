@@ -2,21 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.document_filters import ALWAYS, EVERYTHING, DocumentFilters, Sort, Span
 from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing
-from esign.store.document.listing import EFFORT, ListEffort
+from esign.store.engine import document_pages
 from esign.store.engine.database import Database, Transaction
+from esign.store.engine.document_pages import EFFORT, ListEffort
+from esign.store.engine.document_walks import PageRequest
 from esign.store.engine.paging import PageStart
 from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation
@@ -171,8 +174,9 @@ async def pages(
 ) -> list[Document]:
     """Everything that is found, page by page."""
     found: list[Document] = []
-    after: PageStart | None = None
-    while page := await listing.find_page(db, organisation, Mode.LIVE, limit, after, asked, effort):
+    owner, after = Owner(organisation, Mode.LIVE), None
+    read = partial(listing.read_documents, db)
+    while page := await document_pages.find_page(db, PageRequest(owner, asked, limit, after), read, effort):
         assert len(page) <= limit
         found += page
         after = listing.find_place(page[-1], asked)
@@ -222,7 +226,7 @@ async def test_a_list_is_read_page_by_page_while_documents_are_added(
     await add(db, *made, *numbered(3, mode=Mode.TEST), *numbered(3, organisation_id="org_other"))
     seen: list[Document] = []
     after: PageStart | None = None
-    while page := await listing.find_page(db, organisation.id, Mode.LIVE, limit, after, asked):
+    while page := await listing.find_page(db, Owner(organisation.id, Mode.LIVE), limit, after, asked):
         assert len(page) <= limit
         seen += page
         after = listing.find_place(page[-1], asked)
@@ -237,7 +241,7 @@ async def test_a_list_brings_the_recipients_of_each_document_in_order(
     made = [a_document(*[a_recipient(f"{n} {m}") for m in range(n)], created_at=NOW - n) for n in range(1, 4)]
     nobody = replace(a_document(created_at=NOW - 9), recipients=())
     await add(db, *made, nobody)
-    assert await listing.find_page(db, organisation.id, Mode.LIVE, 10) == [*made, nobody]
+    assert await listing.find_page(db, Owner(organisation.id, Mode.LIVE), 10) == [*made, nobody]
 
 
 @pytest.mark.parametrize("count", [100, 400])

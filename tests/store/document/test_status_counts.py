@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.actor import NOWHERE, PROGRAM, Mode
+from esign.core.actor import NOWHERE, PROGRAM, Mode, Owner
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import Document, MailDelivery, RecipientStatus, Role, Status
 from esign.core.document.document_filters import DocumentFilters
@@ -176,7 +176,7 @@ async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_
         assert kept == await counted(db, ORGANISATION, Mode.LIVE)
         assert (kept.all, kept.attention) == (7, 2)
         listed = await listing.find_page(
-            db, ORGANISATION, Mode.LIVE, 9, None, DocumentFilters(attention=True)
+            db, Owner(ORGANISATION, Mode.LIVE), 9, asked=DocumentFilters(attention=True)
         )
         assert {document.id for document in listed} == {made[1].id, made[5].id}
 

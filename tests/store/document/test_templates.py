@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.document import FieldType
 from esign.core.document.template import Template
 from esign.core.errors import Problem
@@ -74,9 +74,9 @@ async def test_only_the_own_template_of_the_mode_is_found_and_counted(
     for own, mode in (("org_other", Mode.LIVE), (organisation.id, Mode.TEST)):
         with pytest.raises(Problem, match="not_found"):
             await templates.get_own(db, own, mode, template.id)
-        assert template not in await templates.find_page(db, own, mode, 10)
+        assert template not in await templates.find_page(db, Owner(own, mode), 10)
         assert await templates.count(db, own, mode) == 1
-    assert await templates.find_page(db, organisation.id, Mode.LIVE, 10) == [template]
+    assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10) == [template]
 
 
 async def test_a_list_is_newest_first_and_goes_on_after_its_place(
@@ -84,10 +84,10 @@ async def test_a_list_is_newest_first_and_goes_on_after_its_place(
 ) -> None:
     made = [a_template(id=f"tpl_{n}", created_at=NOW + n // 2) for n in range(5)]
     await add(db, *made)
-    found = await templates.find_page(db, organisation.id, Mode.LIVE, 3)
+    found = await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 3)
     assert found == made[:1:-1]
     after = PageStart(found[-1].created_at, found[-1].id)
-    assert await templates.find_page(db, organisation.id, Mode.LIVE, 3, after) == [made[1], made[0]]
+    assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 3, after) == [made[1], made[0]]
 
 
 SEARCHES = [
@@ -108,7 +108,7 @@ async def test_a_part_of_the_title_finds_it_in_any_case_and_nothing_else(
 ) -> None:
     wanted, other = a_template(title=title), a_template(title="1000 of axb")
     await add(db, wanted, other)
-    assert await templates.find_page(db, organisation.id, Mode.LIVE, 10, q=q) == [wanted]
+    assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10, q=q) == [wanted]
 
 
 async def test_a_changed_title_is_found_and_the_old_one_is_not(
@@ -118,8 +118,8 @@ async def test_a_changed_title_is_found_and_the_old_one_is_not(
     await add(db, before)
     after = replace(before, title="Loan", revision=2, updated_at=NOW + 1)
     await db.write(lambda tx: templates.save(tx, after, before))
-    assert await templates.find_page(db, organisation.id, Mode.LIVE, 10, q="loan") == [after]
-    assert await templates.find_page(db, organisation.id, Mode.LIVE, 10, q="lease") == []
+    assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10, q="loan") == [after]
+    assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10, q="lease") == []
 
 
 async def test_of_two_changes_of_the_same_revision_the_second_is_refused(
@@ -136,12 +136,12 @@ async def test_of_two_changes_of_the_same_revision_the_second_is_refused(
 
 async def test_reading_walks_through_no_table(db: Database) -> None:
     async def everything(tx: Transaction) -> None:
-        await templates.find_page(tx, "org", Mode.LIVE, 10, PageStart(NOW, "tpl_1"), "q")
+        await templates.find_page(tx, Owner("org", Mode.LIVE), 10, PageStart(NOW, "tpl_1"), "q")
         await templates.count(tx, "org", Mode.LIVE)
         await blobs.attach_to_template(tx, "tpl", "5e" * 32)
 
     assert await walks(db, everything) == []
-    [plan] = await steps(db, lambda tx: templates.find_page(tx, "org", Mode.LIVE, 10, q="q"))
+    [plan] = await steps(db, lambda tx: templates.find_page(tx, Owner("org", Mode.LIVE), 10, q="q"))
     assert "template_newest" in plan and "SEARCH" in plan
 
 

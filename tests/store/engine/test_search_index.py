@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters
 from esign.core.fold_text import fold
@@ -32,7 +32,7 @@ async def add(db: Database, *made: Document) -> None:
 
 async def found(db: Database, q: str) -> list[Document]:
     return await listing.find_page(
-        db, a_document().organisation_id, Mode.LIVE, 100, asked=DocumentFilters(q=q)
+        db, Owner(a_document().organisation_id, Mode.LIVE), 100, asked=DocumentFilters(q=q)
     )
 
 
@@ -107,10 +107,12 @@ async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> No
         assert await found(db, "GRÖSSE") == newest == await found(db, "óla")
         assert await found(db, "größe 1") == [made[1]] and await found(db, "order-1") == [made[0]]
         for asked in (DocumentFilters(external_id="order-1"), DocumentFilters(template_id="tpl_1")):
-            page = await listing.find_page(db, made[0].organisation_id, Mode.LIVE, 9, asked=asked)
+            page = await listing.find_page(db, Owner(made[0].organisation_id, Mode.LIVE), 9, asked=asked)
             assert page == [made[0]]
         asked = DocumentFilters(recipient_email="bo@X.de")
-        assert await listing.find_page(db, made[0].organisation_id, Mode.LIVE, 9, asked=asked) == newest
+        assert (
+            await listing.find_page(db, Owner(made[0].organisation_id, Mode.LIVE), 9, asked=asked) == newest
+        )
         later = a_document(created_at=NOW, title="größe")
         await add(db, later)
         rows = await db.all("SELECT document_id, texts, labels FROM search")

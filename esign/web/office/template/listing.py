@@ -53,7 +53,6 @@ async def show_list(call: OfficeCall) -> Response:
 
 async def find_last_use(call: OfficeCall, template: Template) -> Instant | None:
     """Return when the newest document was made from the template, or None."""
-    owner = call.owner
     asked = DocumentFilters(template_id=template.id)
-    found = await listing.find_page(call.runtime.db, owner.organisation_id, owner.mode, 1, None, asked)
+    found = await listing.find_page(call.runtime.db, call.owner, 1, asked=asked)
     return found[0].created_at if found else None
