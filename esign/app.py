@@ -9,7 +9,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
-from sqlite3 import sqlite_version, sqlite_version_info
 
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
@@ -39,7 +38,7 @@ from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
 from esign.store.engine.database import FILE, Database, open_for_command
-from esign.store.engine.locks import has_wal_reset_bug, server_lock
+from esign.store.engine.locks import describe_flaw, server_lock
 from esign.store.server import installation, tsa_answers
 from esign.system import vault
 from esign.system.bell import Bell
@@ -296,5 +295,5 @@ def announce_start(runtime: Runtime) -> None:
         log.info("it listens on %s, port %s", server.host, server.port)
     if config.mail.host is None:
         log.info("no mail server is set: mails are kept, read them with: esign outbox")
-    if has_wal_reset_bug(sqlite_version_info):
-        log.info("SQLite %s has the WAL-reset bug; esign guards against it with one writer", sqlite_version)
+    if flaw := describe_flaw():
+        log.info("%s", flaw)

@@ -22,14 +22,20 @@ def stop_command(code: int, message: str) -> NoReturn:
 
 def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> None:
     """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
-    import sqlite3
-
     import uvloop
 
     from esign.authority import AuthorityError
     from esign.config import ConfigError
     from esign.core.errors import Problem
-    from esign.store.engine.failures import LOCKED, DatabaseMoved, StorageFailed, result_code
+    from esign.store.engine.failures import (
+        DatabaseError,
+        DatabaseMoved,
+        OperationalError,
+        StorageFailed,
+        is_corrupt,
+        is_locked,
+        is_no_database,
+    )
     from esign.store.engine.folder import UnusableFolder
     from esign.store.engine.inspection import DamagedDatabase
     from esign.store.engine.locks import AlreadyServed, Locked
@@ -51,16 +57,16 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
         stop_command(STORAGE, f"{error}; end it, or wait for its end")
     except DatabaseMoved as error:
         stop_command(STORAGE, str(error))
-    except (StorageFailed, sqlite3.OperationalError) as error:
-        if result_code(error) in LOCKED:
+    except (StorageFailed, OperationalError) as error:
+        if is_locked(error):
             stop_command(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
         stop_command(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
     except DamagedDatabase as error:
         stop_command(DAMAGED, str(error))
-    except (ForeignDatabase, sqlite3.DatabaseError) as error:
-        if result_code(error) == sqlite3.SQLITE_CORRUPT:
+    except (ForeignDatabase, DatabaseError) as error:
+        if is_corrupt(error):
             stop_command(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
-        if result_code(error) == sqlite3.SQLITE_NOTADB:
+        if is_no_database(error):
             stop_command(
                 DAMAGED,
                 "esign.db is not a database, or its beginning is damaged; put it back from a backup,"

@@ -1,8 +1,11 @@
 """The database: the only place with SQL (floor 1).
 
-- Raw SQL with `:name` parameters only. Most statements stay in the subset that SQLite and PostgreSQL share. Some do
-  not: the full-text index (FTS5), INDEXED BY, triggers and pragmas. Tokens such as `{strict}` in the migrations stand
-  for words that differ (`engine.migrate.SQLITE`).
+- Raw SQL with `:name` parameters only, in the subset that SQLite and PostgreSQL share. What only SQLite has (FTS5,
+  indexes by name, row ids, pragmas, its errors) is in `engine`, behind functions that another engine can answer:
+  find a page of documents, index a document's words, walk a table. `tests/store/test_shared_sql.py` reads every
+  statement outside of `engine`.
+- A migration is shared as well; its part for SQLite alone (triggers, the full-text index) is a file `.sqlite.sql`
+  beside it. Tokens such as `{strict}` stand for words that differ (`engine.migrate.SQLITE`).
 - Times are INTEGER milliseconds UTC, ids TEXT, JSON opaque TEXT.
 - One writer task owns the only writing connection and commits up to 16 queued functions at once
   (`engine/database.py`); readers never wait for it.

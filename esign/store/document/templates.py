@@ -13,12 +13,14 @@ from esign.core.people.account import Reminders
 from esign.store.document import blobs
 from esign.store.document.documents import dump_field, dump_file, dump_members, load_field, load_file
 from esign.store.engine.database import Row, Transaction
+from esign.store.engine.dialect import contains
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
 from esign.store.engine.unreadable_rows import DamageLog, load_readable
 
 MEMBERS = tuple(Template.__slots__)
 COLUMNS = (*MEMBERS, "folded")
+WORDS = "title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles"
 
 
 class TemplateReader(Protocol):
@@ -49,10 +51,9 @@ async def find_containing(reader: TemplateReader, organisation_id: str, text: st
     ASCII letters are compared without case, all others exactly.
     """
     rows = await reader.all(
-        """
+        f"""
         SELECT id, title FROM template
-        WHERE organisation_id = :organisation_id AND mode IN ('live', 'test')
-        AND instr(lower(title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles), :text) > 0
+        WHERE organisation_id = :organisation_id AND mode IN ('live', 'test') AND {contains(f"lower({WORDS})", ":text")}
         ORDER BY mode, created_at, id
         """,
         organisation_id=organisation_id,

@@ -8,15 +8,17 @@ from typing import Any
 
 from esign.core.document.audit import START, AuditEntry, compose_head_message
 from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.dialect import read_bytes_as_text, read_text_as_bytes
 from esign.system.vault import Vault
 
 PURPOSE = "audit"
 PAGE = 500
 WORDS = ("document_id", "type", "actor_kind", "actor_id", "recipient_id", "data", "personal")
 # Text is read as bytes: damaged text may not be UTF-8, and decoding it would fail the whole page.
+BYTES = ", ".join(f"{read_text_as_bytes(f'a.{word}')} AS {word}" for word in WORDS)
 LINE = f"""
     SELECT a.seq, a.at, a.salt, a.personal_hash, a.prev_hash, a.hash,
-        {", ".join(f"CAST(a.{word} AS BLOB) AS {word}" for word in WORDS)}, h.seq AS head_seq, h.mac AS head_mac,
+        {BYTES}, h.seq AS head_seq, h.mac AS head_mac,
         h.late AS head_late
     FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
 """
@@ -47,9 +49,10 @@ class TrailRow:
 async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[TrailRow]:
     """Yield every line of every trail, or of one, in the order of the chain; only one page is in memory at a time."""
     place, seq = b"", -(2**63)
-    condition = "(a.document_id, a.seq) > (CAST(:place AS TEXT), :seq)"
+    name = read_bytes_as_text(":place")
+    condition = f"(a.document_id, a.seq) > ({name}, :seq)"
     if document_id is not None:
-        place, condition = document_id.encode(), "a.document_id = CAST(:place AS TEXT) AND a.seq > :seq"
+        place, condition = document_id.encode(), f"a.document_id = {name} AND a.seq > :seq"
     sql = f"{LINE} WHERE {condition} ORDER BY a.document_id, a.seq LIMIT {PAGE}"
     while rows := await reader.all(sql, place=place, seq=seq):
         for row in rows:

@@ -18,9 +18,9 @@ import aiosqlite
 from esign.core.errors import Problem
 from esign.store.engine import migrate, search_words
 from esign.store.engine.failures import (
-    LOCKED,
     DatabaseMoved,
     StorageFailed,
+    is_locked,
     is_passing,
     is_storage,
     result_code,
@@ -301,7 +301,7 @@ class Database:
             await self._writer.execute("BEGIN IMMEDIATE")
         except BaseException as error:
             self._lock.release()
-            if result_code(error) in LOCKED:
+            if is_locked(error):
                 return False
             raise
         return True

@@ -32,11 +32,31 @@ LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 PASSING = {sqlite3.SQLITE_FULL, *LOCKED}
 
 
+# What the engine itself raises, by the names that every engine for Python has (PEP 249).
+DatabaseError = sqlite3.DatabaseError
+OperationalError = sqlite3.OperationalError
+
+
 def is_passing(error: BaseException) -> bool:
     """Return whether a full disk or a lock of another process caused the error: nothing was written, and it may
     pass.
     """
     return result_code(error) in PASSING
+
+
+def is_locked(error: BaseException) -> bool:
+    """Return whether another process holds a lock; for a read that is rare, as it needs none in WAL mode."""
+    return result_code(error) in LOCKED
+
+
+def is_corrupt(error: BaseException) -> bool:
+    """Return whether a page of the database is damaged."""
+    return result_code(error) == sqlite3.SQLITE_CORRUPT
+
+
+def is_no_database(error: BaseException) -> bool:
+    """Return whether the file does not begin as a database does."""
+    return result_code(error) == sqlite3.SQLITE_NOTADB
 
 
 def is_storage(error: Exception) -> bool:

@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from esign.store.engine.failures import is_corrupt
+
 AT_START = 256 * 2**20  # bytes; SQLite checks them in a second or two, larger databases while the server runs
 WORST = 3  # findings that are reported
 
@@ -37,7 +39,7 @@ def find_damage(path: Path) -> list[str]:
         try:
             rows = connection.execute(f"PRAGMA quick_check({WORST})").fetchall()
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+            if is_corrupt(error):
                 return [str(error)]
             return []  # opening the database reports every other error
     found = [line for (text,) in rows for line in str(text).splitlines()]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from esign.core.errors import Problem
-from esign.store.engine.failures import LOCKED, result_code
+from esign.store.engine.failures import is_locked, result_code
 from esign.store.engine.unreadable_rows import DamageLog
 
 Row = sqlite3.Row
@@ -155,11 +155,6 @@ def decode_leniently(text: bytes) -> str | bytes:
         return text.decode()
     except UnicodeDecodeError:
         return text
-
-
-def is_locked(error: Exception) -> bool:
-    """Return whether another process kept the read from being done; in WAL mode that is rare."""
-    return result_code(error) in LOCKED
 
 
 def connect(path: Path, pragmas: Iterable[str]) -> sqlite3.Connection:

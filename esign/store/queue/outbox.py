@@ -10,6 +10,7 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.mail_urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.dialect import read_text_as_bytes
 from esign.store.engine.sql import delete_some, list_parameters
 
 # The one cause of all seals that got no time stamp: `probe` and `hasten_alike` find jobs by equal causes.
@@ -285,11 +286,12 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | N
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
     """Hide a due job for `lease`; after a crash it becomes due again. Return None if it is no longer due."""
     row = await tx.one(
-        """
+        f"""
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
         WHERE id = :id AND state = 'pending' AND due_at <= :now
-        RETURNING id, kind, CAST(key AS BLOB) AS key, CAST(document_id AS BLOB) AS document_id, body, attempts,
-            CAST(organisation_id AS BLOB) AS organisation_id
+        RETURNING id, kind, body, attempts, {read_text_as_bytes("key")} AS key,
+            {read_text_as_bytes("document_id")} AS document_id,
+            {read_text_as_bytes("organisation_id")} AS organisation_id
         """,
         id=job_id,
         now=now,

@@ -1,15 +1,14 @@
 """Reads everything that is stored, so that damage is noted; for `esign check`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 
 from esign.store.document import blobs, documents, templates, trails
 from esign.store.engine.database import Database, Row
+from esign.store.engine.dialect import walk_table
 from esign.store.engine.unreadable_rows import UnreadableRow, load_readable
 from esign.store.people import api_keys, members, organisations, users
 from esign.store.queue import deliveries, webhooks
-
-PAGE = 200
 
 # By table: what loads a row of it.
 LOADERS: dict[str, Callable[[Row], object]] = {
@@ -26,17 +25,17 @@ async def read_all(db: Database) -> int:
     """Read every row and content and return how many; what cannot be read is noted in the damage log."""
     count = 0
     for table, load in LOADERS.items():
-        async for rows in walk_pages(db, f"SELECT rowid AS place, * FROM {table}", table):
+        async for rows in walk_table(db, table):
             load_readable(db, table, rows, load)
             count += len(rows)
-    async for rows in walk_pages(db, "SELECT rowid AS place, id FROM organisation", "organisation"):
+    async for rows in walk_table(db, "organisation", "id"):
         for row in rows:
             count += len(await api_keys.find_all(db, str(row["id"])))
-    async for rows in walk_pages(db, "SELECT rowid AS place, id FROM document", "document"):
+    async for rows in walk_table(db, "document", "id"):
         for row in rows:
             await read_document(db, row["id"])
         count += len(rows)
-    async for rows in walk_pages(db, "SELECT rowid AS place, sha256 FROM blob", "blob"):
+    async for rows in walk_table(db, "blob", "sha256"):
         for row in rows:
             await read_blob(db, row["sha256"])
         count += len(rows)
@@ -45,15 +44,6 @@ async def read_all(db: Database) -> int:
         if line.entry is None:
             db.damage.note("audit", f"{line.document_id} {line.seq}", "it cannot be read")
     return count
-
-
-async def walk_pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
-    """Yield the rows of a table, `PAGE` at a time, in the order in which they were written."""
-    place = -(2**62)
-    sql = f"{select} WHERE {table}.rowid > :place ORDER BY {table}.rowid LIMIT {PAGE}"
-    while rows := await db.all(sql, place=place):
-        yield rows
-        place = rows[-1]["place"]
 
 
 async def read_document(db: Database, document_id: object) -> None:
