@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from esign.actions.document import cancel_delete
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document.retention import find_horizons
 from esign.jobs.work_off_rows import act_on
 from esign.runtime import Runtime
@@ -25,7 +25,7 @@ async def tick(runtime: Runtime) -> int:
     for organisation in await organisations.find_all(db):
         for mode in Mode:
             until = find_horizons(organisation, mode, test_days, now)
-            find = partial(due_documents.find_ended, db, organisation.id, mode)
+            find = partial(due_documents.find_ended, db, Owner(organisation.id, mode))
             if until.completed is not None:
                 count += await purge(runtime, partial(find, "completed_at", until.completed))
             if until.closed is not None:

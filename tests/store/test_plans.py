@@ -191,10 +191,10 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_documents.find_sealing": lambda tx: due_documents.find_sealing(tx),
     "due_documents.find_reminders_due": lambda tx: due_documents.find_reminders_due(tx, NOW, 500),
     "due_documents.find_ended by completion": lambda tx: due_documents.find_ended(
-        tx, ORGANISATION, Mode.LIVE, "completed_at", NOW, 500
+        tx, OWNER, "completed_at", NOW, 500
     ),
     "due_documents.find_ended without a seal": lambda tx: due_documents.find_ended(
-        tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
+        tx, OWNER, "closed_at", NOW, 500
     ),
     "erasings.find_newest": lambda tx: erasings.find_newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
     "published_events.find_received": lambda tx: published_events.find_received(

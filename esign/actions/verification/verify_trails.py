@@ -39,7 +39,8 @@ async def complete_heads(db: Database, vault: Vault) -> int:
 
         async def write(tx: Transaction, ends: Sequence[Chain] = tuple(ends)) -> None:
             for chain in ends:
-                await trails.save_head(tx, chain.document_id, chain.entries, chain.head, vault, late=True)
+                end = trails.TrailEnd(chain.document_id, chain.entries, chain.head, late=True)
+                await trails.save_head(tx, end, vault)
 
         await db.write(write)
         place, count = found[-1], count + len(ends)

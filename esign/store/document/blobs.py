@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 
 CHUNK = 2**20
 MISSING = "the content is missing or was changed; restore it from a backup"
@@ -122,7 +122,9 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Remove up to `limit` contents older than `before` that no document and no template refers to; return how
     many.
     """
-    return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)
+    return await delete_some(
+        tx, OldRows("blob", "sha256", "loose = 1 AND created_at < :before"), before, limit
+    )
 
 
 def hash_contents(contents: Sequence[bytes]) -> list[str]:

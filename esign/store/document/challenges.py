@@ -6,7 +6,7 @@ from esign.core.document.challenge import Challenge
 from esign.core.document.signing_link import Reached
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some, insert
+from esign.store.engine.sql import OldRows, delete_some, insert
 
 COLUMNS = tuple(Challenge.__slots__)
 
@@ -95,5 +95,8 @@ async def is_proven(reader: Reader, session: str | None, recipient_id: str, now:
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` proofs that expired by `before`; return how many."""
     return await delete_some(
-        tx, "proof", "session, recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
+        tx,
+        OldRows("proof", "session, recipient_id", "expires_at <= :before ORDER BY expires_at"),
+        before,
+        limit,
     )

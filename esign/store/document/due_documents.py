@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from esign.core.actor import Mode
+from esign.core.actor import Owner
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader
 
@@ -34,8 +34,7 @@ async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[t
 
 async def find_ended(
     reader: Reader,
-    organisation_id: str,
-    mode: Mode,
+    owner: Owner,
     how: Literal["completed_at", "closed_at"],
     until: Instant,
     limit: int,
@@ -46,8 +45,8 @@ async def find_ended(
         SELECT id FROM document WHERE organisation_id = :organisation_id AND mode = :mode
         AND {how} <= :until ORDER BY {how} LIMIT :limit
         """,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         until=until,
         limit=limit,
     )

@@ -110,14 +110,13 @@ async def record(
     lines: list[audit.AuditEntry] = []
     if not facts:
         return lines
-    seq, previous, late = await trails.find_end(tx, document_id)
+    end = await trails.find_end(tx, document_id)
     for event in facts:
-        seq += 1
-        line = audit.make_entry(event, document_id, seq, previous, make_salt())
+        line = audit.make_entry(event, document_id, end.seq + 1, end.hash, make_salt())
         await audit_entries.append(tx, line)
         lines.append(line)
-        previous = line.hash
-    await trails.save_head(tx, document_id, seq, previous, vault, late)
+        end = replace(end, seq=line.seq, hash=line.hash)
+    await trails.save_head(tx, end, vault)
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 
 MOST = 64 * 2**20  # bytes of one document
 
@@ -37,5 +37,5 @@ async def keep(tx: Transaction, document_id: str, name: str, content: bytes, now
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` views made before `before`; return how many."""
     return await delete_some(
-        tx, "page_view", "document_id, name", "made_at < :before ORDER BY made_at", before, limit
+        tx, OldRows("page_view", "document_id, name", "made_at < :before ORDER BY made_at"), before, limit
     )

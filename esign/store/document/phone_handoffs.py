@@ -6,7 +6,7 @@ from esign.core.document.handoff import Handoff
 from esign.core.instant import Instant
 from esign.store.document.signing_links import hash_token
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 from esign.system.vault import Vault
 
 PURPOSE = "handoff"
@@ -72,7 +72,7 @@ async def forget(tx: Transaction, recipient_id: str) -> None:
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` hand-offs that expired by `before`; return how many."""
     return await delete_some(
-        tx, "handoff", "recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
+        tx, OldRows("handoff", "recipient_id", "expires_at <= :before ORDER BY expires_at"), before, limit
     )
 
 

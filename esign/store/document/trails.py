@@ -25,6 +25,16 @@ LINE = f"""
 
 
 @dataclass(frozen=True, slots=True)
+class TrailEnd:
+    """Where a trail ends: number and hash of its last entry; `late` as in `TrailRow`."""
+
+    document_id: str
+    seq: int
+    hash: bytes
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TrailRow:
     """One row of a trail; `entry` is None if it cannot be read.
 
@@ -103,11 +113,8 @@ async def find_document_without_trail(reader: Reader) -> str | None:
     return row["id"] if row else None
 
 
-async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
-    """Return number and hash of the last entry, and whether the head is `late`.
-
-    Without entries, these are 0 and the start of the chain.
-    """
+async def find_end(reader: Reader, document_id: str) -> TrailEnd:
+    """Return where the trail ends; without entries, that is 0 and the start of the chain."""
     row = await reader.one(
         """
         SELECT a.seq, a.hash, h.late FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
@@ -115,22 +122,22 @@ async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
         """,
         document_id=document_id,
     )
-    return (row["seq"], row["hash"], bool(row["late"])) if row else (0, START, False)
+    if row is None:
+        return TrailEnd(document_id, 0, START)
+    return TrailEnd(document_id, row["seq"], row["hash"], bool(row["late"]))
 
 
-async def save_head(
-    tx: Transaction, document_id: str, seq: int, head: bytes, vault: Vault, late: bool = False
-) -> None:
+async def save_head(tx: Transaction, end: TrailEnd, vault: Vault) -> None:
     """Save where the trail ends, with a mac that vouches for it."""
     await tx.run(
         """
         INSERT INTO audit_head (document_id, seq, mac, late) VALUES (:document_id, :seq, :mac, :late)
         ON CONFLICT (document_id) DO UPDATE SET seq = excluded.seq, mac = excluded.mac, late = excluded.late
         """,
-        document_id=document_id,
-        seq=seq,
-        mac=vault.compute_mac(PURPOSE, compose_head_message(document_id, seq, head, late)),
-        late=int(late),
+        document_id=end.document_id,
+        seq=end.seq,
+        mac=vault.compute_mac(PURPOSE, compose_head_message(end.document_id, end.seq, end.hash, end.late)),
+        late=int(end.late),
     )
 
 

@@ -1,7 +1,7 @@
 """Pieces of statements, and values, that several tables share."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,12 +23,20 @@ def list_parameters(name: str, values: Sequence[Any]) -> tuple[str, dict[str, An
     return f"({', '.join(f':{each}' for each in parameters)})", parameters
 
 
-async def delete_some(
-    tx: Transaction, table: str, keys: str, condition: str, before: Instant, limit: int
-) -> int:
-    """Delete up to `limit` rows for which `condition` holds at `:before`; return how many."""
-    chosen = f"SELECT {keys} FROM {table} WHERE {condition} LIMIT :limit"
-    return await tx.run(f"DELETE FROM {table} WHERE ({keys}) IN ({chosen})", before=before, limit=limit)
+class OldRows(NamedTuple):
+    """The rows of a table, known by their `keys`, for which a condition on `:before` holds."""
+
+    table: str
+    keys: str
+    condition: str
+
+
+async def delete_some(tx: Transaction, rows: OldRows, before: Instant, limit: int) -> int:
+    """Delete up to `limit` of the rows that are old at `before`; return how many."""
+    chosen = f"SELECT {rows.keys} FROM {rows.table} WHERE {rows.condition} LIMIT :limit"
+    return await tx.run(
+        f"DELETE FROM {rows.table} WHERE ({rows.keys}) IN ({chosen})", before=before, limit=limit
+    )
 
 
 def dumps(value: Any) -> str:

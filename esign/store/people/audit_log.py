@@ -7,7 +7,7 @@ from esign.core.instant import Instant
 from esign.core.people.admin_audit import WINDOW
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 from esign.store.queue import audit_entries
 
 OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"
@@ -99,5 +99,5 @@ async def count_failure(
 async def prune_failures(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` counts that began before `before`; return how many."""
     return await delete_some(
-        tx, "failed_sign_in", "organisation_id, subject", "since < :before", before, limit
+        tx, OldRows("failed_sign_in", "organisation_id, subject", "since < :before"), before, limit
     )

@@ -4,7 +4,7 @@ import hashlib
 
 from esign.core.instant import DAY, Instant, Millis
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 
 REMEMBERED: Millis = 400 * DAY  # after the last sign-in; browsers keep no cookie for longer
 MOST = 50  # of one user
@@ -58,4 +58,6 @@ async def add(tx: Transaction, user_id: str, token: str, now: Instant) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` browsers that were last used before `before`; return how many."""
-    return await delete_some(tx, "known_browser", "user_id, token", "seen_at < :before", before, limit)
+    return await delete_some(
+        tx, OldRows("known_browser", "user_id, token", "seen_at < :before"), before, limit
+    )

@@ -5,7 +5,7 @@ import hashlib
 from esign.core.instant import Instant
 from esign.core.people.user import Errand, Ticket
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some, insert
+from esign.store.engine.sql import OldRows, delete_some, insert
 
 
 def hash_token(token: str) -> bytes:
@@ -71,5 +71,5 @@ async def drop(tx: Transaction, errand: Errand, subject: str) -> None:
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` links that expired by `before`; return how many."""
     return await delete_some(
-        tx, "ticket", "token", "expires_at <= :before ORDER BY expires_at", before, limit
+        tx, OldRows("ticket", "token", "expires_at <= :before ORDER BY expires_at"), before, limit
     )

@@ -6,7 +6,7 @@ import orjson
 
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
-from esign.store.engine.sql import delete_some
+from esign.store.engine.sql import OldRows, delete_some
 from esign.system.vault import Vault
 
 PURPOSE = "idempotency"
@@ -95,4 +95,4 @@ async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` answers older than `before`; return how many."""
-    return await delete_some(tx, "idempotency", "key_id, key", "created_at < :before", before, limit)
+    return await delete_some(tx, OldRows("idempotency", "key_id, key", "created_at < :before"), before, limit)

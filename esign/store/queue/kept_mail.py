@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.engine.sql import delete_some, insert
+from esign.store.engine.sql import OldRows, delete_some, insert
 from esign.store.engine.unreadable_rows import load_readable
 
 
@@ -73,7 +73,7 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     The other mails are deleted with their documents.
     """
     loose = "organisation_id IS NOT NULL AND document_id IS NULL AND created_at < :before"
-    return await delete_some(tx, "kept_mail", "id", loose, before, limit)
+    return await delete_some(tx, OldRows("kept_mail", "id", loose), before, limit)
 
 
 async def find_newest(reader: Reader, limit: int) -> list[KeptMail]:

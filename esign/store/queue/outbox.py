@@ -11,7 +11,7 @@ from esign.core.instant import DAY, Instant, Millis
 from esign.core.mail_urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.dialect import read_text_as_bytes
-from esign.store.engine.sql import delete_some, list_parameters
+from esign.store.engine.sql import OldRows, delete_some, list_parameters
 
 # The one cause of all seals that got no time stamp: `probe` and `hasten_alike` find jobs by equal causes.
 NO_TIME_STAMPS = "no authority gave a time stamp"
@@ -583,7 +583,7 @@ async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` jobs that were finished before `before`; return how many."""
-    return await delete_some(tx, "outbox", "id", "finished_at < :before", before, limit)
+    return await delete_some(tx, OldRows("outbox", "id", "finished_at < :before"), before, limit)
 
 
 async def find_pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:

@@ -8,7 +8,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.engine.sql import delete_some, dumps
+from esign.store.engine.sql import OldRows, delete_some, dumps
 
 
 async def publish(
@@ -132,4 +132,4 @@ async def forget(tx: Transaction, document_id: str) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` published events older than `before`; return how many. The audit trail stays."""
-    return await delete_some(tx, "event", "id", "created_at < :before", before, limit)
+    return await delete_some(tx, OldRows("event", "id", "created_at < :before"), before, limit)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.document import (
     Document,
     Field,
@@ -284,13 +284,13 @@ async def test_what_ended_by_then_is_found_the_oldest_first_and_by_how_it_ended(
     made = [a_document(status=status, **{when: NOW + n}) for n in (0, -5, 1)]
     other = a_document(status=status, mode=Mode.TEST, **{when: NOW})
     await add(db, *made, other, a_document())
-    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 10) == [
+    assert await due_documents.find_ended(db, Owner(organisation.id, Mode.LIVE), when, NOW, 10) == [
         made[1].id,
         made[0].id,
     ]
-    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 1) == [made[1].id]
-    assert await due_documents.find_ended(db, organisation.id, Mode.TEST, when, NOW, 10) == [other.id]
-    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, never, NOW, 10) == []
+    assert await due_documents.find_ended(db, Owner(organisation.id, Mode.LIVE), when, NOW, 1) == [made[1].id]
+    assert await due_documents.find_ended(db, Owner(organisation.id, Mode.TEST), when, NOW, 10) == [other.id]
+    assert await due_documents.find_ended(db, Owner(organisation.id, Mode.LIVE), never, NOW, 10) == []
 
 
 # ---------- plans; those of lists are in test_plans ----------
@@ -300,11 +300,11 @@ QUERIES: dict[str, tuple[str, Callable[[Transaction], Awaitable[object]]]] = {
     "expired": ("document_expiring", lambda tx: due_documents.find_expired(tx, NOW, 500)),
     "completed": (
         "document_completed",
-        lambda tx: due_documents.find_ended(tx, ORG, Mode.LIVE, "completed_at", NOW, 100),
+        lambda tx: due_documents.find_ended(tx, Owner(ORG, Mode.LIVE), "completed_at", NOW, 100),
     ),
     "closed": (
         "document_closed",
-        lambda tx: due_documents.find_ended(tx, ORG, Mode.LIVE, "closed_at", NOW, 100),
+        lambda tx: due_documents.find_ended(tx, Owner(ORG, Mode.LIVE), "closed_at", NOW, 100),
     ),
     "reminders": ("recipient_to_remind", lambda tx: due_documents.find_reminders_due(tx, NOW, 500)),
 }
