@@ -37,7 +37,8 @@ from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
-from esign.store.engine.database import FILE, Database, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database
 from esign.store.engine.locks import describe_flaw, server_lock
 from esign.store.server import installation, tsa_answers
 from esign.system import vault

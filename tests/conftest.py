@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from esign.core.people.account import Organisation
-from esign.store.engine.database import FILE, Database, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database
 from esign.system.vault import Vault
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox

@@ -5,7 +5,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from esign.store.engine.database import FILE, prepare
+from esign.store.engine.connections import FILE, prepare
 from esign.system.vault import write_once
 
 # MiB kept for signing on a disk: the reserve of a data folder is a quarter of it, and a run makes 2,000 folders.

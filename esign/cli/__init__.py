@@ -129,7 +129,7 @@ def check(file: Path | None) -> None:
     async def work() -> int:
         import asyncio
 
-        from esign.store.engine.database import FILE
+        from esign.store.engine.connections import FILE
         from esign.store.engine.inspection import find_damage
         from esign.store.server.walk_rows import read_all
 

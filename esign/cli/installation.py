@@ -35,7 +35,7 @@ def load_config(file: Path | None) -> "Config":
 @asynccontextmanager
 async def open_installation(config: "Config") -> AsyncIterator["Database"]:
     """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
-    from esign.store.engine.database import FILE, open_for_command
+    from esign.store.engine.connections import FILE, open_for_command
     from esign.store.server import installation
 
     key = load_application_key(config)
@@ -46,7 +46,7 @@ async def open_installation(config: "Config") -> AsyncIterator["Database"]:
 
 def load_application_key(config: "Config") -> "Vault":
     from esign.store.engine import folder
-    from esign.store.engine.database import FILE
+    from esign.store.engine.connections import FILE
     from esign.system import vault
 
     data = folder.prepare(config.storage.data_dir)

@@ -11,7 +11,8 @@ from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
 from esign.store.document import trails
 from esign.store.engine import folder
-from esign.store.engine.database import FILE, Database, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database
 from esign.store.server import installation
 from esign.system import vault
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from esign.runtime import Runtime
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from esign.store.engine.inspection import find_damage
 
 TABLE, KEY = "database", "pages"

@@ -28,7 +28,8 @@ from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
 from esign.demo.journey import find_free_port
 from esign.runtime import Runtime
-from esign.store.engine.database import FILE, Transaction
+from esign.store.engine.connections import FILE
+from esign.store.engine.database import Transaction
 from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until

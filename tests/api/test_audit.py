@@ -16,7 +16,7 @@ from esign.core.document.state.outcome import Event
 from esign.core.instant import rfc3339
 from esign.pdf.report import Verification
 from esign.store.document import outcomes
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
 from tests.api.site import Site, a_request, b64, saved
 from tests.journeys.api import a_pdf

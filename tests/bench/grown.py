@@ -14,7 +14,7 @@ from esign.core.document.document import Document, Recipient, RecipientStatus, S
 from esign.core.instant import DAY, Instant
 from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, dump_document, dump_recipients
 from esign.store.engine import search_words
-from esign.store.engine.database import FILE, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.search_index import SLOTS, collect_words
 from esign.store.engine.sql import insert
 from esign.system.entropy import make_id

@@ -21,7 +21,8 @@ from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.instant import DAY, Instant
 from esign.jobs import schedule
 from esign.store.document import listing
-from esign.store.engine.database import FILE, Database, open_database
+from esign.store.engine.connections import FILE, open_database
+from esign.store.engine.database import Database
 from esign.store.engine.paging import PageStart
 from tests.bench import grown, office, picture
 from tests.factories import NOW, ORGANISATION

@@ -17,7 +17,8 @@ from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant
 from esign.core.webhook import webhook
 from esign.store.document import outcomes
-from esign.store.engine.database import FILE, Transaction, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Transaction
 from esign.system.entropy import make_id
 from tests.bench.installation import Installation, document, installed, padded_pdf, resident
 from tests.factories import a_sent_document

@@ -18,7 +18,7 @@ from esign.core.people.member import MemberRole
 from esign.demo.journey import find_free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from esign.system.clock import Clock
 from esign.web.http.server import run_server
 from tests.journeys.api import Api, Person, a_session

@@ -17,7 +17,8 @@ from esign.jobs import disable_webhooks, erase, expire, key_expiry, prune, purge
 from esign.jobs import watch_clock as ticking
 from esign.mail.failure import TemporaryFailure
 from esign.runtime import Runtime
-from esign.store.engine.database import FILE, Transaction, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Transaction
 from esign.store.people import users
 from esign.store.server import clock_marks
 from tests.factories import NOW

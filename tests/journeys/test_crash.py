@@ -16,7 +16,8 @@ from esign.core.document import audit
 from esign.jobs.worker import KINDS
 from esign.pdf.worker.workers import Workers
 from esign.store.document import blobs, documents
-from esign.store.engine.database import FILE, Database, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database
 from esign.store.queue import audit_entries
 from esign.system.clock import SystemClock
 from tests.journeys.api import Answer, Api, Person, a_request, a_session, until

@@ -7,7 +7,7 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.jobs import check_database, disable_webhooks, expire, key_expiry, purge, remind
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from esign.store.engine.unreadable_rows import UnreadableRow
 from esign.store.people import members
 from esign.store.queue import webhooks

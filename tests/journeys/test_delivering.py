@@ -15,7 +15,8 @@ from esign.core.instant import SECOND
 from esign.core.webhook.webhook import make_template_payload
 from esign.jobs import deliver_webhooks
 from esign.store.document import outcomes
-from esign.store.engine.database import FILE, Database, Row, Transaction, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database, Row, Transaction
 from esign.store.people import organisations
 from esign.system.clock import Clock, SystemClock
 from tests.factories import a_template, an_organisation

@@ -13,7 +13,8 @@ from esign.core.instant import HOUR
 from esign.jobs import worker
 from esign.mail.failure import TemporaryFailure
 from esign.store.engine import database
-from esign.store.engine.database import FILE, Transaction
+from esign.store.engine.connections import FILE
+from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import until
 from tests.journeys.site import Site

@@ -21,7 +21,7 @@ from esign.jobs import retry_one_seal, worker
 from esign.pdf.report import Verification
 from esign.runtime import Runtime
 from esign.store.document import documents
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from tests.fakes import FakeClock
 from tests.journeys.api import a_signature
 from tests.journeys.site import Site, a_site

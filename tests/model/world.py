@@ -31,7 +31,7 @@ from esign.pdf.worker.queue_turn import QueueTurn
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
 from esign.store.document import signing_links
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
 from esign.web.http.server import run_server
 from tests.api import described

@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from esign.store.engine.database import FILE
+from esign.store.engine.connections import FILE
 
 
 def stored_bytes(folder: Path) -> bytes:

@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 
 from esign.config import Config
-from esign.store.engine.database import open_for_command
+from esign.store.engine.connections import open_for_command
 from tests.steady import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories  # a hook
 from tests.web.world import World
 

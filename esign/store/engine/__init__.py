@@ -2,7 +2,8 @@
 
 Another engine would be another package with the same functions:
 
-- `database`: `Database`, `Transaction`, `Reader`; `readers`, `locks`, `failures` and `folder` serve it alone.
+- `connections.open_database`, and `database` with `Database`, `Transaction` and `Reader`. `readers`, `locks`,
+  `failures` and `folder` serve them alone.
 - `document_pages.find_page`: a page of documents by filters and order, along `document_walks`.
 - `search_index`: put a document's words into the full-text index (`search_words`), forget them, compact the index.
 - `dialect`: pieces of statements that are worded differently, and a walk through a table.

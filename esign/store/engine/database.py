@@ -5,10 +5,9 @@ synchronous=FULL). A cancelled request only abandons its future: the transaction
 """
 
 import asyncio
-import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -16,7 +15,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import aiosqlite
 
 from esign.core.errors import Problem
-from esign.store.engine import migrate, search_words
 from esign.store.engine.failures import (
     DatabaseMoved,
     StorageFailed,
@@ -25,47 +23,21 @@ from esign.store.engine.failures import (
     is_storage,
     result_code,
 )
-from esign.store.engine.locks import POLL_SECONDS, WriteLock, hold_at_start
+from esign.store.engine.locks import POLL_SECONDS, WriteLock
 from esign.store.engine.readers import PointReader, ReaderPool, decode_leniently, is_undecodable
 from esign.store.engine.readers import Row as Row  # what both sides of the database give
 from esign.store.engine.unreadable_rows import DamageLog
 
 T = TypeVar("T")
 
-FILE = "esign.db"
 GROUP = 16
 WAITING = 500
-READERS = 3
 CHECKPOINT_SECONDS = 30.0
 CHECKPOINT_PAGES = 1_000
 LARGE_LOG = 64 * 2**20
 TRUNCATE_SECONDS = 5.0  # between two attempts to truncate a large log
 LOCKED_SECONDS = 1.5  # a write waits for a lock of another process; its caller gets an answer within 2
-STARTING_SECONDS = 10.0  # the same before the server accepts requests
 CLOSING_SECONDS = 5.0
-PRAGMAS = (
-    "PRAGMA busy_timeout = 1500",
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA recursive_triggers = ON",
-    "PRAGMA trusted_schema = OFF",
-    "PRAGMA cell_size_check = ON",
-    "PRAGMA temp_store = MEMORY",
-    "PRAGMA mmap_size = 0",
-    "PRAGMA wal_autocheckpoint = 0",
-)
-WRITER_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA secure_delete = ON",
-    "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA cache_size = -4000",  # KiB; more would only cache file contents, which the writer does not read
-)
-
-PREPARING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, f"PRAGMA busy_timeout = {STARTING_SECONDS * 1000:.0f}")
-# The writer waits for a lock on the event loop, where callers can be refused in time. It waits for no checkpoint.
-SERVING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, "PRAGMA busy_timeout = 0")
-READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
-POINT_PRAGMAS = (*READER_PRAGMAS, "PRAGMA busy_timeout = 100")  # the loop waits with them
 
 
 class Reader(Protocol):
@@ -402,60 +374,3 @@ def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | No
         future.set_result(result)
     else:
         future.set_exception(problem)
-
-
-async def open_database(path: Path) -> Database:
-    """Open or create the database at `path`, migrate its schema, and start its writer.
-
-    Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
-    """
-    await asyncio.to_thread(prepare, path)
-    writer = await connect(path, SERVING_PRAGMAS)
-    try:
-        return Database(
-            path, writer, ReaderPool(path, READERS, READER_PRAGMAS), PointReader(path, POINT_PRAGMAS)
-        )
-    except BaseException:  # the thread of an open writer would keep the program from ending
-        await writer.close()
-        raise
-
-
-def prepare(path: Path) -> None:
-    """Check and migrate the database with a connection of its own, under the advisory lock."""
-    if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    lock = WriteLock(path)
-    connection = sqlite3.connect(path, isolation_level=None, timeout=STARTING_SECONDS)
-    try:
-        hold_at_start(lock, STARTING_SECONDS)
-        migrate.check(connection)
-        for pragma in PREPARING_PRAGMAS:
-            connection.execute(pragma)
-        migrate.migrate(connection)
-        search_words.prepare(connection)
-    finally:
-        connection.close()
-        lock.close()
-
-
-async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
-    """Open a connection for the writer with these pragmas."""
-    connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
-    connection.row_factory = sqlite3.Row
-    try:
-        for pragma in pragmas:
-            await connection.execute_fetchall(pragma)
-    except BaseException:  # as above
-        await connection.close()
-        raise
-    return connection
-
-
-@asynccontextmanager
-async def open_for_command(path: Path) -> AsyncIterator[Database]:
-    """Open the database for one command and close it afterwards."""
-    database = await open_database(path)
-    try:
-        yield database
-    finally:
-        await database.close()

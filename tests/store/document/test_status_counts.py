@@ -25,7 +25,8 @@ from esign.store.document.documents import dump_document, dump_recipients
 from esign.store.document.erase_document import erase
 from esign.store.document.status_counts import StatusCounts
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, Database, Transaction, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database, Transaction
 from esign.store.engine.sql import insert
 from esign.system.entropy import make_id
 from esign.system.vault import Vault

@@ -15,7 +15,8 @@ from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.document import audit
 from esign.core.document.state.outcome import Event
 from esign.store.document import outcomes, trails
-from esign.store.engine.database import FILE, Database
+from esign.store.engine.connections import FILE
+from esign.store.engine.database import Database
 from esign.store.queue import audit_entries
 from esign.system.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER

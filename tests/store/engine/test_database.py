@@ -16,16 +16,9 @@ from typing import Any
 import pytest
 
 from esign.core.errors import Problem
-from esign.store.engine import database
-from esign.store.engine.database import (
-    FILE,
-    GROUP,
-    WAITING,
-    Database,
-    Transaction,
-    open_database,
-    open_for_command,
-)
+from esign.store.engine import connections, database
+from esign.store.engine.connections import FILE, open_database, open_for_command
+from esign.store.engine.database import GROUP, WAITING, Database, Transaction
 from esign.store.engine.failures import DatabaseMoved, StorageFailed
 from esign.store.engine.locks import Locked, WriteLock, server_lock
 from esign.store.engine.readers import PointReader, ReaderPool
@@ -155,16 +148,16 @@ async def test_readers_see_nothing_before_the_commit_and_everything_after_it(pai
 
     writing = asyncio.create_task(pairs.write(write))
     await written.wait()
-    for _ in range(database.READERS):
+    for _ in range(connections.READERS):
         assert await whole(pairs) == []
     go_on.set()
     await writing
-    for _ in range(database.READERS):
+    for _ in range(connections.READERS):
         assert await whole(pairs) == [1]
 
 
 async def test_readers_cannot_write(pairs: Database) -> None:
-    for _ in range(database.READERS):
+    for _ in range(connections.READERS):
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             await pairs.all("INSERT INTO pair (n, half) VALUES (1, 1)")
     assert await whole(pairs) == []
@@ -399,10 +392,10 @@ class Refusing:
 
 @asynccontextmanager
 async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
-    database.prepare(path)
-    writer: Any = Refusing(await database.connect(path, database.SERVING_PRAGMAS), code)
-    points = PointReader(path, database.PRAGMAS)
-    db = Database(path, writer, ReaderPool(path, 1, database.PRAGMAS), points)
+    connections.prepare(path)
+    writer: Any = Refusing(await connections.connect(path, connections.SERVING_PRAGMAS), code)
+    points = PointReader(path, connections.PRAGMAS)
+    db = Database(path, writer, ReaderPool(path, 1, connections.PRAGMAS), points)
     try:
         await db.write(put_table)
         yield db, writer
@@ -525,7 +518,7 @@ async def test_a_write_that_never_ends_does_not_keep_the_database_open(
 async def test_what_fails_while_opening_leaves_no_thread_behind(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     with pytest.raises(sqlite3.OperationalError):
-        await database.connect(tmp_path / FILE, ["PRAGMA busy_timeout = 1", "no statement at all"])
+        await connections.connect(tmp_path / FILE, ["PRAGMA busy_timeout = 1", "no statement at all"])
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
@@ -652,9 +645,9 @@ async def test_nothing_is_acknowledged_that_would_be_written_to_a_database_out_o
 async def test_a_start_does_not_wait_for_a_lock_for_ever(
     pairs: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "STARTING_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "STARTING_SECONDS", 0.05)
     with foreign_lock(tmp_path, "write.lock"), pytest.raises(Locked, match="holds write"):
-        await asyncio.to_thread(database.prepare, tmp_path / FILE)
+        await asyncio.to_thread(connections.prepare, tmp_path / FILE)
 
 
 # ---------- a long reader ----------

@@ -21,7 +21,7 @@ from esign.core.instant import DAY
 from esign.pdf.report import Verification
 from esign.store.document import blobs, documents, trails
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
 from esign.store.queue import deliveries, outbox
 from esign.system import vault as vaults
 from tests.factories import NOW

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from esign.store.engine import migrate, search_words
-from esign.store.engine.database import FILE, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
 
 NEWEST = migrate.list_scripts()[-1][0]
 

@@ -16,7 +16,8 @@ from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing
 from esign.store.engine import migrate, search_index, search_words
-from esign.store.engine.database import FILE, Database, Transaction, open_for_command
+from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database, Transaction
 from tests.factories import NOW, a_document, a_recipient
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -1,0 +1,99 @@
+"""Opens the database: the settings of each connection, the migration of the schema, and the start of the writer."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiosqlite
+
+from esign.store.engine import migrate, search_words
+from esign.store.engine.database import Database
+from esign.store.engine.locks import WriteLock, hold_at_start
+from esign.store.engine.readers import PointReader, ReaderPool
+
+FILE = "esign.db"
+READERS = 3
+STARTING_SECONDS = 10.0  # a start waits for a lock of another process
+PRAGMAS = (
+    "PRAGMA busy_timeout = 1500",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA recursive_triggers = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA mmap_size = 0",
+    "PRAGMA wal_autocheckpoint = 0",
+)
+WRITER_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA cache_size = -4000",  # KiB; more would only cache file contents, which the writer does not read
+)
+
+PREPARING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, f"PRAGMA busy_timeout = {STARTING_SECONDS * 1000:.0f}")
+# The writer waits for a lock on the event loop, where callers can be refused in time. It waits for no checkpoint.
+SERVING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, "PRAGMA busy_timeout = 0")
+READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
+POINT_PRAGMAS = (*READER_PRAGMAS, "PRAGMA busy_timeout = 100")  # the loop waits with them
+
+
+async def open_database(path: Path) -> Database:
+    """Open or create the database at `path`, migrate its schema, and start its writer.
+
+    Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
+    """
+    await asyncio.to_thread(prepare, path)
+    writer = await connect(path, SERVING_PRAGMAS)
+    try:
+        return Database(
+            path, writer, ReaderPool(path, READERS, READER_PRAGMAS), PointReader(path, POINT_PRAGMAS)
+        )
+    except BaseException:  # the thread of an open writer would keep the program from ending
+        await writer.close()
+        raise
+
+
+def prepare(path: Path) -> None:
+    """Check and migrate the database with a connection of its own, under the advisory lock."""
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    lock = WriteLock(path)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=STARTING_SECONDS)
+    try:
+        hold_at_start(lock, STARTING_SECONDS)
+        migrate.check(connection)
+        for pragma in PREPARING_PRAGMAS:
+            connection.execute(pragma)
+        migrate.migrate(connection)
+        search_words.prepare(connection)
+    finally:
+        connection.close()
+        lock.close()
+
+
+async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
+    """Open a connection for the writer with these pragmas."""
+    connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
+    connection.row_factory = sqlite3.Row
+    try:
+        for pragma in pragmas:
+            await connection.execute_fetchall(pragma)
+    except BaseException:  # as above
+        await connection.close()
+        raise
+    return connection
+
+
+@asynccontextmanager
+async def open_for_command(path: Path) -> AsyncIterator[Database]:
+    """Open the database for one command and close it afterwards."""
+    database = await open_database(path)
+    try:
+        yield database
+    finally:
+        await database.close()
