@@ -185,7 +185,7 @@ async def test_damaged_pages_are_told_while_the_server_runs(site: Site) -> None:
     assert await check_database.tick(site.runtime) == 0
     path = site.runtime.config.storage.data_dir / FILE
     await site.api.sent()
-    await site.runtime.db._checkpoint("TRUNCATE")
+    await site.runtime.db.wal.checkpoint("TRUNCATE")
     with path.open("r+b") as file:
         file.seek(4096 * 6)
         file.write(b"\xff" * 4096)

@@ -12,7 +12,7 @@ import pytest
 from esign.core.instant import HOUR
 from esign.jobs import worker
 from esign.mail.failure import TemporaryFailure
-from esign.store.engine import database
+from esign.store.engine import write_ahead_log
 from esign.store.engine.connections import FILE
 from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock, FakeMailbox
@@ -92,9 +92,9 @@ async def test_a_mail_that_one_address_refuses_for_now_does_not(
 async def test_a_log_that_a_long_reader_keeps_growing_is_a_warning_until_it_ends(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LARGE_LOG", 2**20)
-    monkeypatch.setattr(database, "CHECKPOINT_PAGES", 10)
-    monkeypatch.setattr(database, "TRUNCATE_SECONDS", 0)
+    monkeypatch.setattr(write_ahead_log, "LARGE_LOG", 2**20)
+    monkeypatch.setattr(write_ahead_log, "CHECKPOINT_PAGES", 10)
+    monkeypatch.setattr(write_ahead_log, "TRUNCATE_SECONDS", 0)
 
     async def write(tx: Transaction) -> None:
         await tx.run("CREATE TABLE IF NOT EXISTS much (content BLOB) STRICT")

@@ -67,7 +67,7 @@ async def check_signer(runtime: Runtime, reads: bool) -> str:
 def list_warnings(runtime: Runtime) -> list[str]:
     """Return what an operator will have to do soon, while everything still works."""
     silent = ["no time-stamp authority answers"] if seal_levels.read_state(runtime).silent else []
-    log = runtime.db.large_log()
+    log = runtime.db.wal.find_large()
     growing = [describe_large_log(log.size, log.seconds)] if log else []
     doubt = runtime.clock.doubt
     clock = (

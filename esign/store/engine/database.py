@@ -27,15 +27,13 @@ from esign.store.engine.locks import POLL_SECONDS, WriteLock
 from esign.store.engine.readers import PointReader, ReaderPool, decode_leniently, is_undecodable
 from esign.store.engine.readers import Row as Row  # what both sides of the database give
 from esign.store.engine.unreadable_rows import DamageLog
+from esign.store.engine.write_ahead_log import WriteAheadLog
 
 T = TypeVar("T")
 
 GROUP = 16
 WAITING = 500
 CHECKPOINT_SECONDS = 30.0
-CHECKPOINT_PAGES = 1_000
-LARGE_LOG = 64 * 2**20
-TRUNCATE_SECONDS = 5.0  # between two attempts to truncate a large log
 LOCKED_SECONDS = 1.5  # a write waits for a lock of another process; its caller gets an answer within 2
 CLOSING_SECONDS = 5.0
 
@@ -60,7 +58,7 @@ class Transaction:
         self.has_work = False
 
     def wake_workers(self) -> None:
-        """Have the workers look for work once the transaction is committed."""
+        """Wake the workers once the transaction is committed."""
         self.has_work = True
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
@@ -111,14 +109,6 @@ class QueuedWrite(Generic[T]):
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class LargeLog:
-    """A write-ahead log that a reader keeps from being truncated: its size in bytes, and for how many seconds."""
-
-    size: int
-    seconds: float
-
-
 class Database:
     """`write` runs a function in a durable transaction; `all`, `one` and `points` read what is committed."""
 
@@ -131,13 +121,11 @@ class Database:
         self.points = points
         self.damage = points.damage
         self._queue: asyncio.Queue[QueuedWrite[Any]] = asyncio.Queue(WAITING)
-        self._log = path.with_name(path.name + "-wal")
         self._lock = WriteLock(path)
+        self.wal = WriteAheadLog(path, writer, self._lock)
         self._identity = identify_file(path)
-        self._large_since: float | None = None
         self.on_work: Callable[[], None] | None = None  # called after a commit that made work for the workers
         self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
-        self._truncate_at = 0.0
         self._closed = False
         self._task = asyncio.create_task(self._work(), name="database writer")
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -183,7 +171,7 @@ class Database:
         try:
             if not self.failed.done():
                 self.failed.cancel()
-                await self._checkpoint()
+                await self.wal.checkpoint()
         finally:
             await self._writer.close()
             self._readers.close()
@@ -195,7 +183,7 @@ class Database:
         while True:
             group = await self._next_group()
             try:
-                await (self._commit(group) if group else self._tend_log())
+                await (self._commit(group) if group else self.wal.tend())
             except BaseException as error:  # no caller may wait for ever for a writer that ended
                 self._stop(group, error)
                 if isinstance(error, Exception):
@@ -240,8 +228,8 @@ class Database:
             settle(queued.future, result, problem)
         if tx.has_work and self.on_work is not None:
             self.on_work()
-        if self._log_size() > CHECKPOINT_PAGES * 4096:
-            await self._tend_log()
+        if self.wal.is_due():
+            await self.wal.tend()
 
     async def _begin(self, group: list[QueuedWrite[Any]]) -> list[QueuedWrite[Any]]:
         """Take both locks, begin a transaction, and return the writes that still wait.
@@ -309,52 +297,6 @@ class Database:
             self.failed.set_exception(
                 error if isinstance(error, DatabaseMoved) else StorageFailed(str(error))
             )
-
-    def large_log(self) -> LargeLog | None:
-        """Return the log if a long read has made it grow beyond its limit, else None."""
-        if self._large_since is None:
-            return None
-        return LargeLog(self._log_size(), asyncio.get_running_loop().time() - self._large_since)
-
-    def _log_size(self) -> int:
-        """Return the size of the write-ahead log in bytes."""
-        try:
-            return self._log.stat().st_size
-        except FileNotFoundError:
-            return 0
-
-    async def _tend_log(self) -> None:
-        """Run a checkpoint of the log as far as no reader needs it, and truncate it when it is large.
-
-        It waits for no reader. A reader that began before a commit, such as a backup, keeps the log from being
-        truncated: it grows until that reader ends.
-        """
-        await self._checkpoint()
-        now = asyncio.get_running_loop().time()
-        if self._log_size() <= LARGE_LOG:
-            self._large_since = None
-        elif now >= self._truncate_at:
-            self._truncate_at = now + TRUNCATE_SECONDS
-            await self._checkpoint("TRUNCATE")
-            if self._log_size() <= LARGE_LOG:
-                self._large_since = None
-            elif self._large_since is None:
-                self._large_since = now
-
-    async def _checkpoint(self, mode: str = "PASSIVE") -> None:
-        """Run a checkpoint of the log; if the disk is full, committed data stays safe in the log.
-
-        Does nothing while another process writes, and waits for no reader: the writer has no busy timeout.
-        """
-        if not self._lock.try_hold():
-            return
-        try:
-            await self._writer.execute_fetchall(f"PRAGMA wal_checkpoint({mode})")
-        except sqlite3.Error as error:
-            if not is_passing(error):
-                raise
-        finally:
-            self._lock.release()
 
 
 def identify_file(path: Path) -> tuple[int, int] | None:

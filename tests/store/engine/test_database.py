@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from esign.core.errors import Problem
-from esign.store.engine import connections, database
+from esign.store.engine import connections, database, write_ahead_log
 from esign.store.engine.connections import FILE, open_database, open_for_command
 from esign.store.engine.database import GROUP, WAITING, Database, Transaction
 from esign.store.engine.failures import DatabaseMoved, StorageFailed
@@ -669,9 +669,9 @@ async def put_more(db: Database) -> None:
 async def test_nobody_waits_for_a_long_reader_and_the_log_is_cut_after_it(
     pairs: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LARGE_LOG", 2**20)
-    monkeypatch.setattr(database, "CHECKPOINT_PAGES", 10)
-    monkeypatch.setattr(database, "TRUNCATE_SECONDS", 0)
+    monkeypatch.setattr(write_ahead_log, "LARGE_LOG", 2**20)
+    monkeypatch.setattr(write_ahead_log, "CHECKPOINT_PAGES", 10)
+    monkeypatch.setattr(write_ahead_log, "TRUNCATE_SECONDS", 0)
     log = tmp_path / (FILE + "-wal")
     with long_reader(tmp_path / FILE):
         await pairs.write(put_much)
@@ -680,12 +680,12 @@ async def test_nobody_waits_for_a_long_reader_and_the_log_is_cut_after_it(
                 await put(pairs, n)
         assert log.stat().st_size > 4 * 2**20
         async with asyncio.timeout(20):
-            while (large := pairs.large_log()) is None:
+            while (large := pairs.wal.find_large()) is None:
                 await put_more(pairs)
         assert large.size >= 4 * 2**20 and large.seconds >= 0
         assert await whole(pairs) == list(range(100))
     async with asyncio.timeout(20):
-        while pairs.large_log() is not None:
+        while pairs.wal.find_large() is not None:
             await put_more(pairs)
     assert log.stat().st_size <= 2**20
 
