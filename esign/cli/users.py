@@ -58,10 +58,10 @@ def validate_person(email: str, name: str) -> tuple[str, str]:
     """Return the address and name after validating them as the API does."""
     from pydantic import ValidationError
 
-    from esign.web.api.members import InviteMember
+    from esign.web.values.account_values import NamedPerson
 
     try:
-        wanted = InviteMember.model_validate({"email": email, "name": name, "role": "member"})
+        wanted = NamedPerson.model_validate({"email": email, "name": name})
     except ValidationError as error:
         problem = error.errors()[0]
         raise click.BadParameter(

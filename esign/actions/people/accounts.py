@@ -7,7 +7,7 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.transition import Keep
 from esign.actions.mail import notices
-from esign.config import Config, ConfigError
+from esign.config import Config, ConfigError, LimitSettings
 from esign.core.actor import COMMAND, Author, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
@@ -19,6 +19,8 @@ from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys, organisations
 from esign.system.entropy import make_id, make_key_secret
 from esign.system.vault import Vault
+
+PLAIN_BODY = 2**20  # bytes of a request without a file
 
 
 class LiveKeysNotAllowed(Exception):
@@ -246,3 +248,15 @@ async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, 
         await audit_log.log(tx, vault, organisation_id, COMMAND, entry)
 
     await db.write(write)
+
+
+def list_limits(limits: LimitSettings) -> dict[str, int | None]:
+    """Return the limits of this installation by their names (contract 7), None where there is none."""
+    sized = {name: getattr(limits, f"{name}_mib") * 2**20 for name in ("file", "body", "attachment")}
+    set_here = {name: limit or None for name, limit in limits if not name.endswith("_mib")}
+    return {
+        **set_here,
+        **{f"{name}_bytes": size for name, size in sized.items()},
+        "plain_body_bytes": PLAIN_BODY,
+        "reminders_per_hour": 1,
+    }

@@ -18,6 +18,7 @@ ASKS_TO_WAIT = (429, 503)
 OFF_AFTER = 5 * DAY
 WARNED_BEFORE = 24 * HOUR
 FAILURES = 10
+SHOWN = 1_024  # bytes of an answer
 
 
 class DeliveryStatus(StrEnum):
@@ -74,6 +75,11 @@ class DeliveryAttempt:
     def succeeded(self) -> bool:
         """Return whether the receiver answered with a status code of 200 to 299."""
         return self.status_code is not None and 200 <= self.status_code < 300
+
+    @property
+    def response_text(self) -> str:
+        """Return the first KiB of the answer as text."""
+        return self.response_body.decode("utf-8", "replace").encode()[:SHOWN].decode("utf-8", "ignore")
 
 
 def record_attempt(

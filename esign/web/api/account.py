@@ -1,7 +1,7 @@
 """The organisation, the mode and the limits of an API key (contract 3.5, 7)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict
 
@@ -15,8 +15,6 @@ from esign.web.api.api_keys import ApiKeyReply
 from esign.web.api.api_keys import present as present_key
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Reply
-
-PLAIN = 2**20
 
 
 class OrganisationReply(Reply):
@@ -94,17 +92,5 @@ def present(found: KeyAccount) -> AccountReply:
 
 
 def present_limits(limits: LimitSettings) -> LimitsReply:
-    """Return the limits as they are set here. A limit of 0 in the configuration is null in the answer."""
-    set_here: dict[str, Any] = {
-        name: getattr(limits, name) or None
-        for name in LimitsReply.model_fields
-        if name in LimitSettings.model_fields
-    }
-    return LimitsReply(
-        **set_here,
-        reminders_per_hour=1,
-        file_bytes=limits.file_mib * 2**20,
-        body_bytes=limits.body_mib * 2**20,
-        plain_body_bytes=PLAIN,
-        attachment_bytes=limits.attachment_mib * 2**20,
-    )
+    """Return the limits as they are set here."""
+    return LimitsReply.model_validate(actions.list_limits(limits))

@@ -11,13 +11,14 @@ from esign.web.api.document_requests import Empty
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.schema import BoundedText, Moment, Patch, Reply
+from esign.web.values.account_values import KeyName, MemberRoleName
+from esign.web.values.schema import Moment, Patch, Reply
 
 
 class RenameKey(Patch):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.RENAME]})
 
-    name: Annotated[str, BoundedText(1, 100), Field(default_factory=str)]
+    name: Annotated[KeyName, Field(default_factory=str)]
 
 
 class KeyMakerReply(Reply):
@@ -26,7 +27,7 @@ class KeyMakerReply(Reply):
     kind: Literal["member", "system"]
     id: str | None
     name: str
-    role: Literal["owner", "admin", "member", "viewer"] | None
+    role: MemberRoleName | None
 
 
 class ApiKeyReply(Reply):

@@ -11,10 +11,10 @@ from esign.core.errors import Problem
 from esign.core.people.admin_audit import ACTS
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
-from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
+from esign.web.values.audit_entries import EntryReply, present_chained
 from esign.web.values.schema import BoundedText, Reply, Timestamp, refusal
 
 FOREVER = 2**62

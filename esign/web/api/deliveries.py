@@ -18,8 +18,6 @@ from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Moment, Reply, Schema, Timestamp, refusal
 
-KEPT = 1_024
-
 
 def check_event_name(name: str) -> str:
     """Return the name of an event unchanged. Raise for a name that no event has."""
@@ -159,14 +157,12 @@ def present_log(log: DeliveryLog) -> WebhookDeliveryLog:
 
 
 def present_attempt(attempt: DeliveryAttempt) -> AttemptReply:
-    """Return an attempt. The answer of the receiver is cut to its first KiB and shown as text."""
-    text = attempt.response_body.decode("utf-8", "replace").encode()[:KEPT].decode("utf-8", "ignore")
     return AttemptReply(
         at=attempt.at,
         duration_ms=attempt.duration_ms,
         status_code=attempt.status_code,
         error=attempt.error,
-        response_body=text,
+        response_body=attempt.response_text,
     )
 
 

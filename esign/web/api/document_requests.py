@@ -26,6 +26,7 @@ from esign.web.values.document_values import (
     Fields,
     FileContent,
     FileName,
+    LinkHours,
     Locale,
     Message,
     Metadata,
@@ -131,4 +132,4 @@ class DuplicateDocument(Schema):
 class IssueLink(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [ISSUE_LINK]})
 
-    ttl_hours: Annotated[int, Field(ge=1, le=720)] = 24
+    ttl_hours: LinkHours = 24

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from esign.core.document.document import Status
 from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.web.api.paging import Paging
+from esign.web.values.document_values import ObjectId, SearchText
 from esign.web.values.schema import BoundedText, Email, Timestamp, refusal
 
 NAMES = "|".join(Status)
@@ -37,7 +38,7 @@ class DocumentList(Paging):
         Statuses | None, Field(description="Statuses, separated by commas.", examples=["sent,sealing"])
     ] = None
     q: Annotated[
-        Annotated[str, BoundedText(1, 100)] | None,
+        SearchText | None,
         Field(
             description="Part of the title, file name, externalId, or a recipient's name or email, in any case.",
             examples=["lease"],
@@ -52,7 +53,7 @@ class DocumentList(Paging):
         Field(description="The externalId.", examples=["order-77"]),
     ] = None
     template_id: Annotated[
-        Annotated[str, BoundedText(1, 64)] | None,
+        ObjectId | None,
         Field(
             description="The template a document was made from.", examples=["tpl_01kzt0v8q3e5m7p9r1s3t5v7w9"]
         ),

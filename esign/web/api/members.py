@@ -12,24 +12,24 @@ from esign.web.api.document_requests import Empty
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.schema import BoundedText, Email, Moment, Patch, Reply, Schema
-
-Role = Literal["owner", "admin", "member", "viewer"]
+from esign.web.values.account_values import MemberRoleName
+from esign.web.values.document_values import PersonName
+from esign.web.values.schema import Email, Moment, Patch, Reply, Schema
 
 
 class InviteMember(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.INVITE]})
 
     email: Email
-    name: Annotated[str, BoundedText(1, 200)]
-    role: Role
+    name: PersonName
+    role: MemberRoleName
 
 
 class ChangeMember(Patch):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_MEMBER]})
 
-    name: Annotated[str, BoundedText(1, 200), Field(default_factory=str)]
-    role: Annotated[Role, Field(default_factory=str)]
+    name: Annotated[PersonName, Field(default_factory=str)]
+    role: Annotated[MemberRoleName, Field(default_factory=str)]
 
 
 class MemberReply(Reply):
@@ -38,7 +38,7 @@ class MemberReply(Reply):
     id: str
     email: str
     name: str
-    role: Role
+    role: MemberRoleName
     status: Literal["invited", "active"]
     created_at: Moment
 

@@ -2,20 +2,23 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from esign.actions.people import settings as actions
 from esign.actions.people.settings import Settings
-from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import RemindersInput
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.document_values import Locale
-from esign.web.values.rules import UniqueItems, check_web_origin, check_zone
-from esign.web.values.schema import BoundedText, Email, Patch, Reply, TextPattern, TextRule
-
-Origin = Annotated[str, TextRule(BoundedText(1, 270), check_web_origin, "uri")]
-Days = Annotated[int, Field(ge=1, le=36_500)]
+from esign.web.values.account_values import (
+    Colour,
+    EmbedOrigins,
+    KeyDays,
+    OrganisationName,
+    RetentionDays,
+    ZoneName,
+)
+from esign.web.values.document_values import Days, Locale
+from esign.web.values.schema import Email, Patch, Reply
 
 
 class ChangeSettings(Patch):
@@ -23,17 +26,17 @@ class ChangeSettings(Patch):
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_SETTINGS]})
 
-    organisation_name: Annotated[str, BoundedText(1, 200), Field(default_factory=str)]
+    organisation_name: Annotated[OrganisationName, Field(default_factory=str)]
     reply_to: Email | None = None
     default_locale: Locale | None = None
-    time_zone: Annotated[str, BoundedText(1, 64), AfterValidator(check_zone)] | None = None
-    default_expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    time_zone: ZoneName | None = None
+    default_expires_in_days: Days | None = None
     default_reminders: RemindersInput | None = None
-    brand_colour: Annotated[str, TextPattern(r"^#[0-9a-fA-F]{6}$", "A colour such as #2f6b4f.")] | None = None
-    retain_completed_days: Days | None = None
-    delete_closed_after_days: Days | None = None
-    max_key_lifetime_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
-    embed_origins: Annotated[list[Origin], Field(max_length=MOST), UniqueItems()] | None = None
+    brand_colour: Colour | None = None
+    retain_completed_days: RetentionDays | None = None
+    delete_closed_after_days: RetentionDays | None = None
+    max_key_lifetime_days: KeyDays | None = None
+    embed_origins: EmbedOrigins | None = None
 
 
 class DefaultRemindersReply(Reply):

@@ -45,6 +45,7 @@ from esign.web.values.document_values import (
     RedirectUrl,
     RoleKey,
     RoleName,
+    SearchText,
     Subject,
     Title,
     check_field_count,
@@ -227,6 +228,6 @@ class UseTemplate(Schema):
 
 class TemplateList(Paging):
     q: Annotated[
-        Annotated[str, BoundedText(1, 100)] | None,
+        SearchText | None,
         Field(description="Part of the title, in any case.", examples=["lease"]),
     ] = None

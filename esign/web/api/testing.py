@@ -14,14 +14,13 @@ from esign.web.api import testing_examples as examples
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.schema import BoundedText, Moment, Multiline, Reply, Schema
-
-Id = Annotated[str, BoundedText(1, 64)]
+from esign.web.values.document_values import Note, ObjectId, SimulatedAct
+from esign.web.values.schema import BoundedText, Moment, Reply, Schema
 
 
 class MessageList(Paging):
-    document_id: Annotated[Id | None, Field(description="Only mails about this document.")] = None
-    recipient_id: Annotated[Id | None, Field(description="Only mails to this recipient.")] = None
+    document_id: Annotated[ObjectId | None, Field(description="Only mails about this document.")] = None
+    recipient_id: Annotated[ObjectId | None, Field(description="Only mails to this recipient.")] = None
 
 
 class MessageReply(Reply):
@@ -53,14 +52,12 @@ class Simulation(Schema):
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.SIMULATION]})
 
-    action: Literal["view", "complete", "decline", "bounce", "expire", "remind"]
+    action: SimulatedAct
     recipient_id: Annotated[
-        Id | None, Field(description="Who does it; if left out, the first whose turn it is.")
+        ObjectId | None, Field(description="Who does it; if left out, the first whose turn it is.")
     ] = None
-    values: Annotated[
-        Mapping[Annotated[str, BoundedText(1, 64)], str | bool | TypedValue] | None, Field(max_length=10_000)
-    ] = None
-    reason: Annotated[str, Multiline(1_000)] | None = None
+    values: Annotated[Mapping[ObjectId, str | bool | TypedValue] | None, Field(max_length=10_000)] = None
+    reason: Note | None = None
 
 
 async def find_messages(call: ApiCall, query: MessageList) -> FoundPage[CapturedMail]:

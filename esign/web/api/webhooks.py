@@ -12,8 +12,8 @@ from esign.web.api import webhook_examples as more
 from esign.web.api.paging import FoundPage, PageReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
-from esign.web.values.rules import UniqueItems
-from esign.web.values.schema import BoundedText, Moment, Patch, Reply, Schema
+from esign.web.values.account_values import EventNames, WebhookDescription, WebhookUrl
+from esign.web.values.schema import Moment, Patch, Reply, Schema
 
 FILTERS = "webhooks"
 
@@ -21,9 +21,9 @@ FILTERS = "webhooks"
 class CreateWebhook(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE_WEBHOOK]})
 
-    url: Annotated[str, BoundedText(1)]
-    events: Annotated[list[Annotated[str, BoundedText(1)]], Field(min_length=1, max_length=50), UniqueItems()]
-    description: Annotated[str, BoundedText(0, 200)] | None = None
+    url: WebhookUrl
+    events: EventNames
+    description: WebhookDescription | None = None
 
 
 class ChangeWebhook(Patch):
@@ -31,14 +31,10 @@ class ChangeWebhook(Patch):
 
     model_config = ConfigDict(json_schema_extra={"examples": [more.CHANGE_WEBHOOK]})
 
-    url: Annotated[str, BoundedText(1), Field(default_factory=str)]
-    events: Annotated[
-        list[Annotated[str, BoundedText(1)]],
-        Field(min_length=1, max_length=50, default_factory=list),
-        UniqueItems(),
-    ]
+    url: Annotated[WebhookUrl, Field(default_factory=str)]
+    events: Annotated[EventNames, Field(default_factory=list)]
     enabled: Annotated[bool, Field(default_factory=bool)]
-    description: Annotated[str, BoundedText(0, 200)] | None = None
+    description: WebhookDescription | None = None
 
 
 class RotateSecret(Schema):

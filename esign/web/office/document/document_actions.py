@@ -9,8 +9,6 @@ from esign.actions.document import cancel_delete, duplicate_document, reminders,
 from esign.core.document.document import Document, Recipient
 from esign.core.document.template import Template
 from esign.core.errors import Problem
-from esign.web.api.document_requests import CancelDocument, RemindRecipients
-from esign.web.api.template_requests import TemplateFromDocument
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import (
     check_form,
@@ -24,8 +22,22 @@ from esign.web.office.document.page import describe_document
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.values.document_values import Note, Title
+from esign.web.values.schema import Schema
 
 CONFLICT = 409
+
+
+class ReminderForm(Schema):
+    message: Note | None = None
+
+
+class CancelForm(Schema):
+    reason: Note | None = None
+
+
+class TemplateForm(Schema):
+    title: Title
 
 
 async def ask_about_document(
@@ -72,16 +84,14 @@ async def ask_remind(call: OfficeCall) -> Response:
 async def remind(call: OfficeCall) -> Response:
     """Remind the ticked recipients, or all who may be reminded if the form has no boxes to tick."""
     document = await find_document(call)
-    body: dict[str, object] = read_filled(call.form, "message")
+    body = read_filled(call.form, "message")
     wanted = find_ticked(call.form, document)
     if "choice" in call.form and not wanted:
         raise FormError({"": "Choose at least one recipient."})
-    if wanted:
-        body["recipientIds"] = [recipient.id for recipient in wanted]
-    given = check_form(RemindRecipients, body)
+    message = check_form(ReminderForm, body).message
     with show_refusals(call, document, body):
         await reminders.remind_by_hand(
-            call.runtime, call.caller, document.id, given.recipient_ids, given.message or None
+            call.runtime, call.caller, document.id, tuple(one.id for one in wanted) or None, message or None
         )
     return call.redirect_to(get_document_path(document.id), "reminded")
 
@@ -102,10 +112,12 @@ async def ask_cancel(call: OfficeCall) -> Response:
 
 async def cancel(call: OfficeCall) -> Response:
     document = await find_document(call)
-    body = {**read_filled(call.form, "reason"), "notify": "notify" in call.form}
-    given = check_form(CancelDocument, body)
+    body = read_filled(call.form, "reason")
+    reason = check_form(CancelForm, body).reason
     with show_refusals(call, document, body):
-        await cancel_delete.cancel(call.runtime, call.caller, document.id, given.reason or None, given.notify)
+        await cancel_delete.cancel(
+            call.runtime, call.caller, document.id, reason or None, "notify" in call.form
+        )
     return call.redirect_to(get_document_path(document.id), "cancelled")
 
 
@@ -153,10 +165,10 @@ async def make_template(call: OfficeCall) -> Response:
     """Make a template from the document and lead to it."""
     document = await find_document(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
-    given = check_form(TemplateFromDocument, body)
+    title = check_form(TemplateForm, {"title": body["title"]}).title
 
     async def create(caller: Caller) -> Template:
-        return await templates.create_from_document(call.runtime, caller, document.id, given.title)
+        return await templates.create_from_document(call.runtime, caller, document.id, title)
 
     with show_refusals(call, document, body):
         made = await create_once.create_once(

@@ -1,6 +1,7 @@
 """What a member can look at and download: pages with their values, files, the audit trail."""
 
 import asyncio
+from typing import Literal
 
 from starlette.responses import Response
 
@@ -10,8 +11,6 @@ from esign.core.document.document import Document
 from esign.core.errors import Problem
 from esign.store.queue import audit_entries
 from esign.web import downloads
-from esign.web.api.audit_replies import present_trail
-from esign.web.api.paging import FoundPage
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import find_document, get_times
@@ -20,6 +19,8 @@ from esign.web.office.document.timeline import describe_entry
 from esign.web.office.frame.call import OfficeCall
 from esign.web.pages import make_attachment
 from esign.web.signing.reading import KEPT, read_size
+from esign.web.values.audit_entries import AuditEntryReply, present_entry
+from esign.web.values.schema import Reply
 
 PER_PAGE = 100
 AT_ONCE = 100
@@ -120,9 +121,18 @@ async def send_trail(call: OfficeCall) -> Response:
     return make_attachment(f"{document.id}-audit.json", content, JSON)
 
 
+class TrailFile(Reply):
+    """A whole audit trail; the members besides `data` are those of a page of the API."""
+
+    data: list[AuditEntryReply]
+    has_more: Literal[False] = False
+    next_cursor: None = None
+
+
 def serialise_trail(lines: list[AuditEntry]) -> bytes:
     """Return the trail as JSON.
 
     The caller runs this in a thread: a trail of thousands of entries would hold up other requests.
     """
-    return present_trail(FoundPage(lines, None)).model_dump_json(by_alias=True, indent=2).encode()
+    entries = [present_entry(line) for line in lines]
+    return TrailFile(data=entries).model_dump_json(by_alias=True, indent=2).encode()

@@ -1,5 +1,9 @@
 """Test mode: simulated recipients, and the mails that would have been sent."""
 
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 from starlette.responses import Response
 
 from esign.actions.document import documents
@@ -9,7 +13,6 @@ from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.actor import Mode
 from esign.core.document.document import Document, FieldType
 from esign.core.errors import Problem
-from esign.web.api.testing import Simulation
 from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.forms import (
     check_form,
@@ -20,9 +23,20 @@ from esign.web.office.document.forms import (
 )
 from esign.web.office.document.terms import parse_pairs
 from esign.web.office.frame.call import OfficeCall
+from esign.web.values.document_values import Note, ObjectId, SimulatedAct
+from esign.web.values.schema import Schema
 
 PER_PAGE = 25
 TICKED = {"yes": True, "no": False}
+
+
+class SimulationForm(Schema):
+    """What is simulated; `values` by the key or the id of a field."""
+
+    action: SimulatedAct
+    recipient_id: ObjectId | None = None
+    values: Annotated[Mapping[ObjectId, str | bool], Field(max_length=10_000)] = {}
+    reason: Note | None = None
 
 
 async def simulate(call: OfficeCall) -> Response:
@@ -34,10 +48,10 @@ async def simulate(call: OfficeCall) -> Response:
         "action": call.form.get("action", ""),
         **read_filled(call.form, "recipientId", "reason"),
     }
-    if entered := parse_values(document, call.form.get("values", "")):
-        body["values"] = entered
-    given = check_form(Simulation, body)
-    step = SimulationStep(given.action, given.recipient_id, entered, given.reason or None)
+    if values := parse_values(document, call.form.get("values", "")):
+        body["values"] = values
+    given = check_form(SimulationForm, body)
+    step = SimulationStep(given.action, given.recipient_id, given.values, given.reason or None)
     with show_refusals(call, document, body):
         await simulated_recipients.simulate(call.runtime, call.caller, document.id, step)
     return call.redirect_to(get_document_path(document.id), "simulated")

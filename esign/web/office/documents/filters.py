@@ -1,16 +1,18 @@
-"""The filters of the document list, read from the address of the page and validated by the query schema of the API."""
+"""The filters of the document list, read from the address of the page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Annotated
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from esign.core.document.document import Status
-from esign.core.document.document_filters import DocumentFilters, Sort
+from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.errors import Problem
-from esign.web.api.list_requests import DocumentList
 from esign.web.http.validation import check
+from esign.web.values.document_values import ObjectId, SearchText
+from esign.web.values.schema import BoundedText, Email, QueryParameters, Timestamp
 
 LIST = "/documents"
 
@@ -41,14 +43,21 @@ SORTS: Mapping[str, str] = {
 TEXTS = ("recipientEmail", "externalId", "templateId")
 DAYS = ("createdFrom", "createdTo", "completedFrom", "completedTo")
 FILTERS = (*TEXTS, *DAYS)
-BOUNDS = {
-    "createdFrom": "createdAfter",
-    "createdTo": "createdBefore",
-    "completedFrom": "completedAfter",
-    "completedTo": "completedBefore",
-}
-FIELDS = {bound: name for name, bound in BOUNDS.items()}
 NO_DAY = "A day such as 2026-11-21."
+
+
+class ListFilters(QueryParameters):
+    """The filters in the address; a day is the start of it, or of the day after it."""
+
+    q: SearchText | None = None
+    recipient_email: Email | None = None
+    external_id: Annotated[str, BoundedText(1, 200)] | None = None
+    template_id: ObjectId | None = None
+    created_from: Timestamp | None = None
+    created_to: Timestamp | None = None
+    completed_from: Timestamp | None = None
+    completed_to: Timestamp | None = None
+    sort: Sort = Sort.NEWEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +107,24 @@ def read_query(query: Mapping[str, str], zone: str) -> DocumentListQuery:
     for name in DAYS:
         if name in given:
             try:
-                asked[BOUNDS[name]] = find_day_edge(given[name], zone, after=name.endswith("To"))
+                asked[name] = find_day_edge(given[name], zone, after=name.endswith("To"))
             except (ValueError, OverflowError):
                 wrong[name] = NO_DAY
     view = VIEWS[given.get("view", "")]
-    if view.statuses:
-        asked["status"] = ",".join(view.statuses)
-    found, refused = check_query(asked)
+    found, refused = check_filters(asked)
     wrong |= {name: NO_DAY if name in DAYS else sentence for name, sentence in refused.items()}
-    listing = replace(found.to_listing(), attention=view.attention)
-    return DocumentListQuery(given, listing, f"{found.filters}:{view.attention}", wrong)
+    listing = DocumentFilters(
+        statuses=frozenset(view.statuses),
+        q=found.q,
+        recipient_email=found.recipient_email,
+        external_id=found.external_id,
+        template_id=found.template_id,
+        created=Span(found.created_from, found.created_to),
+        completed=Span(found.completed_from, found.completed_to),
+        sort=found.sort,
+        attention=view.attention,
+    )
+    return DocumentListQuery(given, listing, f"{view.name}:{found!r}", wrong)
 
 
 def is_known_value(name: str, text: str) -> bool:
@@ -119,21 +136,17 @@ def is_known_value(name: str, text: str) -> bool:
     return text in {"view": VIEWS, "sort": SORTS}.get(name, (text,))
 
 
-def check_query(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
-    """Validate the query.
-
-    Return the part that is valid, and a sentence for each parameter of the address that is not.
-    """
+def check_filters(asked: Mapping[str, str]) -> tuple[ListFilters, dict[str, str]]:
+    """Return the filters that are valid, and a sentence for each that is not."""
     try:
-        return check(DocumentList, dict(asked)), {}
+        return check(ListFilters, dict(asked)), {}
     except Problem as problem:
         refused = {detail.path[1:]: detail.message for detail in problem.details}
-    rest = {name: text for name, text in asked.items() if name not in refused}
-    return check(DocumentList, rest), {FIELDS.get(name, name): said for name, said in refused.items()}
+    return check(ListFilters, {name: text for name, text in asked.items() if name not in refused}), refused
 
 
 def find_day_edge(text: str, zone: str, *, after: bool) -> str:
-    """Return the start of a day in the time zone `zone` in the form of the API; with `after`, the start of the
+    """Return the start of a day in the time zone `zone` as text; with `after`, the start of the
     next day.
 
     Raise ValueError for text that is not a date, and OverflowError for the last day of the calendar.

@@ -16,8 +16,8 @@ from esign.actions.document.bulk_actions import BulkAction, BulkRequest, BulkRes
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.web import downloads
-from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.office.document import possible_actions
+from esign.web.office.document.document_actions import CancelForm, ReminderForm
 from esign.web.office.document.forms import check_form, get_times
 from esign.web.office.frame.call import OfficeCall, accept_local_path
 from esign.web.office.frame.formats import format_size
@@ -176,14 +176,13 @@ async def recall_refusal(call: OfficeCall, deed: BulkAction, id: str, code: str)
 
 
 async def remind(call: OfficeCall) -> Response:
-    given = check_form(RemindRecipients, {"message": call.form.get("message", "")})
-    return await do_bulk(call, BulkAction.REMIND, given.message or None)
+    message = check_form(ReminderForm, {"message": call.form.get("message", "")}).message
+    return await do_bulk(call, BulkAction.REMIND, message or None)
 
 
 async def cancel(call: OfficeCall) -> Response:
-    notify = "notify" in call.form
-    given = check_form(CancelDocument, {"reason": call.form.get("reason", ""), "notify": notify})
-    return await do_bulk(call, BulkAction.CANCEL, given.reason or None, notify=given.notify)
+    reason = check_form(CancelForm, {"reason": call.form.get("reason", "")}).reason
+    return await do_bulk(call, BulkAction.CANCEL, reason or None, notify="notify" in call.form)
 
 
 async def delete(call: OfficeCall) -> Response:

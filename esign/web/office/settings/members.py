@@ -9,10 +9,10 @@ from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import LASTS, Errand, User
 from esign.store.people import users
 from esign.store.people.members import get_own
-from esign.web.api.members import InviteMember
 from esign.web.office.frame import create_once, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, check_form
+from esign.web.values.account_values import MemberRoleName, NamedPerson
 
 HERE = "/members"
 PER_PAGE = 50
@@ -23,6 +23,10 @@ ROLES = {
     MemberRole.MEMBER: "Member",
     MemberRole.VIEWER: "Viewer",
 }
+
+
+class InvitationForm(NamedPerson):
+    role: MemberRoleName
 
 
 async def show(call: OfficeCall) -> Response:
@@ -73,7 +77,7 @@ def list_offered_roles(call: OfficeCall) -> list[MemberRole]:
 
 async def invite(call: OfficeCall) -> Response:
     """Invite a member; raise `Wrong` if the address is that of a member already."""
-    given = check_form(InviteMember, call.form)
+    given = check_form(InvitationForm, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
     async def create(caller: Caller) -> Member:

@@ -1,4 +1,4 @@
-"""The plan of the organisation and the limits of this installation, the same as the API returns."""
+"""The plan of the organisation and the limits of this installation, by their names in the API."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 from esign.actions.people import accounts
 from esign.core.people.account import may_use_api
-from esign.web.api.account import present_limits
 from esign.web.office.frame.call import OfficeCall
 
 # The limits by their names in the API. A name that ends in “bytes” is shown as a size.
@@ -51,7 +50,7 @@ ABOUT = {
 
 async def show(call: OfficeCall) -> Response:
     """Show the plan and the limits."""
-    limits = present_limits(call.runtime.config.limits)
+    limits = accounts.list_limits(call.runtime.config.limits)
     plan = accounts.find_plan(call.signed_in.organisation, call.runtime.config)
     return call.page(
         "plan",
@@ -59,7 +58,7 @@ async def show(call: OfficeCall) -> Response:
         about=ABOUT[plan],
         programs=may_use_api(plan),
         groups={
-            group: [(words, format_limit(name, getattr(limits, name))) for name, words in names.items()]
+            group: [(words, format_limit(name, limits[name])) for name, words in names.items()]
             for group, names in GROUPS.items()
         },
     )

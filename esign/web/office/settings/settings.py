@@ -1,13 +1,14 @@
 """The settings of an organisation: its name and appearance, defaults of new documents, and how long documents are kept.
 
 Each card of a page is a form of its own and sends only its own fields, so that two users who change different
-settings both succeed. The schema is that of the API.
+settings both succeed.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from starlette.responses import Response
 
 from esign.actions.people import settings as actions
@@ -17,12 +18,21 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
 from esign.core.people.account import COLOUR
-from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.http.validation import check
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 from esign.web.office.sign_in.emailed_links import list_zones
 from esign.web.signing.page import choose_colours, describe_logo
+from esign.web.values.account_values import (
+    Colour,
+    EmbedOrigins,
+    KeyDays,
+    OrganisationName,
+    RetentionDays,
+    ZoneName,
+)
+from esign.web.values.document_values import Days, Locale, ReminderCount, ReminderDays
+from esign.web.values.schema import Email, Patch
 
 ORGANISATION, DEFAULTS = "/settings/organisation", "/settings/defaults"
 TEXTS = ("replyTo", "defaultLocale", "timeZone", "brandColour")
@@ -32,23 +42,41 @@ NUMBERS = (
     "deleteClosedAfterDays",
     "maxKeyLifetimeDays",
 )
-PLAN = ("firstAfterDays", "everyDays", "max")
+PLAN = {"firstAfterDays": "first_after_days", "everyDays": "every_days", "max": "max"}
 SURE, RESET = "sure", "reset"
 KEEPING = ("retain_completed_days", "delete_closed_after_days")
 
 
+class SettingsForm(Patch):
+    """The fields of all cards. The attributes have the names of `Organisation`; an empty field is None."""
+
+    name: Annotated[OrganisationName, Field(alias="organisationName", default_factory=str)]
+    reply_to: Email | None = None
+    locale: Annotated[Locale | None, Field(alias="defaultLocale")] = None
+    time_zone: ZoneName | None = None
+    colour: Annotated[Colour | None, Field(alias="brandColour")] = None
+    expires_in_days: Annotated[Days | None, Field(alias="defaultExpiresInDays")] = None
+    retain_completed_days: RetentionDays | None = None
+    delete_closed_after_days: RetentionDays | None = None
+    max_key_lifetime_days: KeyDays | None = None
+    embed_origins: EmbedOrigins | None = None
+    first_after_days: ReminderDays | None = None
+    every_days: ReminderDays | None = None
+    max: ReminderCount | None = None
+
+
 async def show_organisation(call: OfficeCall) -> Response:
     """Show the settings that recipients see in mails and on signing pages."""
-    found = present(await actions.read(call.runtime, call.owner))
+    own = (await actions.read(call.runtime, call.owner)).organisation
     known = list_zones()
     return call.page(
         "organisation",
-        settings=found,
+        own=own,
         logo=describe_logo(call.signed_in.organisation),
-        ink=choose_colours(found.brand_colour)[1],
+        ink=choose_colours(own.colour)[1],
         usual_colour=COLOUR,
         languages=LANGUAGES.values(),
-        zones=known if found.time_zone in known else [found.time_zone, *known],
+        zones=known if own.time_zone in known else [own.time_zone, *known],
     )
 
 
@@ -58,8 +86,8 @@ async def show_defaults(call: OfficeCall) -> Response:
     organisation = call.signed_in.organisation
     return call.page(
         "defaults",
-        settings=present(await actions.read(call.runtime, call.owner)),
-        own_expiry=organisation.expires_in_days is not None,
+        settings=await actions.read(call.runtime, call.owner),
+        own=organisation,
         installed=config,
         test_days=config.test.purge_after_days,
     )
@@ -123,37 +151,38 @@ async def save_changes(call: OfficeCall, changes: Mapping[str, object]) -> None:
         raise FormError(collect_sentences(problem)) from None
 
 
-def parse_changes(form: Mapping[str, str]) -> dict[str, object]:
-    """Return the changes that the form asks for, checked against the API's schema; raise `Wrong`."""
+def parse_changes(form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the changes that the form asks for, by their names in `Organisation`; raise `FormError`."""
+    if RESET in form:
+        return {"expires_in_days": None, "reminders": None}
     if not form.get("organisationName", "x").strip():
         raise FormError({"organisationName": EMPTY})
     try:
-        return changes_of(check(ChangeSettings, build_body(form)))
+        changes = check(SettingsForm, read_values(form)).model_dump(exclude_unset=True)
     except Problem as problem:
         raise FormError(collect_sentences(problem)) from None
-
-
-def build_body(form: Mapping[str, str]) -> dict[str, object]:
-    """Return the form as a body of the API; an empty field means the default of the installation, or none."""
-    if RESET in form:
-        return {"defaultExpiresInDays": None, "defaultReminders": None}
-    body: dict[str, object] = {name: form[name].strip() or None for name in TEXTS if name in form}
-    body |= {name: parse_number(form[name]) for name in NUMBERS if name in form}
-    if "organisationName" in form:
-        body["organisationName"] = form["organisationName"]
+    plan = {name: changes.pop(name, None) for name in PLAN.values()}
     if "reminders" in form:
-        plan = {name: parse_number(form[name]) for name in PLAN if name in form}
-        body["defaultReminders"] = {"enabled": form["reminders"] == "on", **plan}
+        given = {name: number for name, number in plan.items() if number is not None}
+        changes["reminders"] = {"enabled": form["reminders"] == "on", **given}
+    return changes
+
+
+def read_values(form: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields that the form has. An empty one means the default of the installation, or none."""
+    values: dict[str, object] = {name: form[name].strip() or None for name in TEXTS if name in form}
+    numbers = (*NUMBERS, *PLAN) if "reminders" in form else NUMBERS
+    values |= {name: parse_number(form[name]) for name in numbers if name in form}
+    if "organisationName" in form:
+        values["organisationName"] = form["organisationName"]
     if "embedOrigins" in form:
-        body["embedOrigins"] = form["embedOrigins"].split()
-    return body
+        values["embedOrigins"] = form["embedOrigins"].split()
+    return values
 
 
 def collect_sentences(problem: Problem) -> dict[str, str]:
     """Return the messages of a problem by form field; an error inside a list belongs to the field of the list."""
     said: dict[str, str] = {}
     for one in problem.details:
-        parts = one.path.strip("/").split("/")
-        name = next((part for part in reversed(parts) if not part.isdigit()), "")
-        said.setdefault(name, one.message)
+        said.setdefault(one.path[1:].partition("/")[0], one.message)
     return said

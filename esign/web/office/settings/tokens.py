@@ -14,12 +14,13 @@ from esign.core.instant import DAY, Instant
 from esign.core.people.account import may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
 from esign.system.entropy import derive_key_secret
-from esign.web.api.api_keys import RenameKey
 from esign.web.office.frame import create_once, dates, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.current_organisation import MODES
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.settings import scopes
+from esign.web.values.account_values import KeyName
+from esign.web.values.schema import Schema
 
 HERE = "/settings/tokens"
 PURPOSE = "token-once"
@@ -27,6 +28,10 @@ PER_PAGE = 50
 SPANS = (30, 90, 365)
 NEVER, UNTIL = "never", "date"
 SOON = 14 * DAY
+
+
+class TokenName(Schema):
+    name: KeyName
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,7 @@ def parse_wish(call: OfficeCall) -> KeyWish:
     wrong: dict[str, str] = {}
     name, given, expires_at = "", frozenset[Scope](), None
     try:
-        name = check_form(RenameKey, call.form).name
+        name = check_form(TokenName, call.form).name
     except FormError as found:
         wrong |= found.sentences
     mode = MODES.get(call.form.get("mode", call.signed_in.session.mode.value))
@@ -209,7 +214,7 @@ async def show_name(call: OfficeCall) -> Response:
 async def rename(call: OfficeCall) -> Response:
     """Rename a token."""
     await api_keys.rename(
-        call.runtime, call.owner, call.path["id"], check_form(RenameKey, call.form).name, caller=call.author
+        call.runtime, call.owner, call.path["id"], check_form(TokenName, call.form).name, caller=call.author
     )
     return call.redirect_to(HERE, "token-named")
 

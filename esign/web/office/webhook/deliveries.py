@@ -13,7 +13,6 @@ from esign.core.webhook.delivery import DELAYS, DeliveryStatus
 from esign.core.webhook.webhook import Webhook
 from esign.core.webhook.webhook_signature import USER_AGENT
 from esign.store.queue.deliveries import DeliveryFilter
-from esign.web.api.deliveries import present_attempt
 from esign.web.office.frame import dates, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
@@ -59,10 +58,9 @@ def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, object]:
     """Return a delivery for the template: the request with its body indented, and its attempts, newest first."""
     target = urlsplit(hook.url)
     path = f"{target.path or '/'}?{target.query}" if target.query else target.path or "/"
-    said = [present_attempt(attempt) for attempt in log.attempts]
     numbered = [
-        {"number": number, "text": text.response_body, **pick_attempt_fields(attempt)}
-        for number, (attempt, text) in enumerate(zip(log.attempts, said, strict=True), 1)
+        {"number": number, "text": attempt.response_text, **pick_attempt_fields(attempt)}
+        for number, attempt in enumerate(log.attempts, 1)
     ]
     return {
         "delivery": log.delivery,

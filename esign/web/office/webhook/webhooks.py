@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from starlette.responses import Response
 
@@ -13,17 +13,26 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import Webhook
-from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
 from esign.web.http.validation import check
 from esign.web.office.frame import create_once, edit_conflict, paging
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.webhook import event_choices as events
+from esign.web.values.account_values import EventNames, WebhookDescription, WebhookUrl
+from esign.web.values.schema import Schema
 
 HERE = "/settings/webhooks"
 PER_PAGE = 50
 GRACES = (0, 1, 24, 72, 168)
 State = Literal["working", "new", "failing", "manual", "failing-off", "gone"]
+
+
+class WebhookForm(Schema):
+    """The fields of the form; `events` are those of the preset, or those that are ticked."""
+
+    url: WebhookUrl
+    events: EventNames
+    description: WebhookDescription = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ def show_form(call: OfficeCall, hook: Webhook | None) -> Response:
 
 async def create(call: OfficeCall) -> Response:
     """Create a webhook and show its secret. The answer is the only one that contains it."""
-    given = check_form(CreateWebhook, call)
+    given = check_form(call)
 
     async def create(caller: Caller) -> CreatedWebhook:
         order = WebhookOrder(given.url, tuple(given.events), given.description or None)
@@ -122,7 +131,7 @@ async def change(call: OfficeCall) -> Response:
     """Save only the fields that the user changed since the page was shown."""
     hook = await find_webhook(call)
     mine = find_changed_fields(call, hook)
-    given = check_form(ChangeWebhook, call)
+    given = check_form(call)
     members: dict[str, object] = {}
     if "url" in mine:
         members["url"] = given.url
@@ -162,11 +171,13 @@ def list_chosen_events(call: OfficeCall) -> list[str]:
     return [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
 
 
-def check_form(model: type[CreateWebhook] | type[ChangeWebhook], call: OfficeCall) -> Any:
-    """Return the form checked against the API's schema; raise `Wrong`."""
+def check_form(call: OfficeCall) -> WebhookForm:
+    """Return the checked form; raise `FormError`."""
     url, names = call.form.get("url", ""), list_chosen_events(call)
     try:
-        return check(model, {"url": url, "events": names, "description": call.form.get("description", "")})
+        return check(
+            WebhookForm, {"url": url, "events": names, "description": call.form.get("description", "")}
+        )
     except Problem as problem:
         raise FormError(
             order_sentences({one.path[1:]: one.message for one in problem.details}, url)
