@@ -1,11 +1,10 @@
-"""The sentences of the page of a document: who is waited for, why a seal failed, when something was or will be."""
+"""The sentences of the page of a document, and the days and notes that its forms read."""
 
 import pytest
 
 from esign.core.instant import parse
 from esign.web.office.document.awaiting import describe_cause, join_names
 from esign.web.office.document.terms import find_day_end, parse_pairs
-from esign.web.office.frame.formats import Times, format_count, format_size
 from esign.web.office.frame.forms import FormError
 
 NOON = parse("2026-11-22T12:00:00Z")
@@ -41,20 +40,6 @@ def test_the_cause_of_a_failed_seal_is_a_sentence(reason: str, said: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("at", "near", "heading"),
-    [
-        ("2026-11-22T03:00:00Z", "today at 12:00", "Today, 22 Nov"),
-        ("2026-11-22T15:00:00Z", "tomorrow at 00:00", "Monday, 23 Nov 2026"),
-        ("2026-11-21T14:59:00Z", "yesterday at 23:59", "Yesterday, 21 Nov"),
-        ("2026-11-13T03:00:00Z", "on 13 Nov 2026", "Friday, 13 Nov 2026"),
-    ],
-)
-def test_a_day_is_one_of_the_clocks_of_the_organisation(at: str, near: str, heading: str) -> None:
-    times = Times("Asia/Tokyo", NOON)
-    assert (times.near(parse(at)), times.heading(parse(at))) == (near, heading)
-
-
-@pytest.mark.parametrize(
     ("zone", "ends"),
     [
         ("UTC", "2027-03-28T23:59:59Z"),
@@ -77,14 +62,3 @@ def test_notes_are_read_line_by_line() -> None:
     for wrong, line in (("a = 1\nb", 2), ("a = 1\na = 2", 2), ("x", 1)):
         with pytest.raises(FormError, match=f"Line {line} "):
             parse_pairs(wrong)
-
-
-def test_numbers_have_their_words_and_units() -> None:
-    assert (format_count(1, "page"), format_count(12, "page")) == ("1 page", "12 pages")
-    assert [format_size(n) for n in (10, 341_200, 999_499, 999_500, 1_240_000)] == [
-        "1 kB",
-        "341 kB",
-        "999 kB",
-        "1.0 MB",
-        "1.2 MB",
-    ]
