@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "esign").rglob("*.py"))
 
 SQL = re.compile(
-    r"\b(SELECT\s.+\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX|TRIGGER)"
+    r"\b(SELECT\s.+\sFROM|SELECT\s+\d|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX|TRIGGER)"
     r"|PRAGMA\s+\w+|BEGIN\s+IMMEDIATE|SAVEPOINT\s+\w+)\b",
     re.DOTALL,
 )
@@ -161,6 +161,7 @@ def test_nothing_else_lies_at_the_top() -> None:
     "code",
     [
         'x = "SELECT id FROM documents"',
+        'tx.one("SELECT 1")',
         'x = f"UPDATE outbox SET due_at = {now}"',
         'x = """\n  INSERT INTO a\n  VALUES (1)"""',
         'db.run("PRAGMA journal_mode = WAL")',
