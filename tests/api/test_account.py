@@ -37,6 +37,7 @@ async def test_the_limits_are_those_of_the_settings(tmp_path_factory: pytest.Tem
     assert (limits["eventDays"], limits["linkDays"], limits["attachmentBytes"]) == (10, 12, 0)
 
 
+@pytest.mark.slow
 async def test_what_is_kept_read_and_attached_follows_the_settings(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

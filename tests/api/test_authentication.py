@@ -452,6 +452,7 @@ async def test_only_who_may_send_unblocks_and_only_where_a_code_is_asked_for(sit
     assert (await unblock(site, draft)).code == "document_not_sent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["unblocking", "another name", "another address"])
 @pytest.mark.parametrize("method", ["access_code", "email_code"])
 async def test_a_sender_who_does_not_know_the_code_gets_few_guesses_a_day(

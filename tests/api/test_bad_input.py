@@ -184,11 +184,13 @@ async def test_who_stops_sending_reads_that_it_was_too_much(site: Site, framing:
     await wire.close()
 
 
+@pytest.mark.slow
 async def test_a_file_over_the_limit_is_refused_by_its_size(site: Site) -> None:
     answer = await with_file(site, b"%PDF-1.7\n" + b"0" * (25 * 2**20))
     assert answer.code == "file_too_large" and "26,214,400" in answer.body["error"]["message"]
 
 
+@pytest.mark.slow
 async def test_a_large_file_is_taken(site: Site) -> None:
     with made.blank() as pdf:
         pdf.pages[0].obj.Resources.XObject = pikepdf.Dictionary(I=pdf.make_stream(os.urandom(20 * 2**20)))
@@ -431,6 +433,7 @@ def bomb() -> bytes:
         return made.written(pdf, stream_decode_level=pikepdf.StreamDecodeLevel.none, compress_streams=False)
 
 
+@pytest.mark.slow
 async def test_a_bomb_is_refused_soon_and_nobody_waits_for_it(site: Site) -> None:
     content = await asyncio.to_thread(bomb)
     assert len(content) < 5_000
@@ -509,6 +512,7 @@ async def test_a_disordered_file_is_mended_and_says_so(site: Site) -> None:
     assert (await site.created(file=b64(made.disordered())))["file"]["repaired"] is True
 
 
+@pytest.mark.slow
 async def test_pages_have_their_limit(site: Site) -> None:
     assert (await site.created(file=b64(made.written(made.blank(500)))))["pageCount"] == 500
     assert (await with_file(site, made.written(made.blank(501)))).code == "too_many_pages"

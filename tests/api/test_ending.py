@@ -113,6 +113,7 @@ async def test_each_call_needs_its_scope_and_an_own_document(site: Site) -> None
         assert unknown.code == "not_found"
 
 
+@pytest.mark.slow
 async def test_of_cancel_decline_completion_and_expiry_exactly_one_wins(site: Site) -> None:
     endings = {"document.cancelled", "document.declined", "document.expired"}
     won = set()

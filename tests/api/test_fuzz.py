@@ -5,6 +5,7 @@ import json
 import string
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def judged(model: Any, body: Any) -> Any:
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(place=st.sampled_from(places(BODY)), value=values)
 def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:

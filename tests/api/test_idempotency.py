@@ -165,6 +165,7 @@ async def leave(site: Site, path: str, data: bytes, name: str, number: int) -> N
     await wire.close()
 
 
+@pytest.mark.slow
 async def test_two_hundred_clients_that_leave_have_one_effect_each(site: Site) -> None:
     body = {"fromDocumentId": await site.create()}
     data = json.dumps(body).encode()
@@ -185,6 +186,7 @@ async def test_two_hundred_clients_that_leave_have_one_effect_each(site: Site) -
     assert await count(site, "template") == before + 200
 
 
+@pytest.mark.slow
 async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Site) -> None:
     """5,000 requests, every fifth by a client that does not wait for its answer (T10)."""
     keys, times, body = range(100), 50, a_request()
@@ -253,6 +255,7 @@ async def test_no_link_and_no_secret_of_a_replay_stands_in_the_files_of_the_data
     assert (await site.ok("POST", path, headers=headers))["url"] == url
 
 
+@pytest.mark.slow
 async def test_a_restart_forgets_neither_the_effect_nor_its_answer(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -77,6 +77,7 @@ async def test_a_deleted_document_was_sent_all_the_same(site: Site) -> None:
     assert (await site.ask("POST", "/documents", a_request())).code == "quota_exceeded"
 
 
+@pytest.mark.slow
 async def test_with_the_day_s_mails_used_up_nobody_is_reminded_but_what_goes_on_goes_on(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

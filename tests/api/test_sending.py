@@ -118,6 +118,7 @@ async def test_simultaneous_sends_have_one_winner(site: Site) -> None:
     assert (await site.happened(document_id)).count("recipient.sent") == 1
 
 
+@pytest.mark.slow
 async def test_the_day_s_mails_are_a_quota_that_create_and_send_respect(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

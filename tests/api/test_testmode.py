@@ -469,6 +469,7 @@ async def test_the_sealed_file_says_on_every_page_and_in_its_seal_that_it_is_a_t
 # ---------- an installation for tests alone ----------
 
 
+@pytest.mark.slow
 async def test_an_installation_for_tests_is_in_test_mode_throughout(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -143,6 +143,7 @@ class Watching(Workers):
         return await super().verify(file, roots, now, own, fetched, turn)
 
 
+@pytest.mark.slow
 async def test_a_file_that_anybody_brings_gets_five_seconds_of_processor_time(site: Site) -> None:
     _, file = await sealed_file(site)
     workers = Watching()

@@ -113,6 +113,7 @@ def test_every_line_is_short_ascii() -> None:
     assert b"\n" not in octets.replace(b"\r\n", b"")
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(DATA)
 def test_any_subject_reaches_the_reader_as_it_was(subject: str) -> None:
@@ -121,6 +122,7 @@ def test_any_subject_reaches_the_reader_as_it_was(subject: str) -> None:
     assert str(make_header(decode_header(raw_header(octets, "Subject")))) == subject
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(DATA)
 def test_any_name_reaches_the_reader_as_it_was_and_adds_no_recipient(name: str) -> None:

@@ -57,6 +57,7 @@ def test_an_entry_that_would_be_left_out_alone_is_printed() -> None:
     assert numbers(lines) == [*range(1, 6001)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [1, 7, 600, 4000])
 def test_there_are_never_more_lines_than_a_worker_can_draw(kinds: int) -> None:
     trail = a_trail(*(Event(f"odd.{n % kinds}", n, KEY) for n in range(12_000)))

@@ -152,6 +152,7 @@ people = st.integers(0, 3).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(one=contents, other=contents, people=people)
 async def test_any_document_comes_back_as_it_was_added_and_as_it_was_saved(

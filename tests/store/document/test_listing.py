@@ -183,6 +183,7 @@ async def pages(
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(made=many, asked=st.lists(questions, min_size=4, max_size=4), limit=st.sampled_from([1, 2, 5, 50]))
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -244,6 +245,7 @@ async def test_a_list_brings_the_recipients_of_each_document_in_order(
     assert await listing.find_page(db, Owner(organisation.id, Mode.LIVE), 10) == [*made, nobody]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [100, 400])
 async def test_documents_of_one_moment_stand_in_the_order_of_their_ids(
     db: Database, organisation: Organisation, count: int

@@ -104,6 +104,7 @@ async def counted(db: Database, organisation_id: str, mode: Mode) -> StatusCount
 LIKELY = [*STEPS, "send", "sign", "sign", "sign", "delete"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(walk=st.lists(st.tuples(st.integers(0, 5), st.sampled_from(LIKELY)), max_size=50))
 async def test_after_any_walk_the_numbers_are_what_counting_gives(

@@ -67,6 +67,7 @@ async def test_trails_as_they_were_written_are_intact(
     assert chains[0].head == (await audit_entries.find_entries(db, "doc_1"))[-1].hash
 
 
+@pytest.mark.slow
 async def test_every_flipped_bit_is_noticed_in_its_own_trail(
     db: Database, vault: Vault, tamper: sqlite3.Connection
 ) -> None:

@@ -564,6 +564,7 @@ def foreign_lock(folder: Path, kind: str) -> Iterator[None]:
             yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["write.lock", "transaction"])
 async def test_a_lock_of_another_process_refuses_all_who_wait_within_two_seconds_and_then_it_goes_on(
     pairs: Database, tmp_path: Path, kind: str

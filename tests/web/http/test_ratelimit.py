@@ -41,6 +41,7 @@ def test_memory_is_bounded_whoever_asks() -> None:
         assert late is not None and not late.is_exceeded, "nobody pays for what others asked"
 
 
+@pytest.mark.slow
 def test_a_flood_of_a_network_makes_its_own_count_be_forgotten_least_of_all() -> None:
     windows = RateWindows(StoppedClock(), {"default": 3})
     for n in range(REMEMBERED + 10):

@@ -97,6 +97,7 @@ async def test_a_body_must_be_complete_in_time(length: str) -> None:
         assert app.left == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunked", [False, True], ids=["announced", "chunked"])
 async def test_a_body_that_goes_on_arriving_gets_time_for_it(chunked: bool) -> None:
     """Far longer in all than a body may stand still."""
