@@ -1,10 +1,13 @@
 """Builders of what the rules speak about: valid as they are, every member open to change by keyword."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from esign.core.actor import Actor, Author, Mode, Origin
+from esign.core.document import audit
+from esign.core.document.audit import AuditEntry
 from esign.core.document.document import (
     Document,
     Field,
@@ -205,3 +208,13 @@ async def store_organisation(db: Database, organisation: Organisation) -> Organi
 
     await db.write(write)
     return organisation
+
+
+def is_intact(trail: Iterable[AuditEntry]) -> bool:
+    """Return whether every entry carries its own hash and the hash of the entry before it."""
+    previous = audit.START
+    for seq, line in enumerate(trail, 1):
+        if audit.find_fault(line, seq, previous):
+            return False
+        previous = line.hash
+    return True

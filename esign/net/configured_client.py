@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
-from esign.net.gate import AddressGate, Resolve
+from esign.net.gate import AddressGate
 from esign.net.zones import Zone
 from esign.system.system_lookup import SystemLookup
 
@@ -21,11 +21,11 @@ KEEP_ALIVE = 15.0  # longer than for webhooks: a request can be repeated, so an 
 class DirectClient:
     """Posts to addresses of the settings; call `close` at the end.
 
-    `resolve` returns every address of a name; `tls` replaces the system's trust store.
+    `tls` replaces the system's trust store.
     """
 
-    def __init__(self, *, resolve: Resolve | None = None, tls: "ssl.SSLContext | None" = None) -> None:
-        self._resolve = resolve or SystemLookup()
+    def __init__(self, *, tls: "ssl.SSLContext | None" = None) -> None:
+        self._resolve = SystemLookup()
         self._tls = tls
         self._session: HttpSession | None = None
 

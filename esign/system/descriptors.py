@@ -10,22 +10,22 @@ class TooFewDescriptors(Exception):
     """The process may open too few files to work; the message says what to do."""
 
 
-def raise_limit(needed: int = NEEDED, fewest: int = FEWEST) -> str | None:
-    """Raise the soft limit as far as `needed`. Return a warning if it stays below, or None.
+def raise_limit() -> str | None:
+    """Raise the soft limit as far as NEEDED. Return a warning if it stays below, or None.
 
-    Raises TooFew if even `fewest` are not allowed.
+    Raises `TooFewDescriptors` if even FEWEST are not allowed.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    allowed = NEEDED if hard == resource.RLIM_INFINITY else min(NEEDED, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
         soft = allowed
-    if soft == resource.RLIM_INFINITY or soft >= needed:
+    if soft == resource.RLIM_INFINITY or soft >= NEEDED:
         return None
     told = (
-        f"this process may open {soft} files at once, and {needed} are needed for 1,000 connections;"
+        f"this process may open {soft} files at once, and {NEEDED} are needed for 1,000 connections;"
         " raise the limit (LimitNOFILE= in systemd, --ulimit nofile= in Docker)"
     )
-    if soft < fewest:
+    if soft < FEWEST:
         raise TooFewDescriptors(told)
     return told

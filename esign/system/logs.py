@@ -32,13 +32,13 @@ def is_worth_telling(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-def set_up_logs(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
+def set_up_logs(stream: TextIO = sys.stderr) -> None:
     """Configure logging once, by the command that serves. Libraries log only warnings and errors."""
     lines = logging.StreamHandler(stream)
     lines.setFormatter(logging.Formatter("%(message)s") if stream.isatty() else JsonLines())
     lines.addFilter(is_worth_telling)
     logging.getLogger().addHandler(lines)
-    logging.getLogger("esign").setLevel(level)
+    logging.getLogger("esign").setLevel(logging.INFO)
     logging.getLogger("python_multipart").setLevel(
         logging.ERROR
     )  # a truncated form is a problem of its sender

@@ -9,7 +9,6 @@ import pytest
 from esign.actions.document import files
 from esign.actions.mail import embedded_outbox
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
-from esign.core.document import audit
 from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.api_key import Scope
@@ -18,6 +17,7 @@ from esign.store.engine.database import Transaction
 from esign.store.queue import audit_entries
 from esign.store.queue.outbox import Job
 from tests.api.site import Answer, Site, a_request, gather
+from tests.factories import is_intact
 from tests.journeys.api import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -212,7 +212,7 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
         assert await db.all(query, id=document_id) == [], table
     assert await subjects_to(site, signer["email"]) == [] and await person.state() == "unknown"
     trail = await audit_entries.find_entries(db, document_id)
-    assert audit.is_intact(trail) and trail[-1].type == "document.deleted"
+    assert is_intact(trail) and trail[-1].type == "document.deleted"
     assert all(line.personal is None and line.salt is None for line in trail)
     (event,) = await happenings(site, document_id)
     assert event["sequence"] > 5

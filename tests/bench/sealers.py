@@ -19,6 +19,7 @@ from pyhanko.sign.fields import SigSeedSubFilter
 
 from esign.pdf.seal import cms, seal
 from tests.pdf.others import certificate, key, store
+from tests.pdf.sealing import sign_file
 from tests.pki import NOW, Issued
 
 LIBPDF = "@libpdf/core@0.4.2"
@@ -37,7 +38,7 @@ class Sealer:
 
 def esign(files: Sequence[bytes], issued: Issued) -> Sealer:
     loaded = cms.load_key(issued.credential)
-    return _in_python(files, lambda pdf: seal.sign_file(pdf, loaded, NOW, REASON))
+    return _in_python(files, lambda pdf: sign_file(pdf, loaded, NOW, REASON))
 
 
 def stock(files: Sequence[bytes], issued: Issued) -> Sealer:

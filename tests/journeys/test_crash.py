@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from esign import authority
-from esign.core.document import audit
 from esign.jobs.worker import KINDS
 from esign.pdf.worker.workers import Workers
 from esign.store.document import blobs, documents
@@ -20,6 +19,7 @@ from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database
 from esign.store.queue import audit_entries
 from esign.system.clock import SystemClock
+from tests.factories import is_intact
 from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
 from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile
@@ -166,7 +166,7 @@ async def assert_document_sound(db: Database, document_id: str) -> None:
     """Its trail is intact, its events have no gap, each signer finished once, and its files are what they were."""
     document = await documents.get(db, document_id)
     trail = await audit_entries.find_entries(db, document_id)
-    assert audit.is_intact(trail)
+    assert is_intact(trail)
     finished = Counter(line.recipient_id for line in trail if line.type == "recipient.completed")
     assert finished == Counter({recipient.id: 1 for recipient in document.recipients})
     published = await db.all("SELECT * FROM event WHERE document_id = :id ORDER BY sequence", id=document_id)

@@ -20,7 +20,6 @@ from esign.actions.mail import embedded_outbox
 from esign.app import App, open_runtime
 from esign.config import Config, LimitSettings, ServerSettings, SigningSettings, StorageSettings
 from esign.core.actor import Mode
-from esign.core.document import audit
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
 from esign.core.seal_credential import Credential
@@ -36,6 +35,7 @@ from esign.store.queue import audit_entries
 from esign.web.http.server import run_server
 from tests.api import described
 from tests.api.site import PLENTY, Answer, a_request
+from tests.factories import is_intact
 from tests.fakes import FakeClock
 from tests.journeys.api import V1, a_session, a_signature
 from tests.journeys.letters import link_in
@@ -273,7 +273,7 @@ class World:
 
     async def check_trail(self, paper: Paper) -> None:
         """The audit chain verifies, erased or not (I-f)."""
-        assert audit.is_intact(await audit_entries.find_entries(self.runtime.db, paper.id))
+        assert is_intact(await audit_entries.find_entries(self.runtime.db, paper.id))
 
     def check_file(self) -> None:
         """The database is whole and nothing dangles (I-g, I-i)."""

@@ -15,6 +15,9 @@ from PIL import Image, ImageDraw
 from esign.core.actor import Actor, Origin
 from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
+from esign.core.instant import Instant
+from esign.pdf.report import AuditHead
+from esign.pdf.seal import cms, seal
 from esign.pdf.seal_order import DrawnField, SealOrder
 from tests.pki import NOW
 
@@ -190,3 +193,15 @@ def words(text: str) -> str:
     """Without what readers put between letters: white space, marks of direction, joiners."""
     unseen = dict.fromkeys([0x200C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), 0xFE0F])
     return "".join(text.translate(unseen).split())
+
+
+def sign_file(
+    pdf: bytes,
+    key: cms.SealKey,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+) -> bytes:
+    """Return the file with a seal without time stamp."""
+    return seal.fill_file(seal.prepare_file(pdf, key, now, reason, head, attached), key)

@@ -12,11 +12,10 @@ from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign_file
 from tests.pdf.attacks import CHANGES, Files, dictionary, false_page, numbers, page_of, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, appended, parts, updated
 from tests.pdf.others import certificate, key, signed_in_loop, store
-from tests.pdf.sealing import a_pdf, saved
+from tests.pdf.sealing import a_pdf, saved, sign_file
 from tests.pki import NOW, Issued, a_seal, an_authority
 
 # ---------- shadow attacks: the forger prepares the file that somebody else signs ----------

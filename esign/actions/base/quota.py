@@ -7,10 +7,11 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, rfc3339
 from esign.core.people.usage import find_month
 from esign.runtime import Runtime
+from esign.store.engine.database import Reader
 from esign.store.people import usage
 
 
-async def check_mails(runtime: Runtime, reader: usage.UsageReader, organisation_id: str) -> None:
+async def check_mails(runtime: Runtime, reader: Reader, organisation_id: str) -> None:
     """Raise `quota_exceeded` if the organisation has sent all e-mails of today. Both modes count together."""
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
     if await usage.count_emails(reader, organisation_id, now // DAY) >= quota:
@@ -19,7 +20,7 @@ async def check_mails(runtime: Runtime, reader: usage.UsageReader, organisation_
         )
 
 
-async def check_quota(runtime: Runtime, reader: usage.UsageReader, organisation_id: str, mode: Mode) -> None:
+async def check_quota(runtime: Runtime, reader: Reader, organisation_id: str, mode: Mode) -> None:
     """Raise `quota_exceeded` if nothing more may be created or sent today, or this month.
 
     Only live documents are counted.

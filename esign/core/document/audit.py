@@ -8,7 +8,7 @@ Erasing nulls `personal` and `salt` and keeps `personal_hash`, so the chain stil
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,16 +168,6 @@ class Chain:
                 self.broken = f"entry {number}: what is personal was erased, and no later entry says so"
         elif not self.broken and self.erased and self.last_type != "document.deleted":
             self.broken = "what is personal was erased, although the document was not deleted"
-
-
-def is_intact(trail: Iterable[AuditEntry]) -> bool:
-    """Return whether every entry carries its own hash and the hash of the entry before it."""
-    previous = START
-    for seq, line in enumerate(trail, 1):
-        if find_fault(line, seq, previous):
-            return False
-        previous = line.hash
-    return True
 
 
 def compose_head_message(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:

@@ -106,18 +106,6 @@ def _describe_time(order: SealOrder) -> dict[str, object]:
     return {"source": "clock", "missed": order.asked != order.level}
 
 
-def sign_file(
-    pdf: bytes,
-    key: cms.SealKey,
-    now: Instant,
-    reason: str,
-    head: AuditHead | None = None,
-    attached: bytes | None = None,
-) -> bytes:
-    """Return the file with a seal without time stamp."""
-    return fill_file(prepare_file(pdf, key, now, reason, head, attached), key)
-
-
 def prepare_file(
     pdf: bytes,
     key: cms.SealKey,

@@ -1,6 +1,6 @@
 """Templates: one row each, with roles and fields as JSON, because no query needs one of these alone."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -12,27 +12,18 @@ from esign.core.fold_text import fold
 from esign.core.people.account import Reminders
 from esign.store.document import blobs
 from esign.store.document.documents import dump_field, dump_file, dump_members, load_field, load_file
-from esign.store.engine.database import Row, Transaction
+from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.dialect import contains
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import dumps, insert
-from esign.store.engine.unreadable_rows import DamageLog, load_readable
+from esign.store.engine.unreadable_rows import load_readable
 
 MEMBERS = tuple(Template.__slots__)
 COLUMNS = (*MEMBERS, "folded")
 WORDS = "title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles"
 
 
-class TemplateReader(Protocol):
-    async def all(self, sql: str, **values: object) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: object) -> Row | None: ...
-
-    @property
-    def damage(self) -> DamageLog: ...
-
-
-async def get_own(reader: TemplateReader, organisation_id: str, mode: Mode, template_id: str) -> Template:
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
     """Return the template of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM template WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
@@ -45,7 +36,7 @@ async def get_own(reader: TemplateReader, organisation_id: str, mode: Mode, temp
     return load(row)
 
 
-async def find_containing(reader: TemplateReader, organisation_id: str, text: str) -> list[tuple[str, str]]:
+async def find_containing(reader: Reader, organisation_id: str, text: str) -> list[tuple[str, str]]:
     """Return (id, title) of the templates that contain this text in title, mail or roles.
 
     ASCII letters are compared without case, all others exactly.
@@ -63,7 +54,7 @@ async def find_containing(reader: TemplateReader, organisation_id: str, text: st
 
 
 async def find_page(
-    reader: TemplateReader, owner: Owner, limit: int, after: PageStart | None = None, q: str | None = None
+    reader: Reader, owner: Owner, limit: int, after: PageStart | None = None, q: str | None = None
 ) -> list[Template]:
     """Return up to `limit` templates, newest first; with `q` only those whose title contains it in any case.
 
@@ -86,9 +77,7 @@ async def find_page(
     return load_readable(reader, "template", rows, load)
 
 
-async def find_titles(
-    reader: TemplateReader, organisation_id: str, mode: Mode, limit: int
-) -> list[tuple[str, str]]:
+async def find_titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
     """Return (id, title) of the newest `limit` templates, to choose from."""
     rows = await reader.all(
         "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
@@ -100,7 +89,7 @@ async def find_titles(
     return [(row["id"], row["title"]) for row in rows]
 
 
-async def count(reader: TemplateReader, organisation_id: str, mode: Mode) -> int:
+async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
     """Return the number of templates of an organisation and mode."""
     row = await reader.one(
         "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",

@@ -1,27 +1,16 @@
 """The members of an organisation."""
 
-from typing import Protocol
-
 from esign.core.errors import Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus
-from esign.store.engine.database import Row, Transaction
+from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import insert
-from esign.store.engine.unreadable_rows import DamageLog, load_readable
+from esign.store.engine.unreadable_rows import load_readable
 
 COLUMNS = tuple(Member.__slots__)
 
 
-class MemberReader(Protocol):
-    async def all(self, sql: str, **values: object) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: object) -> Row | None: ...
-
-    @property
-    def damage(self) -> DamageLog: ...
-
-
-async def get_own(reader: MemberReader, organisation_id: str, member_id: str) -> Member:
+async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Member:
     """Return the member of this organisation; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM member WHERE id = :id AND organisation_id = :organisation_id",
@@ -34,7 +23,7 @@ async def get_own(reader: MemberReader, organisation_id: str, member_id: str) ->
 
 
 async def find(
-    reader: MemberReader, organisation_id: str, limit: int, after: PageStart | None = None
+    reader: Reader, organisation_id: str, limit: int, after: PageStart | None = None
 ) -> list[Member]:
     """Return up to `limit` members, newest first."""
     rows = await reader.all(
@@ -51,13 +40,13 @@ async def find(
     return load_readable(reader, "member", rows, load)
 
 
-async def get(reader: MemberReader, member_id: str) -> Member | None:
+async def get(reader: Reader, member_id: str) -> Member | None:
     """Return the member that an invitation names, or None if they were removed."""
     row = await reader.one("SELECT * FROM member WHERE id = :id", id=member_id)
     return load(row) if row else None
 
 
-async def find_by_user(reader: MemberReader, user_id: str) -> list[Member]:
+async def find_by_user(reader: Reader, user_id: str) -> list[Member]:
     """Return a user's members in all organisations, the one that joined first before the others."""
     rows = await reader.all(
         "SELECT * FROM member WHERE user_id = :user_id ORDER BY created_at, id", user_id=user_id
@@ -65,12 +54,12 @@ async def find_by_user(reader: MemberReader, user_id: str) -> list[Member]:
     return load_readable(reader, "member", rows, load)
 
 
-async def has_owner(reader: MemberReader) -> bool:
+async def has_owner(reader: Reader) -> bool:
     """Return whether a user who signs in owns an organisation."""
     return bool(await reader.all("SELECT 1 FROM member WHERE role = 'owner' AND user_id IS NOT NULL LIMIT 1"))
 
 
-async def count_owners(reader: MemberReader, like: Member) -> int:
+async def count_owners(reader: Reader, like: Member) -> int:
     """Return the number of owners of an organisation.
 
     If `like` has joined, only owners who have joined and are not disabled count.
@@ -87,7 +76,7 @@ async def count_owners(reader: MemberReader, like: Member) -> int:
     return int(row["owners"]) if row else 0
 
 
-async def is_active(reader: MemberReader, organisation_id: str, address: str) -> bool:
+async def is_active(reader: Reader, organisation_id: str, address: str) -> bool:
     """Return whether the address belongs to a member who has joined, ignoring case."""
     return bool(
         await reader.all(
@@ -101,7 +90,7 @@ async def is_active(reader: MemberReader, organisation_id: str, address: str) ->
     )
 
 
-async def find_administrators(reader: MemberReader, organisation_id: str) -> list[Member]:
+async def find_administrators(reader: Reader, organisation_id: str) -> list[Member]:
     """Return the owners and admins of the organisation, the longest members first."""
     rows = await reader.all(
         """

@@ -1,19 +1,12 @@
 """Counters of usage by organisation, mode and day, raised in the transaction of their cause."""
 
 from dataclasses import asdict
-from typing import Protocol
 
 from esign.core.actor import Mode
 from esign.core.people.usage import Meter, Usage
-from esign.store.engine.database import Row, Transaction
+from esign.store.engine.database import Reader, Transaction
 
 COUNTERS = tuple(Usage.__slots__)
-
-
-class UsageReader(Protocol):
-    async def all(self, sql: str, **values: object) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: object) -> Row | None: ...
 
 
 async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
@@ -34,9 +27,7 @@ async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
     )
 
 
-async def find(
-    reader: UsageReader, organisation_id: str, mode: Mode, first: int, last: int
-) -> dict[int, Usage]:
+async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, last: int) -> dict[int, Usage]:
     """Return the usage of the days from `first` to `last` on which anything was used, by day."""
     rows = await reader.all(
         """
@@ -51,7 +42,7 @@ async def find(
     return {row["day"]: Usage(**{name: row[name] for name in COUNTERS}) for row in rows}
 
 
-async def count_emails(reader: UsageReader, organisation_id: str, day: int) -> int:
+async def count_emails(reader: Reader, organisation_id: str, day: int) -> int:
     """Return the number of mails of one day in both modes."""
     row = await reader.one(
         "SELECT sum(emails) AS sent FROM usage WHERE organisation_id = :organisation_id AND day = :day",
@@ -61,7 +52,7 @@ async def count_emails(reader: UsageReader, organisation_id: str, day: int) -> i
     return int(row["sent"] or 0) if row else 0
 
 
-async def count_documents_sent(reader: UsageReader, organisation_id: str, first_day: int) -> int:
+async def count_documents_sent(reader: Reader, organisation_id: str, first_day: int) -> int:
     """Return the number of live documents sent since that day."""
     row = await reader.one(
         """

@@ -149,9 +149,9 @@ class TextPattern:
         return given
 
 
-def Multiline(most: int, least: int = 0) -> BoundedText:
+def Multiline(most: int) -> BoundedText:
     """Return the type of a text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
-    return BoundedText(least, most, CONTROL_BUT_LINES)
+    return BoundedText(0, most, CONTROL_BUT_LINES)
 
 
 ATOM = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+")

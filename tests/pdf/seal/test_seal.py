@@ -18,11 +18,11 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import seal_document, sign_file
+from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import DrawnField, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
-from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, text_of
+from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, sign_file, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
 ROOT = an_authority()

@@ -7,11 +7,10 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from esign.pdf.seal import cms, signer
-from esign.pdf.seal.seal import sign_file
 from esign.pdf.seal.signer import KeySigner
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.verify.validate import verify_signatures
-from tests.pdf.sealing import a_pdf
+from tests.pdf.sealing import a_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()

@@ -11,11 +11,10 @@ import pytest
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign_file
 from tests.conforming import certificates
 from tests.pdf.others import a_stamper, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
-from tests.pdf.sealing import a_pdf
+from tests.pdf.sealing import a_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()

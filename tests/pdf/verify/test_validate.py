@@ -13,10 +13,10 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.seal_credential import TEST_MARK
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal_document, sign_file
+from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
-from tests.pdf.sealing import a_field, a_pdf, an_order, saved
+from tests.pdf.sealing import a_field, a_pdf, an_order, saved, sign_file
 from tests.pki import MADE, NOW, a_seal, an_authority
 
 ROOT = an_authority()

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import esign.core
-from esign.core.document import audit
 from esign.core.document.document import Document, Recipient
 from esign.core.document.state import cancel_delete, lifecycle
 from esign.core.document.state.outcome import Outcome
@@ -25,7 +24,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.kept_mail import KeptMail
 from esign.system.vault import Vault
-from tests.factories import AUTHOR, NOW, a_document, a_recipient, a_webhook, store
+from tests.factories import AUTHOR, NOW, a_document, a_recipient, a_webhook, is_intact, store
 from tests.store.plans import walks
 
 LATER = NOW + 5
@@ -95,7 +94,7 @@ async def test_the_trail_stays_without_what_is_personal_and_ends_with_the_deleti
     await delete(db, vault, document)
     trail = await audit_entries.find_entries(db, document.id)
     assert [line.type for line in trail][-2:] == ["document.cancelled", "document.deleted"]
-    assert audit.is_intact(trail) and not any(line.personal or line.salt for line in trail)
+    assert is_intact(trail) and not any(line.personal or line.salt for line in trail)
 
 
 async def test_one_event_is_left_and_only_its_deliveries(

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.document import audit
 from esign.core.document.document import Document, Recipient, Role
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
@@ -27,6 +26,7 @@ from tests.factories import (
     a_recipient,
     a_seal,
     a_webhook,
+    is_intact,
     sha256,
     store,
 )
@@ -108,7 +108,7 @@ async def test_sending_saves_state_trail_events_and_mails_together(
     assert [line.type for line in trail] == [
         *("document.created", "document.sent", "recipient.sent", "recipient.sent")
     ]
-    assert audit.is_intact(trail)
+    assert is_intact(trail)
     assert [(e["sequence"], e["type"]) for e in await published(db)] == [
         (1, "document.created"),
         (2, "document.sent"),
@@ -285,7 +285,7 @@ async def test_only_one_of_two_outcomes_of_the_same_state_is_saved(
         await save(db, vault, lifecycle.decline(sent, bo, None, ORIGIN, LATER), sent)
     assert (lost.value.status, lost.value.current_status) == (409, "sent")
     assert await documents.get(db, sent.id) == done
-    assert audit.is_intact(await audit_entries.find_entries(db, sent.id))
+    assert is_intact(await audit_entries.find_entries(db, sent.id))
 
 
 async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(

@@ -19,7 +19,7 @@ from esign.store.engine.connections import FILE
 from esign.store.engine.database import Database
 from esign.store.queue import audit_entries
 from esign.system.vault import Vault
-from tests.factories import NOW, ORIGIN, SENDER
+from tests.factories import NOW, ORIGIN, SENDER, is_intact
 from tests.store.plans import walks
 
 ANA = Actor("recipient", "rcp_1", "Ana Ö", "ana@example.com")
@@ -160,7 +160,7 @@ async def test_a_trail_written_anew_without_the_application_key_is_noticed(
     tamper.execute("DELETE FROM audit_head WHERE document_id = 'doc_1'")
     for fact in (*FACTS[:4], FACTS[3]):
         await db.write(lambda tx, f=fact: outcomes.record(tx, "doc_1", (f,), Vault(b"x" * 32)))  # type: ignore[misc]
-    assert audit.is_intact(await audit_entries.find_entries(db, "doc_1"))
+    assert is_intact(await audit_entries.find_entries(db, "doc_1"))
     assert await broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
 
 

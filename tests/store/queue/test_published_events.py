@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 
-from esign.core.document import audit
 from esign.core.document.state.outcome import Event
 from esign.core.people.account import Organisation
 from esign.store.document import outcomes
 from esign.store.engine.database import Database
 from esign.store.queue import audit_entries, published_events
 from esign.system.vault import Vault
-from tests.factories import NOW, ORGANISATION, ORIGIN, SENDER
+from tests.factories import NOW, ORGANISATION, ORIGIN, SENDER, is_intact
 from tests.store.plans import walks
 
 
@@ -52,7 +51,7 @@ async def test_old_events_are_forgotten_a_few_at_a_time_and_the_trail_stays(
     assert await published_events.get_body(db, "evt_2") is None
     assert await published_events.get_body(db, "evt_3") is not None
     (entry,) = await audit_entries.find_entries(db, "doc_1")
-    assert audit.is_intact([entry])
+    assert is_intact([entry])
 
 
 async def test_events_are_read_along_an_index(db: Database) -> None:

@@ -18,13 +18,12 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from esign.core.actor import Mode
 from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import sign_file
 from esign.pdf.worker.queue import WAITING_OF_PARTY
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.web.office.verify.page import NOTHING, REFUSED
 from tests.pdf.others import a_stamper, signed, stamped
 from tests.pdf.proofs import a_list, with_proofs
-from tests.pdf.sealing import a_pdf, saved
+from tests.pdf.sealing import a_pdf, saved, sign_file
 from tests.pdf.worker.test_workers import until
 from tests.pki import MADE, NOW, a_seal, an_authority
 from tests.store.files import stored_bytes
