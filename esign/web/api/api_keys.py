@@ -8,7 +8,7 @@ from esign.actions.people import api_keys as actions
 from esign.core.people.api_key import ApiKey
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.account_values import KeyName, MemberRoleName
@@ -46,7 +46,7 @@ class ApiKeyReply(Reply):
     revoked_at: Moment | None
 
 
-class ApiKeyPage(PageReply[ApiKeyReply]):
+class ApiKeyPage(ListReply[ApiKeyReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.API_KEYS]})
 
 

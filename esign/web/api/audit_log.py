@@ -11,7 +11,7 @@ from esign.core.errors import Problem
 from esign.core.people.admin_audit import ACTS
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.api import account_examples as examples
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.audit_entries import EntryReply, present_chained
@@ -62,7 +62,7 @@ class LogEntryReply(EntryReply[LogActorReply]):
     organisation_id: str
 
 
-class AuditLogPage(PageReply[LogEntryReply]):
+class AuditLogPage(ListReply[LogEntryReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.AUDIT_LOG]})
 
 

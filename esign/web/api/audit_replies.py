@@ -4,11 +4,11 @@ from pydantic import ConfigDict
 
 from esign.core.document.audit import AuditEntry
 from esign.web.api import examples
-from esign.web.api.paging import FoundPage, PageReply
+from esign.web.api.paging import FoundPage, ListReply
 from esign.web.values.audit_entries import AuditEntryReply, present_entry
 
 
-class AuditPage(PageReply[AuditEntryReply]):
+class AuditPage(ListReply[AuditEntryReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.TRAIL]})
 
 

@@ -13,7 +13,7 @@ from esign.store.queue.deliveries import DeliveryFilter
 from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Moment, Reply, Schema, Timestamp, refusal
@@ -82,7 +82,7 @@ class WebhookDeliveryLog(WebhookDelivery):
     payload: AnyEvent
 
 
-class WebhookDeliveryPage(PageReply[WebhookDelivery]):
+class WebhookDeliveryPage(ListReply[WebhookDelivery]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.DELIVERIES]})
 
 

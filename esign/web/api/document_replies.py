@@ -10,7 +10,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient, Seal
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 from esign.web.api import examples
-from esign.web.api.paging import FoundPage, PageReply
+from esign.web.api.paging import FoundPage, ListReply
 from esign.web.values import field_replies
 from esign.web.values.field_replies import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
@@ -154,7 +154,7 @@ class DocumentReply(DocumentSummary):
     recipients: list[RecipientReply]  # type: ignore[assignment]  # the same list with more in it
 
 
-class DocumentPage(PageReply[DocumentSummary]):
+class DocumentPage(ListReply[DocumentSummary]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.DOCUMENTS]})
 
 

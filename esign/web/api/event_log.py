@@ -13,7 +13,7 @@ from esign.store.queue.published_events import EventFilter
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.events import AnyEvent, load_event
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Timestamp
@@ -32,7 +32,7 @@ class EventReply(RootModel[AnyEvent]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.EVENT]})
 
 
-class EventPage(PageReply[AnyEvent]):
+class EventPage(ListReply[AnyEvent]):
     model_config = ConfigDict(json_schema_extra={"examples": [webhook_examples.EVENTS]})
 
 

@@ -9,7 +9,7 @@ from esign.actions.people.members import Removal
 from esign.core.people.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.account_values import MemberRoleName
@@ -43,7 +43,7 @@ class MemberReply(Reply):
     created_at: Moment
 
 
-class MemberPage(PageReply[MemberReply]):
+class MemberPage(ListReply[MemberReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.MEMBERS]})
 
 

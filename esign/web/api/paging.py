@@ -23,7 +23,7 @@ class FoundPage(Generic[T]):
     cursor: str | None
 
 
-class PageReply(Reply, Generic[R]):
+class ListReply(Reply, Generic[R]):
     data: list[R]
     has_more: bool
     next_cursor: str | None

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 from esign.core.document.template import Template, TemplateRole
 from esign.web.api import examples
 from esign.web.api.document_replies import RemindersReply, present_reminders
-from esign.web.api.paging import FoundPage, PageReply
+from esign.web.api.paging import FoundPage, ListReply
 from esign.web.values import field_replies
 from esign.web.values.field_replies import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
@@ -51,7 +51,7 @@ class TemplateReply(TemplateSummary):
     roles: list[TemplateRoleReply]  # type: ignore[assignment]  # the same list with more in it
 
 
-class TemplatePage(PageReply[TemplateSummary]):
+class TemplatePage(ListReply[TemplateSummary]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.TEMPLATES]})
 
 

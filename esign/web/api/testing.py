@@ -11,7 +11,7 @@ from esign.actions.signing import simulated_recipients
 from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.document_values import Note, ObjectId, SimulatedAct
@@ -34,7 +34,7 @@ class MessageReply(Reply):
     created_at: Moment
 
 
-class MessagePage(PageReply[MessageReply]):
+class MessagePage(ListReply[MessageReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.MESSAGES]})
 
 

@@ -9,7 +9,7 @@ from esign.actions.webhook.webhooks import CreatedWebhook, RotatedSecret, Webhoo
 from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
-from esign.web.api.paging import FoundPage, PageReply, Paging
+from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.account_values import EventNames, WebhookDescription, WebhookUrl
@@ -72,7 +72,7 @@ class WebhookCreated(WebhookReply):
     secret: str
 
 
-class WebhookPage(PageReply[WebhookReply]):
+class WebhookPage(ListReply[WebhookReply]):
     model_config = ConfigDict(json_schema_extra={"examples": [more.WEBHOOKS]})
 
 

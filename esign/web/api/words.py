@@ -68,7 +68,6 @@ PARAMETERS: Mapping[str, str] = {
 }
 
 MEMBERS: Mapping[str, str] = {
-    "Error.error": "What was refused, and why.",
     # lists
     "hasMore": "Whether there is a page after this one.",
     "nextCursor": "What `cursor` takes to read on; null on the last page.",
