@@ -9,7 +9,7 @@ from pydantic_core import from_json, to_json
 
 from esign.core.document.document import Field, FieldType, Ink, MailDelivery, RecipientStatus, Status
 from esign.web.api.document_replies import present, present_summary
-from esign.web.values.field_requests import AnyFieldInput
+from esign.web.values.field_models import AnyFieldInput
 from tests.api import described
 from tests.factories import NOW, a_document, a_recipient, a_seal
 

@@ -11,6 +11,7 @@ from esign.core.document.field_types import FIELD_TYPES
 from esign.core.webhook.webhook import PUBLISHED
 from esign.web.api import words
 from esign.web.office.webhook import event_choices
+from esign.web.values.field_models import INPUTS, REPLIES
 from tests.house.source import ROOT
 
 WEB = ROOT / "esign" / "web"
@@ -32,10 +33,14 @@ def test_the_field_editor_has_properties_and_a_picture_for_the_type(kind: FieldT
 
 
 @pytest.mark.parametrize("kind", FieldType)
-def test_the_type_has_a_name_on_the_signing_page_and_words_in_the_description(kind: FieldType) -> None:
+def test_the_type_has_a_name_on_the_signing_page(kind: FieldType) -> None:
     english = json.loads((WEB / "signing/words/en.json").read_text("utf-8"))
     assert f"type_{kind}" in english, "the other languages follow: tests/test_languages.py"
-    assert {f"{kind.capitalize()}Field", f"{kind.capitalize()}Reply"} <= words.KINDS.keys()
+
+
+def test_every_type_has_its_models_in_requests_and_in_answers() -> None:
+    assert [*INPUTS] == [*REPLIES] == [*FieldType]
+    assert {f"{kind.capitalize()}{end}" for kind in FieldType for end in ("Field", "Reply")} == {*words.KINDS}
 
 
 def test_the_office_offers_every_event() -> None:

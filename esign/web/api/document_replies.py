@@ -11,8 +11,8 @@ from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 from esign.web.api import examples
 from esign.web.api.paging import FoundPage, ListReply
-from esign.web.values import field_replies
-from esign.web.values.field_replies import AnyFieldReply
+from esign.web.values import field_models
+from esign.web.values.field_models import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
 
 MAILS = {
@@ -192,7 +192,7 @@ def present_summary(document: Document) -> DocumentSummary:
 def present_recipient(recipient: Recipient) -> RecipientReply:
     return RecipientReply.model_construct(
         **collect_recipient_members(recipient),
-        fields=[field_replies.present(field) for field in recipient.fields],
+        fields=[field_models.present(field) for field in recipient.fields],
     )
 
 

@@ -8,8 +8,8 @@ from esign.core.document.template import Template, TemplateRole
 from esign.web.api import examples
 from esign.web.api.document_replies import RemindersReply, present_reminders
 from esign.web.api.paging import FoundPage, ListReply
-from esign.web.values import field_replies
-from esign.web.values.field_replies import AnyFieldReply
+from esign.web.values import field_models
+from esign.web.values.field_models import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
 
 
@@ -69,7 +69,7 @@ def present(template: Template) -> TemplateReply:
 
 def present_role(role: TemplateRole) -> TemplateRoleReply:
     return TemplateRoleReply.model_construct(
-        **collect_role_members(role), fields=[field_replies.present(field) for field in role.fields]
+        **collect_role_members(role), fields=[field_models.present(field) for field in role.fields]
     )
 
 

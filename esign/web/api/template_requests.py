@@ -50,7 +50,7 @@ from esign.web.values.document_values import (
     Title,
     check_field_count,
 )
-from esign.web.values.field_requests import FieldKey
+from esign.web.values.field_models import FieldKey
 from esign.web.values.schema import BoundedText, Email, Patch, Schema, refusal
 
 

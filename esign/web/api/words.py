@@ -9,6 +9,7 @@ from typing import Any
 
 from esign.web.api import event_examples, examples
 from esign.web.rest.openapi.words import ApiWords
+from esign.web.values.field_models import INPUTS, REPLIES
 
 INTRODUCTION = """\
 Send PDFs for signature, follow them, and fetch them sealed.
@@ -48,12 +49,7 @@ NOUNS: Mapping[str, tuple[str, str | None]] = {
 }
 VALUES = {"variant": ("sealed", "original", "certificate")}
 KINDS: Mapping[str, str] = {
-    f"{kind}{end}": "Field"
-    for kind in (
-        *("Signature", "Initials", "Date", "Name", "Email"),
-        *("Text", "Number", "Checkbox", "Radio", "Dropdown"),
-    )
-    for end in ("Field", "Reply")
+    model.__name__: "Field" for models in (INPUTS, REPLIES) for model in models.values()
 }
 
 PARAMETERS: Mapping[str, str] = {

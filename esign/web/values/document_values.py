@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Protocol, TypeVar
 from pydantic import AfterValidator, Field
 
 from esign.core.language import Tag
-from esign.web.values.field_requests import AnyFieldInput
+from esign.web.values.field_models import AnyFieldInput
 from esign.web.values.rules import FILE_NAME, HTTPS_URL, check_file_name, check_https_url
 from esign.web.values.schema import BoundedText, Multiline, TextPattern, refusal
 

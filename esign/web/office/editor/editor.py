@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from esign.core.document.document import ACTING, Field, File, Role
 from esign.core.document.field_types import FIELD_TYPES
-from esign.web.values.field_replies import present
+from esign.web.values.field_models import present
 
 PALETTE = [
     {"type": type.value, "name": kind.name, "key": kind.key, "width": kind.width, "height": kind.height}
