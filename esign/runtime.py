@@ -1,4 +1,7 @@
-"""The open tools of a running program. The runtime is passed as an argument and never imported as a value."""
+"""The open tools of a running program, and what a command has of them.
+
+Both are passed as an argument and never imported as a value.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field
 from esign.authority import Keyring
 from esign.config import Config
 from esign.core.actor import Mode
+from esign.core.instant import Instant
 from esign.core.people.usage import RequestTally
 from esign.core.seal_credential import Credential
 from esign.mail.smtp import Mailer
@@ -18,6 +22,16 @@ from esign.system.disk import DiskRoom
 from esign.system.passwords import Passwords
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What a command of the command line works on, beside a running program or without one, and its time."""
+
+    config: Config
+    db: Database
+    vault: Vault
+    now: Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,11 @@ class Runtime:
     trusted: tuple[bytes, ...] = ()
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
+
+    @property
+    def installation(self) -> Installation:
+        """Return what a command has, as of now, for the actions that commands share."""
+        return Installation(self.config, self.db, self.vault, self.clock.now())
 
     @property
     def roots(self) -> tuple[bytes, ...]:

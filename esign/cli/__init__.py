@@ -11,7 +11,7 @@ import click
 from esign import __version__
 from esign.cli.clock import clock
 from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
-from esign.cli.installation import load_application_key, load_config, open_installation, with_config
+from esign.cli.installation import load_application_key, load_config, open_database, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
@@ -142,7 +142,7 @@ def check(file: Path | None) -> None:
         pages = await asyncio.to_thread(find_damage, path)
         for line in pages:
             click.echo(f"pages: {line}")
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             count = await read_all(db)
             found = db.damage.entries()
         for table, key, reason in found:
@@ -181,7 +181,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
         from esign.actions.mail import embedded_outbox as kept
         from esign.core.instant import rfc3339
 
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             if mail_id is None:
                 mails = await kept.list_mails(db, last)
                 for mail in mails:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from esign.cli.exit_codes import run_command
-from esign.cli.installation import load_application_key, load_config, open_installation, with_config
+from esign.cli.installation import load_application_key, load_config, open_database, with_config
 
 
 @click.group()
@@ -25,7 +25,7 @@ def show_clock(file: Path | None) -> None:
         from esign.store.server import clock_marks
         from esign.system.clock import SystemClock
 
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             found = await clock_marks.find(db)
         click.echo(f"The machine says {rfc3339(SystemClock().now())}.")
         if found is None:
@@ -54,7 +54,7 @@ def confirm_clock(file: Path | None) -> None:
         from esign.system.clock import SystemClock
 
         now = SystemClock().now()
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             asked = await clock_watch.request_confirmation(db, load_application_key(config), now)
         if asked:
             click.echo(f"The server will go by {rfc3339(now)}.")

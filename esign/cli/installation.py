@@ -12,6 +12,7 @@ from esign.cli.exit_codes import USAGE, stop_command
 
 if TYPE_CHECKING:
     from esign.config import Config
+    from esign.runtime import Installation
     from esign.store.engine.database import Database
     from esign.system.vault import Vault
 
@@ -33,7 +34,7 @@ def load_config(file: Path | None) -> "Config":
 
 
 @asynccontextmanager
-async def open_installation(config: "Config") -> AsyncIterator["Database"]:
+async def open_database(config: "Config") -> AsyncIterator["Database"]:
     """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
     from esign.store.engine.connections import FILE, open_for_command
     from esign.store.server import installation
@@ -42,6 +43,16 @@ async def open_installation(config: "Config") -> AsyncIterator["Database"]:
     async with open_for_command(config.storage.data_dir / FILE) as db:
         await installation.confirm_key(db, key)
         yield db
+
+
+@asynccontextmanager
+async def open_installation(config: "Config") -> AsyncIterator["Installation"]:
+    """Open what an action of the command line works on. Otherwise like `open_database`."""
+    from esign.actions.server.clock_watch import read_now
+    from esign.runtime import Installation
+
+    async with open_database(config) as db:
+        yield Installation(config, db, load_application_key(config), await read_now(db))
 
 
 def load_application_key(config: "Config") -> "Vault":

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from esign.cli.exit_codes import USAGE, run_command, stop_command
-from esign.cli.installation import load_application_key, load_config, open_installation, with_config
+from esign.cli.installation import load_config, open_installation, with_config
 
 
 @click.group()
@@ -50,20 +50,17 @@ def create_key(
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.clock_watch import read_now
+        from esign.core.instant import DAY
 
-        async with open_installation(config) as db:
+        async with open_installation(config) as installation:
+            wish = accounts.KeyWish(
+                name.strip(),
+                Mode.TEST if test else Mode.LIVE,
+                frozenset(map(Scope, scopes or (Scope.ALL,))),
+                None if expires_days is None else installation.now + expires_days * DAY,
+            )
             try:
-                key, text = await accounts.create_key(
-                    db,
-                    config,
-                    load_application_key(config),
-                    await read_now(db),
-                    name=name.strip(),
-                    mode=Mode.TEST if test else Mode.LIVE,
-                    scopes=frozenset(map(Scope, scopes or (Scope.ALL,))),
-                    expires_in_days=expires_days,
-                )
+                key, text = await accounts.create_key(installation, wish)
             except accounts.LiveKeysNotAllowed:
                 stop_command(USAGE, 'server.environment is "test", which issues only test keys; add --test')
         click.echo(
@@ -93,14 +90,12 @@ def list_keys(file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.clock_watch import read_now
 
-        async with open_installation(config) as db:
-            now = await read_now(db)
-            found = await accounts.list_keys(db)
+        async with open_installation(config) as installation:
+            found = await accounts.list_keys(installation.db)
         for key in found:
-            scopes = ",".join(sorted(key.scopes))
-            click.echo(f"{key.id}  {key.hint}  {accounts.name_state(key, now)}  {scopes}  {key.name}")
+            state, scopes = accounts.name_state(key, installation.now), ",".join(sorted(key.scopes))
+            click.echo(f"{key.id}  {key.hint}  {state}  {scopes}  {key.name}")
         if not found:
             place = config.storage.data_dir
             click.echo(f"There is no key in {place}; make one with: esign keys create --name NAME", err=True)
@@ -117,10 +112,9 @@ def revoke_key(key_id: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.clock_watch import read_now
 
-        async with open_installation(config) as db:
-            await accounts.revoke_key(db, load_application_key(config), key_id, await read_now(db))
+        async with open_installation(config) as installation:
+            await accounts.revoke_key(installation, key_id)
         click.echo(f"Key {key_id} is revoked.", err=True)
 
     run_command(work)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from esign.cli.exit_codes import run_command
-from esign.cli.installation import load_application_key, load_config, open_installation, with_config
+from esign.cli.installation import load_config, open_database, open_installation, with_config
 
 PLANS = ("free", "team", "business", "enterprise")
 
@@ -31,12 +31,8 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
-        from esign.actions.server.clock_watch import read_now
-
-        async with open_installation(config) as db:
-            made = await accounts.create_organisation(
-                db, config, load_application_key(config), name.strip(), plan, await read_now(db)
-            )
+        async with open_installation(config) as installation:
+            made = await accounts.create_organisation(installation, name.strip(), plan)
         click.echo(f"Give it an owner with: esign users create --role owner --org {made} …", err=True)
         click.echo(made)
 
@@ -52,7 +48,7 @@ def list_orgs(file: Path | None) -> None:
     async def work() -> None:
         from esign.actions.people import accounts
 
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             found = await accounts.list_organisations(db)
         for one in found:
             click.echo(f"{one.id}  {accounts.find_plan(one, config)}  {one.name}")
@@ -74,10 +70,9 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.clock_watch import read_now
 
-        async with open_installation(config) as db:
-            await accounts.set_plan(db, load_application_key(config), organisation, plan, await read_now(db))
+        async with open_installation(config) as installation:
+            await accounts.set_plan(installation, organisation, plan)
         click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
 
     run_command(work)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from esign.cli.exit_codes import run_command
-from esign.cli.installation import load_application_key, load_config, open_installation, with_config
+from esign.cli.installation import load_config, open_database, open_installation, with_config
 
 if TYPE_CHECKING:
-    from esign.config import Config
-    from esign.store.engine.database import Database
+    from esign.runtime import Installation
 
 ROLES = ("owner", "admin", "member", "viewer")
 
@@ -39,15 +38,11 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
     async def work() -> None:
         from esign.actions.people import one_time_links
         from esign.actions.people import users as actions
-        from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
-        async with open_installation(config) as db:
-            now = await read_now(db)
-            await prepare_organisation(db, config, now)
-            token = await actions.create_invitation(
-                db, load_application_key(config), organisation, email, name, MemberRole(role), now
-            )
+        async with open_installation(config) as installation:
+            await prepare_organisation(installation)
+            token = await actions.create_invitation(installation, organisation, email, name, MemberRole(role))
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
         click.echo(one_time_links.make_link(config.server.base_url, Errand.INVITATION, token))
 
@@ -70,10 +65,10 @@ def validate_person(email: str, name: str) -> tuple[str, str]:
     return wanted.email, wanted.name
 
 
-async def prepare_organisation(db: "Database", config: "Config", now: int) -> None:
+async def prepare_organisation(installation: "Installation") -> None:
     from esign.actions.people import accounts
 
-    await accounts.ensure_organisation(db, config, now)
+    await accounts.ensure_organisation(installation.db, installation.config, installation.now)
 
 
 @users.command("list")
@@ -85,7 +80,7 @@ def list_users(file: Path | None) -> None:
     async def work() -> None:
         from esign.actions.people import users as actions
 
-        async with open_installation(config) as db:
+        async with open_database(config) as db:
             found = await actions.list_users(db)
         for person in found:
             user = person.user
@@ -115,14 +110,10 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
     async def work() -> None:
         from esign.actions.people import one_time_links
         from esign.actions.people import users as actions
-        from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
-        async with open_installation(config) as db:
-            now = await read_now(db)
-            token = await actions.reset_password(
-                db, load_application_key(config), email, now, without_factor=without_second_factor
-            )
+        async with open_installation(config) as installation:
+            token = await actions.reset_password(installation, email, without_factor=without_second_factor)
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
         click.echo(one_time_links.make_link(config.server.base_url, Errand.RESET, token))
 
@@ -139,13 +130,12 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import users as actions
-        from esign.actions.server.clock_watch import read_now
 
-        async with open_installation(config) as db:
+        async with open_installation(config) as installation:
             if undo:
-                await actions.enable(db, load_application_key(config), email, await read_now(db))
+                await actions.enable(installation, email)
             else:
-                await actions.disable(db, load_application_key(config), email, await read_now(db))
+                await actions.disable(installation, email)
         click.echo(
             f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
         )

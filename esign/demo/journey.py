@@ -15,6 +15,7 @@ import click
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
 from esign.app import run_program
 from esign.config import ConfigError, load_config
 from esign.core.actor import Mode
@@ -158,16 +159,8 @@ class Journey:
             self.base = config.server.base_url
         async with self.steps.step("make an organisation, its owner and an API key"):
             self.password = await owner.create_owner(self.runtime)
-            _, key = await accounts.create_key(
-                self.runtime.db,
-                config,
-                self.runtime.vault,
-                self.runtime.clock.now(),
-                name="demo",
-                mode=Mode.LIVE,
-                scopes=frozenset({Scope.ALL}),
-                expires_in_days=None,
-            )
+            wish = KeyWish("demo", Mode.LIVE, frozenset({Scope.ALL}))
+            _, key = await accounts.create_key(self.runtime.installation, wish)
             session = aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"})
             self.api = await self.stack.enter_async_context(session)
             self.browser = await self.stack.enter_async_context(aiohttp.ClientSession())

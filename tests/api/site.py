@@ -15,6 +15,7 @@ import pikepdf
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
 from esign.app import run_program
 from esign.config import (
     Config,
@@ -25,6 +26,7 @@ from esign.config import (
     StorageSettings,
 )
 from esign.core.actor import Mode
+from esign.core.instant import DAY
 from esign.core.people.api_key import Scope
 from esign.demo.journey import find_free_port
 from esign.runtime import Runtime
@@ -88,16 +90,9 @@ class Site:
         organisation: str | None = None,
     ) -> str:
         """A key, as the command line makes it; of another organisation where one is named."""
-        key, text = await accounts.create_key(
-            self.runtime.db,
-            self.runtime.config,
-            self.runtime.vault,
-            self.clock.now(),
-            name="ci",
-            mode=mode,
-            scopes=frozenset(scopes or (Scope.ALL,)),
-            expires_in_days=days,
-        )
+        expires_at = None if days is None else self.clock.now() + days * DAY
+        wish = KeyWish("ci", mode, frozenset(scopes or (Scope.ALL,)), expires_at)
+        key, text = await accounts.create_key(self.runtime.installation, wish)
         if organisation is not None:
 
             async def move(tx: Transaction) -> None:

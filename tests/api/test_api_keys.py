@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Author, Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people import api_key
@@ -124,16 +125,7 @@ async def test_keys_are_for_administrators(site: Site) -> None:
 
 async def test_a_key_made_by_a_member_says_so(site: Site) -> None:
     maker = Actor("member", "mem_01kzsz0a1b2c3d4e5f6g7h8j9k", "Mira Okafor", "mira@example.com")
-    _, text = await accounts.create_key(
-        site.runtime.db,
-        site.runtime.config,
-        site.runtime.vault,
-        site.clock.now(),
-        name="web",
-        mode=Mode.LIVE,
-        scopes=frozenset({Scope.ALL}),
-        expires_in_days=None,
-        caller=Author(maker),
-    )
+    wish = KeyWish("web", Mode.LIVE, frozenset({Scope.ALL}))
+    _, text = await accounts.create_key(site.runtime.installation, wish, Author(maker))
     shown = await own(site, text)
     assert shown["createdBy"] == {"kind": "member", "id": maker.id, "name": "Mira Okafor", "role": None}

@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import accounts, one_time_links
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Author, Mode
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
@@ -81,15 +82,9 @@ async def test_a_member_goes_with_the_keys_they_made(site: Site) -> None:
     await site.runtime.db.write(write)
     made = [
         await accounts.create_key(
-            site.runtime.db,
-            site.runtime.config,
-            site.runtime.vault,
-            now,
-            name="CRM",
-            mode=mode,
-            scopes=frozenset({Scope.ALL}),
-            expires_in_days=None,
-            caller=Author(Actor("member", bo.id, bo.name, bo.email)),
+            site.runtime.installation,
+            KeyWish("CRM", mode, frozenset({Scope.ALL})),
+            Author(Actor("member", bo.id, bo.name, bo.email)),
         )
         for mode in Mode
     ]

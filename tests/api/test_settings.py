@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from esign.actions.base.caller import Caller
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import settings
 from esign.config.tables import ServerSettings
@@ -171,7 +172,8 @@ async def test_plain_http_may_frame_only_where_nobody_signs_in_earnest_over_a_ne
         ):  # no key of it changes settings, so they are changed as the web application does
             here = (await site.ok("GET", "/account"))["organisation"]["id"]
             changes = {"embed_origins": tuple(wanted["embedOrigins"])}
-            changed = await settings.change(site.runtime, Owner(here, Mode.TEST), changes, caller=PROGRAM)
+            caller = Caller(Owner(here, Mode.TEST), PROGRAM)
+            changed = await settings.change(site.runtime, caller, changes)
             assert changed.organisation.embed_origins == changes["embed_origins"]
             assert (await site.ask("PATCH", "/settings", wanted)).code == "insufficient_scope"
             return

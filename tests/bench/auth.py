@@ -13,6 +13,7 @@ from typing import cast
 from starlette.types import ASGIApp
 
 from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
 from esign.app import open_runtime
 from esign.config import Config, LimitSettings, StorageSettings
 from esign.core.actor import Mode
@@ -55,16 +56,8 @@ async def run() -> None:
 
 
 async def compare(runtime: Runtime) -> None:
-    _, text = await accounts.create_key(
-        runtime.db,
-        runtime.config,
-        runtime.vault,
-        runtime.clock.now(),
-        name="bench",
-        mode=Mode.LIVE,
-        scopes=frozenset((Scope.ALL,)),
-        expires_in_days=None,
-    )
+    wish = KeyWish("bench", Mode.LIVE, frozenset((Scope.ALL,)))
+    _, text = await accounts.create_key(runtime.installation, wish)
     key = await api_keys.find_by_hash(runtime.db, api_key.hash_key(text))
     assert key is not None
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)

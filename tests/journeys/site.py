@@ -8,8 +8,10 @@ from typing import Any
 
 import aiohttp
 
+from esign.actions.base.caller import Caller
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts, members
+from esign.actions.people.accounts import KeyWish
 from esign.app import App, open_runtime, run_program
 from esign.config import Config
 from esign.core.actor import PROGRAM, Mode, Owner
@@ -42,7 +44,7 @@ class Site:
         """Invite an owner as the web application does for another one; no key does it."""
         organisation = (await self.api.ok("GET", "/account"))["organisation"]["id"]
         owner = Owner(organisation, Mode.LIVE)
-        await members.invite(self.runtime, owner, email, name, MemberRole.OWNER, caller=PROGRAM)
+        await members.invite(self.runtime, Caller(owner, PROGRAM), email, name, MemberRole.OWNER)
 
     async def work(self, *kinds: str) -> int:
         """Work off what is due now; the number of attempts."""
@@ -77,16 +79,7 @@ class Site:
 
 
 async def new_key(runtime: Runtime, scopes: frozenset[Scope], mode: Mode) -> str:
-    _, text = await accounts.create_key(
-        runtime.db,
-        runtime.config,
-        runtime.vault,
-        runtime.clock.now(),
-        name="journeys",
-        mode=mode,
-        scopes=scopes,
-        expires_in_days=None,
-    )
+    _, text = await accounts.create_key(runtime.installation, KeyWish("journeys", mode, scopes))
     return text
 
 

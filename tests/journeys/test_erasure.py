@@ -6,9 +6,10 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.actions.verification import verify_trails
-from esign.core.actor import Actor, Mode, Origin, Owner
+from esign.core.actor import Actor, Author, Mode, Origin, Owner
 from esign.core.document.state.erase import ErasureRequest, Fate
 from esign.jobs import erase, prune
 from esign.store.engine.database import Database, Write
@@ -37,6 +38,10 @@ async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
     return Owner(found.id, mode)
 
 
+async def caller(site: Site) -> Caller:
+    return Caller(await owner(site), Author(OWNER, Origin("127.0.0.1")))
+
+
 async def cancelled(api: Api, **changes: Any) -> str:
     document = await api.sent(**changes)
     await api.ok("POST", f"/documents/{document}/cancel")
@@ -46,9 +51,7 @@ async def cancelled(api: Api, **changes: Any) -> str:
 async def asked(site: Site, email: str, *, shared: bool) -> ErasureRequest:
     """As it stands after it was asked for and carried out."""
     advance(site)
-    await erase_person.request_erasure(
-        site.runtime, await owner(site), email, shared, OWNER, Origin("127.0.0.1", None)
-    )
+    await erase_person.request_erasure(site.runtime, await caller(site), email, shared)
     await erase.tick(site.runtime)
     return (await erase_person.list_recent(site.runtime, await owner(site)))[0]
 
@@ -182,7 +185,7 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
     for _ in range(7):
         await cancelled(site.api)
     both = await cancelled(site.api, **WITH_BOB)
-    await erase_person.request_erasure(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    await erase_person.request_erasure(site.runtime, await caller(site), ADA, False)
     frail = replace(site.runtime, vault=Frail(site.runtime.vault), db=cast(Any, Cracked(site.runtime.db)))
     stops = 0
     while await erasings.find_unfinished(site.runtime.db, site.runtime.vault):
@@ -202,7 +205,7 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
 async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
     documents = [await cancelled(site.api), await cancelled(site.api, **ONLY_BOB)]
     for email in (ADA, BOB):
-        await erase_person.request_erasure(site.runtime, await owner(site), email, False, OWNER, Origin())
+        await erase_person.request_erasure(site.runtime, await caller(site), email, False)
     with pytest.raises(ExceptionGroup, match="not everybody"):
         await erase.tick(replace(site.runtime, db=cast(Any, Cracked(site.runtime.db, fails_at=1))))
     assert await there(site.api, *documents) == [False, False]
@@ -231,7 +234,7 @@ async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_tou
 
 async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: Site) -> None:
     ids = [await cancelled(site.api) for _ in range(2)]
-    await erase_person.request_erasure(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    await erase_person.request_erasure(site.runtime, await caller(site), ADA, False)
     walked = erase_person.walk_documents(
         site.runtime, (await owner(site)).organisation_id, ADA, Mode.LIVE, erase_person.START
     )

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Mode
+from esign.core.instant import DAY
 from esign.core.people.api_key import ApiKey, Scope
 from esign.jobs import key_expiry
 from tests.fakes import FakeClock, FakeMailbox
@@ -39,16 +41,10 @@ async def site(
 
 
 async def a_key(site: Site, name: str, days: int | None = None, mode: Mode = Mode.LIVE) -> tuple[ApiKey, Api]:
-    key, text = await accounts.create_key(
-        site.runtime.db,
-        site.runtime.config,
-        site.runtime.vault,
-        site.runtime.clock.now(),
-        name=name,
-        mode=mode,
-        scopes=frozenset({Scope.ALL}),
-        expires_in_days=days,
-    )
+    installation = site.runtime.installation
+    expires_at = None if days is None else installation.now + days * DAY
+    wish = KeyWish(name, mode, frozenset({Scope.ALL}), expires_at)
+    key, text = await accounts.create_key(installation, wish)
     return key, Api(site.session, site.base, text)
 
 

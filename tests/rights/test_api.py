@@ -99,7 +99,7 @@ async def become(site: Site, member: Member, now: str) -> None:
     """The maker is removed, is disabled, or has another role from now on."""
     db = site.runtime.db
     if now == DISABLED:
-        return await users.disable(db, site.runtime.vault, member.email, site.clock.now())
+        return await users.disable(site.runtime.installation, member.email)
 
     async def write(tx: Transaction) -> None:
         if now == REMOVED:
@@ -207,7 +207,7 @@ async def test_what_becomes_of_the_maker_counts_at_the_next_request(site: Site, 
     assert await may() == ["yes"] * 4
     await become(site, member, DISABLED)
     assert await may() == ["no"] * 4
-    await users.enable(site.runtime.db, site.runtime.vault, member.email, site.clock.now())
+    await users.enable(site.runtime.installation, member.email)
     assert await may() == ["yes"] * 4
     await become(site, member, REMOVED)
     assert await may() == ["no"] * 4
@@ -350,19 +350,11 @@ async def test_a_test_key_leaves_everything_live_as_it_is(
 
 
 async def test_a_test_key_is_not_made_with_what_only_live_keys_have(site: Site) -> None:
-    from esign.actions.people.accounts import LiveScopeOfTestKey, create_key
+    from esign.actions.people.accounts import KeyWish, LiveScopeOfTestKey, create_key
 
     async def make(mode: Mode) -> ApiKey:
-        key, _ = await create_key(
-            site.runtime.db,
-            site.runtime.config,
-            site.runtime.vault,
-            site.clock.now(),
-            name="CI",
-            mode=mode,
-            scopes=frozenset({Scope.ACCOUNT_ADMIN, Scope.DOCUMENTS_READ}),
-            expires_in_days=None,
-        )
+        wish = KeyWish("CI", mode, frozenset({Scope.ACCOUNT_ADMIN, Scope.DOCUMENTS_READ}))
+        key, _ = await create_key(site.runtime.installation, wish)
         return key
 
     assert (await make(Mode.LIVE)).allows(Scope.ACCOUNT_ADMIN)

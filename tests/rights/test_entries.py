@@ -20,15 +20,17 @@ from typing import Any
 import pyotp
 import pytest
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import api_keys, one_time_links, second_factor, users
 from esign.actions.people.accounts import KeyWish
+from esign.core import actor
 from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.instant import DAY, SECOND
 from esign.core.people.admin_audit import ACTS
 from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
-from esign.store.people import members, organisations, sessions
+from esign.store.people import members, sessions
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.office.routes import TABLE
 from tests.journeys.api import until
@@ -555,18 +557,18 @@ async def test_an_invitation_says_nothing_of_mail_but_whether_its_link_was_shown
     await a_member(office)
     shown = (await newest(office))[0]["data"]
     assert "mailed" not in shown and shown["linkShown"] is False
-    made = (office.runtime.db, office.runtime.vault, None, "cli@example.test", "Cli", MemberRole.VIEWER)
-    await users.create_invitation(*made, office.clock.now())
+    made = (None, "cli@example.test", "Cli", MemberRole.VIEWER)
+    await users.create_invitation(office.runtime.installation, *made)
     assert (await newest(office))[0]["data"]["linkShown"] is True
 
 
 async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) -> None:
     ada, user = await office.signed_in("Ada"), await office.user("Bo", MemberRole.ADMIN)
     [bo] = await members.find_by_user(office.runtime.db, user.id)
-    organisation = await organisations.get(office.runtime.db, bo.organisation_id)
-    by = Author(Actor("member", bo.id, bo.name, bo.email))
+    author = Author(Actor("member", bo.id, bo.name, bo.email))
+    caller = Caller(actor.Owner(bo.organisation_id, Mode.LIVE), author)
     wishes = [KeyWish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
-    made = {(await api_keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
+    made = {(await api_keys.create(office.runtime, caller, wish))[0].id for wish in wishes}
     await ada.post(f"/members/{bo.id}/remove", revoke="yes")
     removed, *revoked = (await newest(office))[:3]
     assert removed["type"] == "member.removed" and set(removed["data"]["revokedApiKeys"]) == made

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 import pytest_asyncio
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import api_keys, users
 from esign.actions.people import members as acting
 from esign.actions.people.accounts import KeyWish
@@ -61,7 +62,7 @@ async def remove(office: Office, member: Member) -> None:
 
 
 async def disable(office: Office, member: Member) -> None:
-    await users.disable(office.runtime.db, office.runtime.vault, member.email, office.clock.now())
+    await users.disable(office.runtime.installation, member.email)
 
 
 async def sign_out(office: Office, member: Member) -> None:
@@ -232,31 +233,27 @@ async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
 
 
 async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
-    organisation = await organisations.get(office.runtime.db, member.organisation_id)
-    by = Author(Actor("member", member.id, member.name, member.email))
+    author = Author(Actor("member", member.id, member.name, member.email))
+    caller = Caller(Owner(member.organisation_id, mode), author)
     wish = KeyWish("CRM", mode, frozenset({Scope.ALL}), None)
-    _, text = await api_keys.create(office.runtime, organisation, wish, by)
+    _, text = await api_keys.create(office.runtime, caller, wish)
     return text
 
 
 # ---------- between asking and the transaction ----------
 
-Deed = Callable[[Office, Owner, Member, Author], Awaitable[object]]
+Deed = Callable[[Office, Caller, Member], Awaitable[object]]
 
 DEEDS: Mapping[str, Deed] = {
-    "invite": lambda office, owner, other, by: acting.invite(
-        office.runtime, owner, f"{other.id}@example.test", "New", MemberRole.VIEWER, caller=by
+    "invite": lambda office, caller, other: acting.invite(
+        office.runtime, caller, f"{other.id}@example.test", "New", MemberRole.VIEWER
     ),
-    "invite again": lambda office, owner, other, by: acting.invite_again(
-        office.runtime, owner, other.id, caller=by
+    "invite again": lambda office, caller, other: acting.invite_again(office.runtime, caller, other.id),
+    "issue a link": lambda office, caller, other: acting.issue_link(office.runtime, caller, other.id),
+    "change": lambda office, caller, other: acting.change(
+        office.runtime, caller, other.id, "Renamed", MemberRole.ADMIN
     ),
-    "issue a link": lambda office, owner, other, by: acting.issue_link(
-        office.runtime, owner, other.id, caller=by
-    ),
-    "change": lambda office, owner, other, by: acting.change(
-        office.runtime, owner, other.id, "Renamed", MemberRole.ADMIN, caller=by
-    ),
-    "remove": lambda office, owner, other, by: acting.remove(office.runtime, owner, other.id, caller=by),
+    "remove": lambda office, caller, other: acting.remove(office.runtime, caller, other.id),
 }
 
 
@@ -271,16 +268,14 @@ async def test_members_are_changed_with_the_role_that_one_has_in_the_transaction
     owner, told = Owner(first.id, Mode.LIVE), f"{deed}-{role}".replace(" ", "").lower()
     user = await office.user(f"by-{told}")
     [asking] = await members.find_by_user(office.runtime.db, user.id)
-    caller = Author(Actor("member", asking.id, asking.name, asking.email))
-    other = await acting.invite(
-        office.runtime, owner, f"of-{told}@example.test", "Of", MemberRole.MEMBER, caller=caller
-    )
+    caller = Caller(owner, Author(Actor("member", asking.id, asking.name, asking.email)))
+    other = await acting.invite(office.runtime, caller, f"of-{told}@example.test", "Of", MemberRole.MEMBER)
     await (remove(office, asking) if role is None else become(office, asking, role))
     if role in LEADERS:
-        await DEEDS[deed](office, owner, other, caller)
+        await DEEDS[deed](office, caller, other)
         return
     with pytest.raises(Problem, match="insufficient_scope"):
-        await DEEDS[deed](office, owner, other, caller)
+        await DEEDS[deed](office, caller, other)
     assert await members.get(office.runtime.db, other.id) == other
 
 

@@ -8,9 +8,10 @@ import pyotp
 import pytest
 import pytest_asyncio
 
+from esign.actions.base.caller import Caller
 from esign.actions.people import api_keys, second_factor
 from esign.actions.people.accounts import KeyWish
-from esign.core.actor import Actor, Author, Mode, Origin
+from esign.core.actor import Actor, Author, Mode, Origin, Owner
 from esign.core.instant import SECOND, Instant
 from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
@@ -323,15 +324,15 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
     office: Office, people: People
 ) -> None:
     owner = await at_browser(office, people.plain[MemberRole.OWNER], people.here)
-    organisation = await organisations.get(office.runtime.db, people.here)
     for revoke in (True, False):
         user = await office.user(f"Maker{revoke}", MemberRole.ADMIN)
         [member] = await members.find_by_user(office.runtime.db, user.id)
-        by = Actor("member", member.id, member.name, member.email)
+        by = Author(Actor("member", member.id, member.name, member.email))
+        caller = Caller(Owner(people.here, Mode.LIVE), by)
         made = []
         for mode in Mode:
             wish = KeyWish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
-            made.append((await api_keys.create(office.runtime, organisation, wish, Author(by)))[0])
+            made.append((await api_keys.create(office.runtime, caller, wish))[0])
         page = await owner.get(f"/members/{member.id}/remove")
         assert "These 2 API tokens stop working at once" in page.said
         assert all(key.name in page.said and key.hint in page.said for key in made)

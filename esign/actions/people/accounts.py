@@ -1,24 +1,24 @@
 """Creates, lists and revokes organisations and API keys, as the command line and the start of the program need it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
+from esign.actions.base.caller import Caller
 from esign.actions.mail import notices
 from esign.config import Config, ConfigError, LimitSettings
-from esign.core.actor import COMMAND, Author, Mode
+from esign.core.actor import COMMAND, Author, Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people import api_key
 from esign.core.people.account import Organisation, may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope
 from esign.pdf.drawing import missing_glyphs
+from esign.runtime import Installation
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys, organisations
 from esign.system.entropy import make_id, make_key_secret
-from esign.system.vault import Vault
 
 PLAIN_BODY = 2**20  # bytes of a request without a file
 
@@ -80,17 +80,19 @@ def find_plan(organisation: Organisation, config: Config) -> str:
     return organisation.plan or config.organisation.plan
 
 
+@dataclass(frozen=True, slots=True)
+class KeyWish:
+    """The properties of a key that is requested. `secret` is its random part if it was drawn before."""
+
+    name: str
+    mode: Mode
+    scopes: frozenset[Scope]
+    expires_at: Instant | None = None
+    secret: str | None = field(default=None, repr=False)
+
+
 async def create_key(
-    db: Database,
-    config: Config,
-    vault: Vault,
-    now: Instant,
-    *,
-    name: str,
-    mode: Mode,
-    scopes: frozenset[Scope],
-    expires_in_days: int | None,
-    caller: Author = COMMAND,
+    installation: Installation, wish: KeyWish, author: Author = COMMAND
 ) -> tuple[ApiKey, str]:
     """Create a key of the first organisation, and return it with its text, which is shown only this once.
 
@@ -98,44 +100,21 @@ async def create_key(
     business plan, `limit_reached` beyond the limit of active keys, `LiveKeysNotAllowed` and
     `LiveScopeOfTestKey`.
     """
-    organisation = await ensure_organisation(db, config, now)
-    expires_at = None if expires_in_days is None else now + expires_in_days * DAY
-    wish = KeyWish(name, mode, scopes, expires_at)
-    return await add_key(db, config, vault, now, organisation, wish, caller)
+    organisation = await ensure_organisation(installation.db, installation.config, installation.now)
+    return await add_key(installation, Caller(Owner(organisation.id, wish.mode), author), wish)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyWish:
-    """The properties of a key that is requested."""
-
-    name: str
-    mode: Mode
-    scopes: frozenset[Scope]
-    expires_at: Instant | None
-
-
-async def add_key(
-    db: Database,
-    config: Config,
-    vault: Vault,
-    now: Instant,
-    organisation: Organisation,
-    wish: KeyWish,
-    caller: Author,
-    secret: str | None = None,
-    keep: Keep[ApiKey] | None = None,
-) -> tuple[ApiKey, str]:
-    """Create a key of the given organisation. Otherwise like `create_key`.
-
-    `secret` is the random part of the key if the caller has drawn it before.
-    """
+async def add_key(installation: Installation, caller: Caller, wish: KeyWish) -> tuple[ApiKey, str]:
+    """Create a key of the caller's organisation. Otherwise like `create_key`."""
+    config, vault, now = installation.config, installation.vault, installation.now
+    organisation = await organisations.get(installation.db, caller.owner.organisation_id)
     if not may_use_api(find_plan(organisation, config)):
         raise Problem("plan_required")
     if config.server.environment == "test" and wish.mode is Mode.LIVE:
         raise LiveKeysNotAllowed
     if wish.mode is Mode.TEST and wish.scopes & LIVE_ONLY:
         raise LiveScopeOfTestKey
-    text = api_key.compose_key(wish.mode, secret or make_key_secret())
+    text = api_key.compose_key(wish.mode, wish.secret or make_key_secret())
     key = ApiKey(
         id=make_id("key", now),
         organisation_id=organisation.id,
@@ -145,24 +124,23 @@ async def add_key(
         scopes=wish.scopes,
         created_at=now,
         expires_at=min(filter(None, (wish.expires_at, find_latest_end(organisation, now))), default=None),
-        created_by=caller.actor,
+        created_by=caller.author.actor,
     )
 
     async def write(tx: Transaction) -> None:
         limit = config.limits.api_keys
         if await api_keys.count_active(tx, organisation.id, now) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
-        # `keep` runs first: a request that is repeated may bring a `secret` whose key was added a moment ago.
-        if keep is not None:
-            await keep(tx, key)
+        # The answer is kept first: a repeated request may bring a `secret` whose key was added a moment ago.
+        await caller.keep(tx, key)
         await api_keys.add(tx, key, api_key.hash_key(text))
         entry = AdminAct("api_key.created", now, audit_log.describe_key(key), {"name": key.name})
-        await audit_log.log(tx, vault, organisation.id, caller, entry)
+        await audit_log.log(tx, vault, organisation.id, caller.author, entry)
         # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
         if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
-            await notices.tell_owners_of_key(tx, vault, key, caller, now)
+            await notices.tell_owners_of_key(tx, vault, key, caller.author, now)
 
-    await db.write(write)
+    await installation.db.write(write)
     return replace(key, plan=organisation.plan), text
 
 
@@ -178,8 +156,9 @@ async def list_keys(db: Database) -> list[ApiKey]:
     return await api_keys.find_all(db, organisation.id) if organisation else []
 
 
-async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> None:
+async def revoke_key(installation: Installation, key_id: str) -> None:
     """Revoke the key from the next request on. Raises `not_found`."""
+    now = installation.now
 
     async def write(tx: Transaction) -> bool:
         if not await api_keys.revoke(tx, key_id, now):
@@ -187,10 +166,10 @@ async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> N
         key = await api_keys.get(tx, key_id)
         if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
             entry = audit_log.make_revocation_entry(key, now, "by hand")
-            await audit_log.log(tx, vault, key.organisation_id, COMMAND, entry)
+            await audit_log.log(tx, installation.vault, key.organisation_id, COMMAND, entry)
         return True
 
-    if not await db.write(write):
+    if not await installation.db.write(write):
         raise Problem("not_found", f"There is no key {key_id}; see esign keys list.")
 
 
@@ -206,11 +185,10 @@ def name_state(key: ApiKey, now: Instant) -> str:
     return "suspended" if key.is_suspended else "active"
 
 
-async def create_organisation(
-    db: Database, config: Config, vault: Vault, name: str, plan: str | None, now: Instant
-) -> str:
+async def create_organisation(installation: Installation, name: str, plan: str | None) -> str:
     """Create another organisation, with the language and time zone of the first one, and return its id."""
-    first = await ensure_organisation(db, config, now)
+    now = installation.now
+    first = await ensure_organisation(installation.db, installation.config, now)
     made = Organisation(
         id=make_id("org", now),
         name=name,
@@ -224,9 +202,9 @@ async def create_organisation(
         await organisations.add(tx, made)
         entry = AdminAct("organisation.created", now, {"organisationId": made.id, "name": name, "plan": plan})
         for organisation_id in (first.id, made.id):
-            await audit_log.log(tx, vault, organisation_id, COMMAND, entry)
+            await audit_log.log(tx, installation.vault, organisation_id, COMMAND, entry)
 
-    await db.write(write)
+    await installation.db.write(write)
     return made.id
 
 
@@ -235,7 +213,7 @@ async def list_organisations(db: Database) -> list[Organisation]:
     return await organisations.find_all(db)
 
 
-async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, now: Instant) -> None:
+async def set_plan(installation: Installation, organisation_id: str, plan: str) -> None:
     """Set the plan of the organisation from the next request or start on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
@@ -244,10 +222,11 @@ async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, 
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
         before = found[organisation_id]
         await organisations.save(tx, replace(before, plan=plan))
-        entry = AdminAct("organisation.plan_changed", now, {"from": before.plan, "to": plan})
-        await audit_log.log(tx, vault, organisation_id, COMMAND, entry)
+        data = {"from": before.plan, "to": plan}
+        entry = AdminAct("organisation.plan_changed", installation.now, data)
+        await audit_log.log(tx, installation.vault, organisation_id, COMMAND, entry)
 
-    await db.write(write)
+    await installation.db.write(write)
 
 
 def list_limits(limits: LimitSettings) -> dict[str, int | None]:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
+from esign.actions.base.caller import Caller
 from esign.actions.people import accounts as making
 from esign.actions.people.accounts import KeyWish, LiveKeysNotAllowed, LiveScopeOfTestKey
-from esign.core.actor import Author, Owner
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Organisation
 from esign.core.people.api_key import ApiKey
@@ -17,21 +17,13 @@ from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import api_keys
 
 
-async def create(
-    runtime: Runtime,
-    organisation: Organisation,
-    wish: KeyWish,
-    by: Author,
-    secret: str | None = None,
-    keep: Keep[ApiKey] | None = None,
-) -> tuple[ApiKey, str]:
-    """Create a key of this organisation, and return it with its text, which is shown only this once.
+async def create(runtime: Runtime, caller: Caller, wish: KeyWish) -> tuple[ApiKey, str]:
+    """Create a key of the caller's organisation, and return it with its text, which is shown only this once.
 
     Raises `plan_required`, `limit_reached`, and `invalid_request` for a mode or scope that is not allowed.
     """
-    db, config, now = runtime.db, runtime.config, runtime.clock.now()
     try:
-        made = await making.add_key(db, config, runtime.vault, now, organisation, wish, by, secret, keep)
+        made = await making.add_key(runtime.installation, caller, wish)
     except LiveKeysNotAllowed:
         raise Problem("invalid_request", "This installation issues only test keys.") from None
     except LiveScopeOfTestKey:
@@ -57,16 +49,9 @@ async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
     return await api_keys.get_own(runtime.db, owner.organisation_id, owner.mode, key_id)
 
 
-async def rename(
-    runtime: Runtime,
-    owner: Owner,
-    key_id: str,
-    name: str | None,
-    keep: Keep[ApiKey] | None = None,
-    *,
-    caller: Author,
-) -> ApiKey:
+async def rename(runtime: Runtime, caller: Caller, key_id: str, name: str | None) -> ApiKey:
     """Rename the key, and return it. A name of None keeps the old one."""
+    owner = caller.owner
 
     async def write(tx: Transaction) -> ApiKey:
         key = await api_keys.get_own(tx, owner.organisation_id, owner.mode, key_id)
@@ -75,19 +60,17 @@ async def rename(
             names = {"name": {"from": key.name, "to": name}}
             now = runtime.clock.now()
             entry = AdminAct("api_key.renamed", now, audit_log.describe_key(key), names)
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
             key = replace(key, name=name)
-        if keep is not None:
-            await keep(tx, key)
+        await caller.keep(tx, key)
         return key
 
     return await runtime.db.write(write)
 
 
-async def revoke(
-    runtime: Runtime, owner: Owner, key_id: str, keep: Keep[str] | None = None, *, caller: Author
-) -> str:
+async def revoke(runtime: Runtime, caller: Caller, key_id: str) -> str:
     """Revoke the key from the next request on, and return its id. A second call changes nothing."""
+    owner = caller.owner
 
     async def write(tx: Transaction) -> None:
         key, now = (
@@ -97,9 +80,8 @@ async def revoke(
         await api_keys.revoke(tx, key_id, now)
         if key.revoked_at is None:
             entry = audit_log.make_revocation_entry(key, now, "by hand")
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
-        if keep is not None:
-            await keep(tx, key_id)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await caller.keep(tx, key_id)
 
     await runtime.db.write(write)
     return key_id

@@ -11,8 +11,8 @@ from functools import partial
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
-from esign.core.actor import PROGRAM, Actor, Author, Mode, Origin, Owner
+from esign.actions.base.caller import Caller
+from esign.core.actor import PROGRAM, Author, Mode, Owner
 from esign.core.document.audit import ERASED
 from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters, Sort
@@ -97,28 +97,27 @@ async def walk_documents(
         after = START
 
 
-async def request_erasure(
-    runtime: Runtime,
-    owner: Owner,
-    email: str,
-    shared: bool,
-    actor: Actor,
-    origin: Origin,
-    keep: Keep[ErasureRequest] | None = None,
-) -> ErasureRequest:
+async def request_erasure(runtime: Runtime, caller: Caller, email: str, shared: bool) -> ErasureRequest:
     """Request an erasure, which a scheduled job carries out.
 
     With `shared`, documents with other people are erased too.
     """
-    now = runtime.clock.now()
-    erasing = ErasureRequest(make_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
+    author, now = caller.author, runtime.clock.now()
+    erasing = ErasureRequest(
+        id=make_id("ers", now),
+        organisation_id=caller.owner.organisation_id,
+        email=email,
+        shared=shared,
+        actor=author.actor,
+        origin=author.origin,
+        created_at=now,
+    )
 
     async def write(tx: Transaction) -> ErasureRequest:
         await erasings.add(tx, erasing, runtime.vault)
         entry = AdminAct("erasure.requested", now, {"erasureId": erasing.id, "shared": shared})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, Author(actor, origin), entry)
-        if keep is not None:
-            await keep(tx, erasing)
+        await audit_log.log(tx, runtime.vault, erasing.organisation_id, author, entry)
+        await caller.keep(tx, erasing)
         return erasing
 
     return await runtime.db.write(write)

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import Caller
 from esign.actions.base.disk_room import require_room
-from esign.core.actor import Author, Owner
+from esign.core.actor import Author
 from esign.core.errors import Problem
 from esign.core.people.account import Logo, Organisation
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
@@ -19,8 +20,9 @@ LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
 UNREAD = "The picture cannot be read. Save it again, or choose another."
 
 
-async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Author) -> None:
+async def save_logo(runtime: Runtime, caller: Caller, image: bytes) -> None:
     """Store the picture as the logo. Raises `invalid_request` with a sentence if it cannot be used as one."""
+    owner = caller.owner
     require_room(runtime)
     if len(image) > MOST:
         raise Problem("invalid_request", LARGE)
@@ -36,29 +38,29 @@ async def save_logo(runtime: Runtime, owner: Owner, image: bytes, *, caller: Aut
         organisation = await organisations.get(tx, owner.organisation_id)
         await logos.save(tx, organisation.id, logo.sha256, picture.png)
         await organisations.save(tx, replace(organisation, logo=logo))
-        await log_change(runtime, tx, organisation, logo, caller)
+        await log_change(runtime, tx, organisation, logo, caller.author)
 
     await runtime.db.write(write)
 
 
-async def remove_logo(runtime: Runtime, owner: Owner, *, caller: Author) -> None:
+async def remove_logo(runtime: Runtime, caller: Caller) -> None:
     """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
-        organisation = await organisations.get(tx, owner.organisation_id)
+        organisation = await organisations.get(tx, caller.owner.organisation_id)
         await logos.delete(tx, organisation.id)
         await organisations.save(tx, replace(organisation, logo=None))
-        await log_change(runtime, tx, organisation, None, caller)
+        await log_change(runtime, tx, organisation, None, caller.author)
 
     await runtime.db.write(write)
 
 
 async def log_change(
-    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Author
+    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, author: Author
 ) -> None:
     """Enter the change in the administrative audit log, with the hashes of the pictures."""
     was, will = (one.sha256 if one else None for one in (before.logo, logo))
     if was != will:
         data = {"changes": {"logo": {"from": was, "to": will}}}
         act = AdminAct("settings.changed", runtime.clock.now(), data)
-        await audit_log.log(tx, runtime.vault, before.id, caller, act)
+        await audit_log.log(tx, runtime.vault, before.id, author, act)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
+from esign.actions.base.caller import Caller
 from esign.actions.mail import embedded_outbox, notices
 from esign.actions.people import one_time_links
-from esign.core.actor import Author, Owner
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.api_key import ApiKey
@@ -43,33 +43,25 @@ async def find_page(
     return cut_page(found, limit)
 
 
-async def find_role(tx: Transaction, owner: Owner, caller: Author) -> MemberRole:
+async def find_role(tx: Transaction, caller: Caller) -> MemberRole:
     """Return the role with which the caller changes members. Raises `insufficient_scope` for a caller who may not.
 
     An API key counts as `BY_KEY`, the command line and the program as an owner.
     """
-    if caller.actor.kind != "member":
-        return BY_KEY if caller.actor.kind == "api_key" else MemberRole.OWNER
-    asking = await members.get(tx, caller.actor.id or "")
-    if asking is None or asking.organisation_id != owner.organisation_id:
+    actor = caller.author.actor
+    if actor.kind != "member":
+        return BY_KEY if actor.kind == "api_key" else MemberRole.OWNER
+    asking = await members.get(tx, actor.id or "")
+    if asking is None or asking.organisation_id != caller.owner.organisation_id:
         raise Problem("insufficient_scope", "You are no member of this organisation any more.")
     if not has_permission(asking.role, Permission.SETTLE):
         raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
     return asking.role
 
 
-async def invite(
-    runtime: Runtime,
-    owner: Owner,
-    email: str,
-    name: str,
-    role: MemberRole,
-    keep: Keep[Member] | None = None,
-    *,
-    caller: Author,
-) -> Member:
+async def invite(runtime: Runtime, caller: Caller, email: str, name: str, role: MemberRole) -> Member:
     """Invite a new member, and return it. The owners are notified of a new owner. Raises `member_exists`."""
-    now = runtime.clock.now()
+    owner, now = caller.owner, runtime.clock.now()
     member = Member(
         id=make_id("mem", now),
         organisation_id=owner.organisation_id,
@@ -81,15 +73,14 @@ async def invite(
     )
 
     async def write(tx: Transaction) -> None:
-        require_may_change(await find_role(tx, owner, caller), None, role)
+        require_may_change(await find_role(tx, caller), None, role)
         if role is MemberRole.OWNER:
-            await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
+            await notices.tell_owners_of_owner(tx, runtime.vault, member, caller.author, now)
         await members.add(tx, member)
         await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member, now)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
-        if keep is not None:
-            await keep(tx, member)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await caller.keep(tx, member)
 
     await runtime.db.write(write)
     return member
@@ -103,42 +94,42 @@ def make_invitation_entry(
     return AdminAct("member.invited", now, data, {"name": member.name, "email": member.email})
 
 
-async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Author) -> Member:
+async def invite_again(runtime: Runtime, caller: Caller, member_id: str) -> Member:
     """Send a new link by e-mail, which replaces the earlier one, and return the member. Raises `not_found` if
     they have joined.
 
     The reader of a link joins as that member, so only an owner may renew the link of an owner.
     """
-    now = runtime.clock.now()
+    owner, now = caller.owner, runtime.clock.now()
 
     async def write(tx: Transaction) -> Member:
         member = await members.get_own(tx, owner.organisation_id, member_id)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
-        require_may_change(await find_role(tx, owner, caller), member.role, member.role)
+        require_may_change(await find_role(tx, caller), member.role, member.role)
         await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member, now, again=True)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
         return member
 
     invited = await runtime.db.write(write)
     return invited
 
 
-async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Author) -> tuple[Member, str]:
+async def issue_link(runtime: Runtime, caller: Caller, member_id: str) -> tuple[Member, str]:
     """Return the member and their invitation link, for the caller to hand over. An earlier link ends.
 
     Raises `not_found` if they have joined, and what `require_may_change` raises.
     """
-    now = runtime.clock.now()
+    owner, now = caller.owner, runtime.clock.now()
 
     async def write(tx: Transaction) -> tuple[Member, str]:
         member = await members.get_own(tx, owner.organisation_id, member_id)
-        require_may_change(await find_role(tx, owner, caller), member.role, None)
+        require_may_change(await find_role(tx, caller), member.role, None)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
         entry = make_invitation_entry(member, now, again=True, link_shown=True)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
         return member, await one_time_links.hand_over_link(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
@@ -159,40 +150,33 @@ async def find_mailed(runtime: Runtime, invited: list[Member]) -> dict[str, bool
 
 
 async def change(
-    runtime: Runtime,
-    owner: Owner,
-    member_id: str,
-    name: str | None,
-    role: MemberRole | None,
-    keep: Keep[Member] | None = None,
-    *,
-    caller: Author,
+    runtime: Runtime, caller: Caller, member_id: str, name: str | None, role: MemberRole | None
 ) -> Member:
     """Change name or role of a member, and return it. None keeps a value. Raises `last_owner`.
 
     The owners are notified of a new owner. An invited member who gets a higher role is mailed a new link, and
     the earlier one ends: it may have been handed to another person, and its reader joins as that member.
     """
+    owner = caller.owner
 
     async def write(tx: Transaction) -> Member:
         before = await members.get_own(tx, owner.organisation_id, member_id)
         after = replace(before, name=name or before.name, role=role or before.role)
-        require_may_change(await find_role(tx, owner, caller), before.role, after.role)
+        require_may_change(await find_role(tx, caller), before.role, after.role)
         require_owner_left(before, after.role, await members.count_owners(tx, before))
         now = runtime.clock.now()
         if after.role is MemberRole.OWNER and before.role is not MemberRole.OWNER:
-            await notices.tell_owners_of_owner(tx, runtime.vault, after, caller, now)
+            await notices.tell_owners_of_owner(tx, runtime.vault, after, caller.author, now)
         await members.save(tx, after)
         if after != before:
             await audit_log.log(
-                tx, runtime.vault, owner.organisation_id, caller, make_change_entry(before, after, now)
+                tx, runtime.vault, owner.organisation_id, caller.author, make_change_entry(before, after, now)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
             await one_time_links.invite(runtime, tx, after, now)
             entry = make_invitation_entry(after, now, again=True)
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
-        if keep is not None:
-            await keep(tx, after)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await caller.keep(tx, after)
         return after
 
     changed = await runtime.db.write(write)
@@ -224,31 +208,23 @@ async def find_keys(runtime: Runtime, owner: Owner, member_id: str) -> list[ApiK
     return await api_keys.find_active_of(runtime.db, member, runtime.clock.now())
 
 
-async def remove(
-    runtime: Runtime,
-    owner: Owner,
-    member_id: str,
-    keep: Keep[Removal] | None = None,
-    *,
-    caller: Author,
-    revoke_keys: bool = True,
-) -> Removal:
+async def remove(runtime: Runtime, caller: Caller, member_id: str, *, revoke_keys: bool = True) -> Removal:
     """Remove the member. Their documents stay, and their invitation link ends. Raises `last_owner`.
 
     The keys that they created are suspended, since a key acts with the role of its creator. With `revoke_keys`
     they are revoked.
     """
-    now = runtime.clock.now()
+    owner, now = caller.owner, runtime.clock.now()
 
     async def write(tx: Transaction) -> Removal:
         member = await members.get_own(tx, owner.organisation_id, member_id)
-        require_may_change(await find_role(tx, owner, caller), member.role, None)
+        require_may_change(await find_role(tx, caller), member.role, None)
         require_owner_left(member, None, await members.count_owners(tx, member))
         keys = await api_keys.find_active_of(tx, member, now)
         for key in keys if revoke_keys else ():
             await api_keys.revoke(tx, key.id, now)
             revoked = audit_log.make_revocation_entry(key, now, "member removed")
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, revoked)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, revoked)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
         removal = Removal(member_id, tuple(keys))
@@ -258,9 +234,8 @@ async def remove(
             "revokedApiKeys": [key.id for key in keys if revoke_keys],
         }
         entry = AdminAct("member.removed", now, data, {"name": member.name, "email": member.email})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
-        if keep is not None:
-            await keep(tx, removal)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await caller.keep(tx, removal)
         return removal
 
     removal = await runtime.db.write(write)

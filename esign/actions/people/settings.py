@@ -6,9 +6,9 @@ from typing import Any
 
 from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import AdminAct
-from esign.actions.base.transition import Keep
+from esign.actions.base.caller import Caller
 from esign.config import Config
-from esign.core.actor import Author, Owner
+from esign.core.actor import Owner
 from esign.core.document.embedding import is_plain
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
@@ -44,19 +44,13 @@ def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:
     )
 
 
-async def change(
-    runtime: Runtime,
-    owner: Owner,
-    changes: Mapping[str, object],
-    keep: Keep[Settings] | None = None,
-    *,
-    caller: Author,
-) -> Settings:
+async def change(runtime: Runtime, caller: Caller, changes: Mapping[str, Any]) -> Settings:
     """Change settings by their names in `Organisation`, and return the settings in force. None restores the default.
 
     `reminders` maps names of `Reminders`. Names that are left out get the default of the installation. Raises
     `invalid_request` for a name that cannot be printed, and as `check_origins` does.
     """
+    owner = caller.owner
     config = runtime.config
     cleared = {
         "colour": COLOUR,
@@ -78,9 +72,8 @@ async def change(
         after = fill_settings(runtime, replace(before, **wanted))
         await organisations.save(tx, after.organisation)
         if (entry := make_change_entry(before, after.organisation, runtime.clock.now())) is not None:
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, entry)
-        if keep is not None:
-            await keep(tx, after)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await caller.keep(tx, after)
         return after
 
     changed = await runtime.db.write(write)

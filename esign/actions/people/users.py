@@ -9,15 +9,13 @@ from esign.actions.people import members as inviting
 from esign.actions.people.one_time_links import issue_token
 from esign.core.actor import COMMAND, NOWHERE, Origin
 from esign.core.errors import Problem
-from esign.core.instant import Instant
 from esign.core.people.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.people.user import Errand, User
-from esign.runtime import Runtime
+from esign.runtime import Installation, Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import members, organisations, sessions, tickets, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
-from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +27,13 @@ class UserWithMembers:
 
 
 async def create_invitation(
-    db: Database,
-    vault: Vault,
-    organisation_id: str | None,
-    email: str,
-    name: str,
-    role: MemberRole,
-    now: Instant,
+    installation: Installation, organisation_id: str | None, email: str, name: str, role: MemberRole
 ) -> str:
     """Invite a member on the command line, and return the token of the link.
 
     An `organisation_id` of None means the first organisation. Raises `member_exists` and `not_found`.
     """
+    vault, now = installation.vault, installation.now
 
     async def write(tx: Transaction) -> str:
         found = await organisations.find_all(tx)
@@ -56,7 +49,7 @@ async def create_invitation(
         )
         return await issue_token(tx, Errand.INVITATION, member.id, now)
 
-    return await db.write(write)
+    return await installation.db.write(write)
 
 
 async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> None:
@@ -102,13 +95,12 @@ async def list_users(db: Database) -> list[UserWithMembers]:
     ]
 
 
-async def reset_password(
-    db: Database, vault: Vault, email: str, now: Instant, *, without_factor: bool
-) -> str:
+async def reset_password(installation: Installation, email: str, *, without_factor: bool) -> str:
     """Delete the password and end all sessions. Return the token with which the user chooses a new password.
 
     `without_factor` also disables the second factor. Raises `not_found`.
     """
+    vault, now = installation.vault, installation.now
 
     async def write(tx: Transaction) -> str:
         user = await get_by_email(tx, email)
@@ -127,11 +119,12 @@ async def reset_password(
         await sessions.end_all(tx, user.id)
         return await issue_token(tx, Errand.RESET, user.id, now)
 
-    return await db.write(write)
+    return await installation.db.write(write)
 
 
-async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
+async def disable(installation: Installation, email: str) -> None:
     """Sign the user out and keep them from signing in. Raises `not_found`, and `last_owner` for the only owner."""
+    vault, now = installation.vault, installation.now
 
     async def write(tx: Transaction) -> None:
         user = await get_by_email(tx, email)
@@ -141,18 +134,19 @@ async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
         await audit_log.log_act_on_user(tx, vault, user, COMMAND, AdminAct("member.disabled", now, {}))
         await sessions.end_all(tx, user.id)
 
-    await db.write(write)
+    await installation.db.write(write)
 
 
-async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
+async def enable(installation: Installation, email: str) -> None:
     """Let the user sign in again. Raises `not_found`."""
+    vault, now = installation.vault, installation.now
 
     async def write(tx: Transaction) -> None:
         user = await get_by_email(tx, email)
         await users.save_disabled(tx, user.id, None)
         await audit_log.log_act_on_user(tx, vault, user, COMMAND, AdminAct("member.enabled", now, {}))
 
-    await db.write(write)
+    await installation.db.write(write)
 
 
 async def get_by_email(tx: Transaction, email: str) -> User:

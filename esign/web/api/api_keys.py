@@ -72,19 +72,17 @@ async def read(call: ApiCall) -> ApiKey:
 async def rename(call: ApiCall, body: RenameKey) -> ApiKey:
     """Give a key another name; scopes and expiry are fixed at creation."""
     name = body.name if body.model_fields_set else None
-    return await actions.rename(
-        call.runtime, call.owner, call.path["id"], name, call.keep, caller=call.author
-    )
+    return await actions.rename(call.runtime, call.caller, call.path["id"], name)
 
 
 async def revoke(call: ApiCall, body: Empty) -> str:
     """End a key from its next request on; the key stays in the list."""
-    return await actions.revoke(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
+    return await actions.revoke(call.runtime, call.caller, call.path["id"])
 
 
 async def revoke_current(call: ApiCall, body: Empty) -> str:
     """End the very key of this request."""
-    return await actions.revoke(call.runtime, call.owner, call.key.id, call.keep, caller=call.author)
+    return await actions.revoke(call.runtime, call.caller, call.key.id)
 
 
 def present(key: ApiKey) -> ApiKeyReply:

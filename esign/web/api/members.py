@@ -65,28 +65,18 @@ async def find(call: ApiCall, query: Paging) -> FoundPage[Member]:
 async def invite(call: ApiCall, body: InviteMember) -> Member:
     """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
-    return await actions.invite(
-        call.runtime, call.owner, body.email, body.name, role, call.keep, caller=call.author
-    )
+    return await actions.invite(call.runtime, call.caller, body.email, body.name, role)
 
 
 async def change(call: ApiCall, body: ChangeMember) -> Member:
     """Change the name or the role of a member; owners are changed only in the web application, by owners."""
     role = MemberRole(body.role) if "role" in body.model_fields_set else None
-    return await actions.change(
-        call.runtime,
-        call.owner,
-        call.path["id"],
-        body.name or None,
-        role,
-        call.keep,
-        caller=call.author,
-    )
+    return await actions.change(call.runtime, call.caller, call.path["id"], body.name or None, role)
 
 
 async def remove(call: ApiCall, body: Empty) -> Removal:
     """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
-    return await actions.remove(call.runtime, call.owner, call.path["id"], call.keep, caller=call.author)
+    return await actions.remove(call.runtime, call.caller, call.path["id"])
 
 
 def present(member: Member) -> MemberReply:

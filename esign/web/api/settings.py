@@ -79,7 +79,7 @@ async def read(call: ApiCall) -> Settings:
 
 async def change(call: ApiCall, body: ChangeSettings) -> Settings:
     """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
-    return await actions.change(call.runtime, call.owner, changes_of(body), call.keep, caller=call.author)
+    return await actions.change(call.runtime, call.caller, changes_of(body))
 
 
 def changes_of(body: ChangeSettings) -> dict[str, object]:

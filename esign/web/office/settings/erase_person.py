@@ -37,9 +37,7 @@ async def begin(call: OfficeCall) -> Response:
     shared = call.form.get("others") == WITH_OTHERS
 
     async def create(caller: Caller) -> ErasureRequest:
-        return await erase_person.request_erasure(
-            call.runtime, call.owner, email, shared, call.actor, call.origin, caller.keep
-        )
+        return await erase_person.request_erasure(call.runtime, caller, email, shared)
 
     # The address is left out of the fingerprint, so that not even a hash of it is stored.
     await create_once.create_once(call, create_once.choose_form_name(call), f"{PATH}/begin", {}, create)

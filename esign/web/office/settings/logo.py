@@ -21,7 +21,7 @@ async def put(call: OfficeCall) -> Response:
     if len(call.files) != 1:
         raise FormError({"file": NOTHING})
     try:
-        await actions.save_logo(call.runtime, call.owner, call.files[0].content, caller=call.author)
+        await actions.save_logo(call.runtime, call.caller, call.files[0].content)
     except Problem as problem:
         if problem.status != 400:
             raise
@@ -37,5 +37,5 @@ async def ask_remove(call: OfficeCall) -> Response:
 
 async def remove(call: OfficeCall) -> Response:
     """Remove the logo."""
-    await actions.remove_logo(call.runtime, call.owner, caller=call.author)
+    await actions.remove_logo(call.runtime, call.caller)
     return call.redirect_to(ORGANISATION, "logo-removed")

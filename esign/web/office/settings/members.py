@@ -81,9 +81,7 @@ async def invite(call: OfficeCall) -> Response:
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
     async def create(caller: Caller) -> Member:
-        return await members.invite(
-            call.runtime, call.owner, given.email, given.name, role, caller.keep, caller=call.author
-        )
+        return await members.invite(call.runtime, caller, given.email, given.name, role)
 
     try:
         await create_once.create_once(call, create_once.choose_form_name(call), HERE, about, create)
@@ -100,7 +98,7 @@ async def change(call: OfficeCall) -> Response:
     if role is None:
         raise Problem("invalid_request", "There is no such role.")
     try:
-        await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.author)
+        await members.change(call.runtime, call.caller, call.path["id"], None, role)
     except Problem as problem:
         raise explain_problem(problem) from None
     return call.redirect_to(HERE, "role")
@@ -108,13 +106,13 @@ async def change(call: OfficeCall) -> Response:
 
 async def invite_again(call: OfficeCall) -> Response:
     """Send an invitation with a new link; the old link stops working."""
-    await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.author)
+    await members.invite_again(call.runtime, call.caller, call.path["id"])
     return call.redirect_to(HERE, "invited-again")
 
 
 async def show_link(call: OfficeCall) -> Response:
     """Issue an invitation link and show it once."""
-    member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.author)
+    member, address = await members.issue_link(call.runtime, call.caller, call.path["id"])
     return call.page(
         "member_link",
         member=member,
@@ -134,13 +132,7 @@ async def remove(call: OfficeCall) -> Response:
     """Remove a member and, if the form says so, revoke their API tokens; raise `Wrong` for the last owner."""
     revoke_keys = REVOKE in call.form
     try:
-        removal = await members.remove(
-            call.runtime,
-            call.owner,
-            call.path["id"],
-            revoke_keys=revoke_keys,
-            caller=call.author,
-        )
+        removal = await members.remove(call.runtime, call.caller, call.path["id"], revoke_keys=revoke_keys)
     except Problem as problem:
         raise explain_problem(problem) from None
     return call.redirect_to(HERE, "removed-keys" if removal.keys and revoke_keys else "removed")

@@ -111,16 +111,15 @@ async def create(call: OfficeCall) -> Response:
     is derived from the mode too, so that a test token reveals nothing about a live one.
     """
     wish, member, name = parse_wish(call), call.signed_in.member, create_once.choose_form_name(call)
-    by = Author(Actor("member", member.id, member.name, member.email), call.origin)
+    author = Author(Actor("member", member.id, member.name, member.email), call.origin)
     secret = derive_key_secret(
         call.runtime.vault.compute_mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
     )
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
     async def create(caller: Caller) -> ApiKey:
-        key, _ = await api_keys.create(
-            call.runtime, call.signed_in.organisation, wish, by, secret, caller.keep
-        )
+        by_member = replace(caller, author=author)
+        key, _ = await api_keys.create(call.runtime, by_member, replace(wish, secret=secret))
         return key
 
     try:
@@ -213,9 +212,8 @@ async def show_name(call: OfficeCall) -> Response:
 
 async def rename(call: OfficeCall) -> Response:
     """Rename a token."""
-    await api_keys.rename(
-        call.runtime, call.owner, call.path["id"], check_form(TokenName, call.form).name, caller=call.author
-    )
+    name = check_form(TokenName, call.form).name
+    await api_keys.rename(call.runtime, call.caller, call.path["id"], name)
     return call.redirect_to(HERE, "token-named")
 
 
@@ -227,5 +225,5 @@ async def ask_revoke(call: OfficeCall) -> Response:
 
 async def revoke(call: OfficeCall) -> Response:
     """Revoke a token."""
-    await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.author)
+    await api_keys.revoke(call.runtime, call.caller, call.path["id"])
     return call.redirect_to(HERE, "token-revoked")

@@ -217,13 +217,12 @@ async def test_owners_are_told_of_a_new_owner_and_of_an_administrative_token(off
 
 
 async def test_the_command_line_is_entered_as_itself(office: Office) -> None:
-    user, db, vault = await office.user("Ada"), office.runtime.db, office.runtime.vault
+    user, installation = await office.user("Ada"), office.runtime.installation
     await office.user("Bo")
-    now = office.clock.now()
-    await users.reset_password(db, vault, user.email, now, without_factor=True)
-    await users.disable(db, vault, user.email, now)
-    await users.enable(db, vault, user.email, now)
-    await users.create_invitation(db, vault, None, "new@example.test", "New", MemberRole.OWNER, now)
+    await users.reset_password(installation, user.email, without_factor=True)
+    await users.disable(installation, user.email)
+    await users.enable(installation, user.email)
+    await users.create_invitation(installation, None, "new@example.test", "New", MemberRole.OWNER)
     found = (await entries(office))[:4]
     assert [one["type"] for one in found] == [
         "member.invited",

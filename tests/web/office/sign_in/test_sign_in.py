@@ -216,7 +216,7 @@ async def test_codes_tried_elsewhere_do_not_keep_a_known_browser_out(office: Off
 async def test_whoever_is_disabled_or_removed_is_out_at_once(office: Office) -> None:
     await office.signed_in("Ada")
     disabled, removed = await office.signed_in("Bo"), await office.signed_in("Cy", MemberRole.MEMBER)
-    await users.disable(office.runtime.db, office.runtime.vault, "bo@example.test", office.clock.now())
+    await users.disable(office.runtime.installation, "bo@example.test")
     cy = await office.user_of("cy@example.test")
     [member] = await members.find_by_user(office.runtime.db, cy.id)
 
@@ -399,7 +399,7 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
     await office.user("Ada")
 
     async def reset(user: User) -> None:
-        await users.reset_password(db, office.runtime.vault, user.email, now, without_factor=False)
+        await users.reset_password(office.runtime.installation, user.email, without_factor=False)
 
     async def enabled(user: User) -> None:
         secret = second_factor.new_secret()
@@ -408,7 +408,7 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
         )
 
     async def disabled(user: User) -> None:
-        await users.disable(db, office.runtime.vault, user.email, now)
+        await users.disable(office.runtime.installation, user.email)
 
     for name, change in (("Bo", reset), ("Cy", enabled), ("Di", disabled)):
         before = await office.user(name)
