@@ -101,8 +101,8 @@ class Story:
         if not recipient.acting:
             return
         agreed = f"{consent.VERSION} {language}"
-        seen = replace(self.document.recipient(recipient.id), ink=recipient.ink)
-        self.tell(lifecycle.complete(self.document, seen, (), agreed, origin, self.now))
+        seen = replace(self.document.recipient(recipient.id), fields=(), ink=recipient.ink)
+        self.tell(lifecycle.complete(self.document, seen, agreed, origin, self.now))
 
 
 def people_of(language: str, count: int) -> list[Recipient]:

@@ -197,8 +197,8 @@ async def complete(
         return current
 
     def outcome(current: Document) -> Outcome:
-        signer = replace(current.recipient(person.id), ink=given.ink, link=route[-1])
-        return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
+        signer = replace(current.recipient(person.id), fields=given.fields, ink=given.ink, link=route[-1])
+        return lifecycle.complete(current, signer, agreed, origin, now)
 
     finished = await perform_transition(runtime, read, outcome, outcomes.save)
     return await show_link(runtime, finished, person.id, visitor)

@@ -123,8 +123,10 @@ async def complete(scene: SimulationRun, found: Document) -> Document:
         return await make_finder(scene.caller.owner, scene.document_id)(tx)
 
     def decide(document: Document) -> Outcome:
-        signer = replace(document.recipient(person.id), ink=answers.ink, link=LinkRoute.TEST)
-        return lifecycle.complete(document, signer, answers.fields, agreed, NOWHERE, now)
+        signer = replace(
+            document.recipient(person.id), fields=answers.fields, ink=answers.ink, link=LinkRoute.TEST
+        )
+        return lifecycle.complete(document, signer, agreed, NOWHERE, now)
 
     return await scene.play(decide, find)
 

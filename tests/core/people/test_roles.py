@@ -21,7 +21,7 @@ Act = Callable[[Document, Recipient], Outcome]
 
 
 def complete(document: Document, recipient: Recipient) -> Outcome:
-    return lifecycle.complete(document, recipient, recipient.fields, "I agree", ORIGIN, LATER)
+    return lifecycle.complete(document, recipient, "I agree", ORIGIN, LATER)
 
 
 ACTS: dict[str, Act] = {

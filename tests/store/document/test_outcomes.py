@@ -128,7 +128,7 @@ async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(
 ) -> None:
     sent = await send(db, vault)
     recipient = sent.recipients[0]
-    outcome = lifecycle.complete(sent, recipient, (), "I agree", ORIGIN, LATER)
+    outcome = lifecycle.complete(sent, recipient, "I agree", ORIGIN, LATER)
     await save(db, vault, outcome, sent)
     told = (await published(db))[3:]
     assert [e["type"] for e in told] == ["recipient.viewed", "recipient.completed"]
@@ -166,7 +166,7 @@ async def test_the_last_completion_queues_one_seal(
 ) -> None:
     sent = await send(db, vault)
     sealing = await save(
-        db, vault, lifecycle.complete(sent, sent.recipients[0], (), "I agree", ORIGIN, LATER), sent
+        db, vault, lifecycle.complete(sent, sent.recipients[0], "I agree", ORIGIN, LATER), sent
     )
     (job,) = await queued(db, "seal")
     assert (job["key"], job["document_id"], job["due_at"]) == (f"seal:{sent.id}", sent.id, LATER)
@@ -280,7 +280,7 @@ async def test_only_one_of_two_outcomes_of_the_same_state_is_saved(
 ) -> None:
     sent = await send(db, vault, a_recipient("Ana"), a_recipient("Bo"))
     ana, bo = sent.recipients
-    done = await save(db, vault, lifecycle.complete(sent, ana, (), "I agree", ORIGIN, LATER), sent)
+    done = await save(db, vault, lifecycle.complete(sent, ana, "I agree", ORIGIN, LATER), sent)
     with pytest.raises(Problem) as lost:
         await save(db, vault, lifecycle.decline(sent, bo, None, ORIGIN, LATER), sent)
     assert (lost.value.status, lost.value.current_status) == (409, "sent")
@@ -293,7 +293,7 @@ async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(
 ) -> None:
     sent = await send(db, vault, a_recipient("Ana"), a_recipient("Cy", role=Role.CC))
     sealing = await save(
-        db, vault, lifecycle.complete(sent, sent.recipients[0], (), "I agree", ORIGIN, LATER), sent
+        db, vault, lifecycle.complete(sent, sent.recipients[0], "I agree", ORIGIN, LATER), sent
     )
     await save(db, vault, lifecycle.seal(sealing, a_seal(), LATER), sealing)
     keys = [row["key"] for row in await queued(db, "mail")]

@@ -60,7 +60,7 @@ def refuse(document: Document) -> Outcome:
 
 def sign(document: Document) -> Outcome:
     one = document.recipient(waited_for(document))
-    return lifecycle.complete(document, one, (), "agreed", NOWHERE, NOW)
+    return lifecycle.complete(document, one, "agreed", NOWHERE, NOW)
 
 
 STEPS: dict[str, Step] = {

@@ -7,7 +7,6 @@ from esign.core.document import reminder
 from esign.core.document.challenge import Method
 from esign.core.document.document import (
     Document,
-    Field,
     MailDelivery,
     Recipient,
     RecipientStatus,
@@ -97,15 +96,11 @@ def view(document: Document, recipient: Recipient, origin: Origin, now: Instant)
     return Outcome(replace(document, updated_at=now).with_recipient(seen), tuple(events))
 
 
-def complete(
-    document: Document,
-    recipient: Recipient,
-    fields: tuple[Field, ...],
-    consent: str,
-    origin: Origin,
-    now: Instant,
-) -> Outcome:
-    """Record that one recipient has finished; the last one starts the seal (D5, D6)."""
+def complete(document: Document, recipient: Recipient, consent: str, origin: Origin, now: Instant) -> Outcome:
+    """Record that one recipient has finished; the last one starts the seal (D5, D6).
+
+    `recipient` brings the fields filled in, the signature and the link.
+    """
     require_open(document, now)
     require_turn(document, recipient)
     seen = view(document, recipient, origin, now)
@@ -113,7 +108,7 @@ def complete(
         seen.document.recipient(recipient.id),
         status=RecipientStatus.COMPLETED,
         completed_at=now,
-        fields=fields,
+        fields=recipient.fields,
         ink=recipient.ink,
         consent=consent,
         origin=origin,

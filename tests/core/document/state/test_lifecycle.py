@@ -30,7 +30,7 @@ LATER = NOW + HOUR
 
 
 def complete(document: Document, recipient: Recipient, now: Instant = LATER) -> Outcome:
-    return lifecycle.complete(document, recipient, recipient.fields, "I agree", ORIGIN, now)
+    return lifecycle.complete(document, recipient, "I agree", ORIGIN, now)
 
 
 def first(document: Document) -> Recipient:
@@ -278,7 +278,7 @@ def test_finishing_locks_what_the_recipient_gave() -> None:
     document = a_sent_document(a_recipient("Ana", fields=(a_field(),)), a_recipient("Bo"))
     ana = first(document)
     filled = (replace(ana.fields[0], value="words", filled_at=LATER),)
-    outcome = lifecycle.complete(document, replace(ana, ink=TYPED), filled, "I agree", ORIGIN, LATER)
+    outcome = lifecycle.complete(document, replace(ana, ink=TYPED, fields=filled), "I agree", ORIGIN, LATER)
     done = first(outcome.document)
     assert (done.status, done.completed_at, done.next_reminder_at) == (COMPLETED, LATER, None)
     assert (done.fields, done.ink, done.consent, done.origin) == (filled, TYPED, "I agree", ORIGIN)
