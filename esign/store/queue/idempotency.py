@@ -19,12 +19,16 @@ class KeyTaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """`body` is ciphertext; `fingerprint` is a mac over method, path and canonical body."""
+    """`body` is ciphertext; `fingerprint` is a mac over method, path and canonical body.
+
+    `about` is the id of the document that the answer is about, if any.
+    """
 
     fingerprint: bytes
     status: int
     body: bytes
     created_at: Instant
+    about: str | None = None
 
 
 def compose_context(key_id: str, key: str) -> bytes:
@@ -35,29 +39,15 @@ def compose_context(key_id: str, key: str) -> bytes:
 async def find(reader: Reader, key_id: str, key: str) -> StoredAnswer | None:
     """Return the stored answer, or None."""
     row = await reader.one(
-        "SELECT fingerprint, status, body, created_at FROM idempotency WHERE key_id = :key_id AND key = :key",
+        "SELECT fingerprint, status, body, created_at, about FROM idempotency WHERE key_id = :key_id AND key = :key",
         key_id=key_id,
         key=key,
     )
     return StoredAnswer(**{name: row[name] for name in StoredAnswer.__slots__}) if row else None
 
 
-async def add(
-    tx: Transaction,
-    key_id: str,
-    key: str,
-    fingerprint: bytes,
-    status: int,
-    body: bytes,
-    now: Instant,
-    expired_before: Instant,
-    about: str | None = None,
-) -> None:
-    """Store an answer.
-
-    Raises Taken unless the key is free or its answer is older than `expired_before`. `about` is the id of the
-    document that the answer is about.
-    """
+async def add(tx: Transaction, key_id: str, key: str, answer: StoredAnswer, expired_before: Instant) -> None:
+    """Store an answer. Raises `KeyTaken` unless the key is free or its answer is older than `expired_before`."""
     added = await tx.run(
         """
         INSERT INTO idempotency (key_id, key, fingerprint, status, body, created_at, about)
@@ -68,12 +58,12 @@ async def add(
         """,
         key_id=key_id,
         key=key,
-        fingerprint=fingerprint,
-        status=status,
-        body=body,
-        now=now,
+        fingerprint=answer.fingerprint,
+        status=answer.status,
+        body=answer.body,
+        now=answer.created_at,
         expired_before=expired_before,
-        about=about,
+        about=answer.about,
     )
     if not added:
         raise KeyTaken

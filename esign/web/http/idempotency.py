@@ -18,6 +18,7 @@ from esign.core.errors import Problem
 from esign.core.instant import HOUR, Instant
 from esign.store.engine.database import Database, Transaction
 from esign.store.queue import idempotency
+from esign.store.queue.idempotency import StoredAnswer
 from esign.system.clock import Clock
 from esign.system.vault import Vault
 from esign.web.http.answer import ApiAnswer
@@ -124,17 +125,8 @@ class Replays:
         """
         now = self._clock.now()
         body = self._vault.encrypt(idempotency.PURPOSE, answer.body, ticket.associated_data)
-        await idempotency.add(
-            tx,
-            ticket.key_id,
-            ticket.key,
-            self._mac_fingerprint(ticket),
-            answer.status,
-            body,
-            now,
-            self._expired_before(now),
-            about,
-        )
+        stored = StoredAnswer(self._mac_fingerprint(ticket), answer.status, body, now, about)
+        await idempotency.add(tx, ticket.key_id, ticket.key, stored, self._expired_before(now))
 
     def _mac_fingerprint(self, ticket: IdempotencyTicket) -> bytes:
         """Return a MAC of the fingerprint, which is what the database stores.

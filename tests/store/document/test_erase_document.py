@@ -22,6 +22,7 @@ from esign.store.queue import (
     published_events,
     webhooks,
 )
+from esign.store.queue.idempotency import StoredAnswer
 from esign.store.queue.kept_mail import KeptMail
 from esign.system.vault import Vault
 from tests.factories import AUTHOR, NOW, a_document, a_recipient, a_webhook, is_intact, store
@@ -121,7 +122,7 @@ async def test_answers_about_it_keep_their_id_and_status(
         body = vault.encrypt(
             idempotency.PURPOSE, json.dumps(answer).encode(), idempotency.compose_context("key_1", key)
         )
-        await idempotency.add(tx, "key_1", key, b"print", 200, body, NOW, 0, about)
+        await idempotency.add(tx, "key_1", key, StoredAnswer(b"print", 200, body, NOW, about), 0)
 
     await db.write(lambda tx: remember(tx, "a", document.id, id=document.id, status="sent", title="Offer"))
     await db.write(lambda tx: remember(tx, "b", document.id, recipientId="rcp_1", url="https://x/s/secret"))

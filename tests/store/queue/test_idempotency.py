@@ -13,7 +13,7 @@ DAY_LONG = 24 * HOUR
 async def add(
     tx: Transaction, body: bytes = b"first", at: Instant = NOW, key_id: str = "key_1", key: str = "k"
 ) -> None:
-    await idempotency.add(tx, key_id, key, b"print", 201, body, at, at - DAY_LONG)
+    await idempotency.add(tx, key_id, key, StoredAnswer(b"print", 201, body, at), at - DAY_LONG)
 
 
 async def stored(db: Database, key_id: str = "key_1", key: str = "k") -> bytes | None:
