@@ -5,7 +5,7 @@ A view is made on the first request, once for all concurrent requests, and store
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from esign.actions.base.drawn_fields import list_inks, make_drawn_field
 from esign.actions.base.pdf_work import wait_for_worker
@@ -59,19 +59,27 @@ def name_view(document: Document, name: str) -> str:
     return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
+@dataclass(frozen=True, slots=True)
+class FilledView:
+    """A view of the values on the page `number` that the first `done` recipients have filled in."""
+
+    number: int
+    done: int
+    size: int
+
+
 async def read_filled_picture(
     runtime: Runtime,
     document: Document,
     organisation: Organisation,
-    number: int,
-    done: int,
-    size: int,
+    view: FilledView,
     turn: QueueTurn | None = None,
 ) -> bytes | None:
-    """Return a picture of the values on a page that the first `done` recipients have filled in.
+    """Return the picture of a view.
 
     Return None if fewer have finished, or if they have nothing on the page.
     """
+    number, done, size = view.number, view.done, view.size
     people = document.list_finished()
     if not 1 <= done <= len(people):
         return None

@@ -6,6 +6,7 @@ All functions return None if the link shows no pages.
 from dataclasses import dataclass
 
 from esign.actions.document import page_views
+from esign.actions.document.page_views import FilledView
 from esign.actions.signing import signing
 from esign.actions.signing.visits import Visitor
 from esign.core.document.document import Document
@@ -31,9 +32,8 @@ async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: in
     seen = await find_shown_document(runtime, visitor, number)
     if seen is None:
         return None
-    return await page_views.read_filled_picture(
-        runtime, seen.document, seen.organisation, number, done, size, seen.turn
-    )
+    view = FilledView(number, done, size)
+    return await page_views.read_filled_picture(runtime, seen.document, seen.organisation, view, seen.turn)
 
 
 async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:

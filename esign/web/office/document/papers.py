@@ -6,6 +6,7 @@ from typing import Literal
 from starlette.responses import Response
 
 from esign.actions.document import files, page_views
+from esign.actions.document.page_views import FilledView
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
 from esign.core.errors import Problem
@@ -39,10 +40,9 @@ async def show_pages(call: OfficeCall) -> Response:
 async def send_filled_picture(call: OfficeCall) -> Response:
     """Send the picture of a page with the values of the recipients who finished first, as many as `done` says."""
     document, number = await find_page(call)
-    done = parse_number(call.path["done"])
-    found = await page_views.read_filled_picture(
-        call.runtime, document, call.signed_in.organisation, number, done, read_size(call.request)
-    )
+    view = FilledView(number, parse_number(call.path["done"]), read_size(call.request))
+    organisation = call.signed_in.organisation
+    found = await page_views.read_filled_picture(call.runtime, document, organisation, view)
     if found is None:
         raise Problem("not_found")
     return make_image_response(found)
