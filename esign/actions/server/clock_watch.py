@@ -97,7 +97,7 @@ async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
     return first is not None and first.id == organisation.id
 
 
-async def confirm(runtime: Runtime, organisation: Organisation, caller: Author) -> None:
+async def confirm(runtime: Runtime, organisation: Organisation, author: Author) -> None:
     """Trust the wall clock from now on, on the word of an owner. Does nothing if the clock is not in doubt.
 
     Raises `insufficient_scope` for the owners of any organisation but the first.
@@ -110,8 +110,8 @@ async def confirm(runtime: Runtime, organisation: Organisation, caller: Author) 
     if runtime.clock.doubt is None:
         return
     wall = runtime.clock.read_wall_clock()
-    await runtime.db.write(lambda tx: log_confirmation(tx, runtime.vault, wall, caller))
-    await trust_wall_clock(runtime, caller.actor.name or "an owner")
+    await runtime.db.write(lambda tx: log_confirmation(tx, runtime.vault, wall, author))
+    await trust_wall_clock(runtime, author.actor.name or "an owner")
 
 
 async def log_confirmation(tx: Transaction, vault: Vault, wall: Instant, author: Author) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -48,11 +49,11 @@ async def refresh(runtime: Runtime) -> int:
     return number
 
 
-async def log_changes(runtime: Runtime, caller: Author, by: ChangedBy = BY_ITSELF) -> None:
+async def log_changes(runtime: Runtime, author: Author, by: ChangedBy = BY_ITSELF) -> None:
     """Enter the changes that the journal beside the keys records and the administrative audit log does not have yet.
 
     The keys are files, so no transaction covers both them and the log. After a crash between the two, the next
-    start or hour enters what is missing. Changes by `by` are entered as acts of `caller`. If two people change
+    start or hour enters what is missing. Changes by `by` are entered as acts of `author`. If two people change
     the seal at the same time, one call may enter the changes of both.
     """
     history = await asyncio.to_thread(runtime.keyring.read_history)
@@ -65,7 +66,7 @@ async def log_changes(runtime: Runtime, caller: Author, by: ChangedBy = BY_ITSEL
         for number, change in changes:
             if number > entered:
                 is_theirs = (change.who, change.ip) == (by.who, by.ip)
-                who = caller if is_theirs else Author(Actor("system"), Origin(change.ip))
+                who = author if is_theirs else Author(Actor("system"), Origin(change.ip))
                 data = {
                     "number": number,
                     "act": change.deed,
@@ -109,72 +110,79 @@ async def may_change_seal(runtime: Runtime, organisation: Organisation) -> bool:
     return first is not None and first.id == organisation.id
 
 
-async def _require_may_change(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
-    """Raise `insufficient_scope` unless the caller may change the seal.
+@dataclass(frozen=True, slots=True)
+class SealEditor:
+    """The member who changes the seal: their organisation, their role in it, and the author of the log entry."""
+
+    organisation: Organisation
+    role: MemberRole
+    author: Author
+
+    @property
+    def changed_by(self) -> ChangedBy:
+        """Return the member and their IP address, as the history of certificates records them."""
+        actor = self.author.actor
+        return ChangedBy(f"{actor.name} <{actor.email}>", self.author.origin.ip)
+
+
+async def _require_may_change(runtime: Runtime, editor: SealEditor) -> None:
+    """Raise `insufficient_scope` unless the member may change the seal.
 
     Only an owner of the first organisation may, and nobody if the configuration names the seal.
     """
-    if not has_permission(role, Permission.OWN):
+    if not has_permission(editor.role, Permission.OWN):
         raise Problem("insufficient_scope", "Only an owner changes the seal.")
-    if not await may_change_seal(runtime, organisation):
+    if not await may_change_seal(runtime, editor.organisation):
         raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
     if runtime.keyring.authority.origin == "configured":
         raise Problem("insufficient_scope", "The seal stands in the configuration of this server.")
 
 
 async def upload(
-    runtime: Runtime,
-    organisation: Organisation,
-    role: MemberRole,
-    files: Sequence[tuple[str, bytes]],
-    passphrase: str,
-    by: ChangedBy,
-    caller: Author,
+    runtime: Runtime, editor: SealEditor, files: Sequence[tuple[str, bytes]], passphrase: str
 ) -> tuple[str, ...]:
     """Seal with the uploaded files from now on. Raises `insufficient_scope`.
 
     Return the objections as sentences with their remedies. If there are any, nothing changes.
     """
-    await _require_may_change(runtime, organisation, role)
+    await _require_may_change(runtime, editor)
     now = runtime.clock.now()
     try:
         material, source = await asyncio.to_thread(open_upload, files, passphrase or None)
         found = examine_material(material, to_datetime(now), source)
         if problems := (*found.problems, *([found.dates] if found.dates else ())):
             return problems
-        tried = await setup_checks.try_certificate(runtime, organisation, material.credential)
+        tried = await setup_checks.try_certificate(runtime, editor.organisation, material.credential)
         if not tried.fine:
             return (f"A practice page could not be sealed with it; choose another one. {tried.words}",)
-        before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, by)
+        before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, editor.changed_by)
     except AuthorityError as error:
         return error.problems
-    await _finish_change(runtime, before, after, by, caller)
+    await _finish_change(runtime, before, after, editor)
     return ()
 
 
-async def go_back(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Author
-) -> None:
+async def go_back(runtime: Runtime, editor: SealEditor) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
-    await _require_may_change(runtime, organisation, role)
-    before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), by)
-    await _finish_change(runtime, before, after, by, caller)
+    await _require_may_change(runtime, editor)
+    before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), editor.changed_by)
+    await _finish_change(runtime, before, after, editor)
 
 
-async def make_anew(
-    runtime: Runtime, organisation: Organisation, role: MemberRole, by: ChangedBy, caller: Author
-) -> None:
+async def make_anew(runtime: Runtime, editor: SealEditor) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
-    await _require_may_change(runtime, organisation, role)
+    await _require_may_change(runtime, editor)
     make = runtime.keyring.make_anew
-    before, after = await asyncio.to_thread(make, organisation.name, runtime.clock.now(), by)
-    await _finish_change(runtime, before, after, by, caller)
+    before, after = await asyncio.to_thread(
+        make, editor.organisation.name, runtime.clock.now(), editor.changed_by
+    )
+    await _finish_change(runtime, before, after, editor)
 
 
 async def _finish_change(
-    runtime: Runtime, before: SealAuthority, after: SealAuthority, by: ChangedBy, caller: Author
+    runtime: Runtime, before: SealAuthority, after: SealAuthority, editor: SealEditor
 ) -> None:
     """Log and enter a change that a member made."""
-    log.warning("%s changed the seal certificate", by.who)
+    log.warning("%s changed the seal certificate", editor.changed_by.who)
     await apply_change(runtime, before, after)
-    await log_changes(runtime, caller, by)
+    await log_changes(runtime, editor.author, editor.changed_by)

@@ -11,11 +11,10 @@ from starlette.responses import Response
 
 from esign.actions.sealing import seal_levels
 from esign.actions.server import seal_certificates, setup_checks
+from esign.actions.server.seal_certificates import SealEditor
 from esign.actions.server.setup_checks import CheckResult
-from esign.authority import AuthorityError, ChangedBy
-from esign.core.actor import Author, Mode
-from esign.core.people.account import Organisation
-from esign.core.people.member import MemberRole
+from esign.authority import AuthorityError
+from esign.core.actor import Mode
 from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
 from esign.web.office.frame.call import OfficeCall
@@ -27,7 +26,7 @@ SHOWN = 10  # latest changes of the certificate
 NAME = 80
 UNPROCESSABLE = 422
 
-Deed = Callable[[Runtime, Organisation, MemberRole, ChangedBy, Author], Awaitable[None]]
+Deed = Callable[[Runtime, SealEditor], Awaitable[None]]
 
 
 async def show(call: OfficeCall) -> Response:
@@ -106,15 +105,7 @@ async def upload(call: OfficeCall) -> Response:
         raise FormError({"file": "No file was chosen."})
     files = [(file.name[-NAME:], file.content) for file in call.files]
     passphrase = call.form.get("passphrase", "")
-    problems = await seal_certificates.upload(
-        call.runtime,
-        signed.organisation,
-        signed.member.role,
-        files,
-        passphrase,
-        name_changer(call),
-        call.author,
-    )
+    problems = await seal_certificates.upload(call.runtime, make_editor(call), files, passphrase)
     if not problems:
         return call.redirect_to(find_way_back(call), "seal-uploaded")
     page = render_upload(call, problems)
@@ -156,19 +147,13 @@ async def change_certificate(call: OfficeCall, deed: Deed, word: str) -> Respons
     """Carry out a change of the certificate, and redirect with a message; raise `Wrong` if it is not possible."""
     call.tries.count("seal certificate", call.signed_in.user.id, call.origin.ip)
     try:
-        await deed(
-            call.runtime,
-            call.signed_in.organisation,
-            call.signed_in.member.role,
-            name_changer(call),
-            call.author,
-        )
+        await deed(call.runtime, make_editor(call))
     except AuthorityError as error:
         raise FormError({"": str(error)}) from None
     return call.redirect_to(find_way_back(call), word)
 
 
-def name_changer(call: OfficeCall) -> ChangedBy:
-    """Return the user and their IP address, as the history of certificates records them."""
-    user = call.signed_in.user
-    return ChangedBy(f"{user.name} <{user.email}>", call.origin.ip)
+def make_editor(call: OfficeCall) -> SealEditor:
+    """Return the user as the one who changes the seal."""
+    signed = call.signed_in
+    return SealEditor(signed.organisation, signed.member.role, call.author)
