@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from esign.actions.people import one_time_links, sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.app import App, open_runtime
 from esign.config import Config, ServerSettings, StorageSettings
 from esign.core.actor import Origin
@@ -64,7 +65,7 @@ async def signed_in(runtime: Runtime) -> str:
         await members.add(tx, member)
 
     await runtime.db.write(write)
-    token, _ = await sessions.begin_session(runtime, user, ORGANISATION, Stage.WHOLE, Origin())
+    token, _ = await sessions.begin_session(runtime, user, ORGANISATION, Stage.WHOLE, SignInRequest(Origin()))
     return token
 
 

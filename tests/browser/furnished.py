@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from esign.actions.people import one_time_links, sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.state import lifecycle
@@ -67,7 +68,9 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
 
     await runtime.db.write(write)
     origin = Origin("127.0.0.1", None)
-    token, session = await sessions.begin_session(runtime, user, organisation.id, Come.WHOLE, origin)
+    token, session = await sessions.begin_session(
+        runtime, user, organisation.id, Come.WHOLE, SignInRequest(origin)
+    )
     signed = await sessions.find_signed_in(runtime, session)
     assert signed and await sessions.switch_organisation(runtime, signed, organisation.id, mode)
     return token

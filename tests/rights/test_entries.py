@@ -20,7 +20,7 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions.base.caller import Caller
+from esign.actions.base.caller import Caller, UserCaller
 from esign.actions.people import api_keys, one_time_links, second_factor, users
 from esign.actions.people.accounts import KeyWish
 from esign.core import actor
@@ -293,7 +293,7 @@ class Owner:
         [session, *_] = await sessions.find(self.office.runtime.db, user.id, self.office.clock.now(), 1)
         code = code_of(self.office, secret)
         assert await second_factor.enable(
-            self.office.runtime, user, secret, code, keep=session.id, origin=Origin("127.0.0.1")
+            self.office.runtime, UserCaller(user, Origin("127.0.0.1"), session.id), secret, code
         )
         self.office.clock.advance(seconds=30)
         return secret

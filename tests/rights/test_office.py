@@ -8,7 +8,7 @@ import pyotp
 import pytest
 import pytest_asyncio
 
-from esign.actions.base.caller import Caller
+from esign.actions.base.caller import Caller, UserCaller
 from esign.actions.people import api_keys, second_factor
 from esign.actions.people.accounts import KeyWish
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
@@ -77,7 +77,7 @@ async def people(office: Office) -> People:
 async def guard(office: Office, user: User) -> None:
     """Set up a second factor, as its page does."""
     code = pyotp.TOTP(SECRET).at(office.clock.now() // SECOND)
-    assert await second_factor.enable(office.runtime, user, SECRET, code, keep="", origin=Origin())
+    assert await second_factor.enable(office.runtime, UserCaller(user, Origin()), SECRET, code)
 
 
 def next_code(office: Office) -> str:

@@ -1,10 +1,11 @@
-"""Names who asks for an action. Each entrance builds one `Caller` for a request and passes it on."""
+"""Names who asks for an action. An entrance builds one such value for a request and passes it on."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.actor import Author, Owner
+from esign.core.actor import Author, Origin, Owner
+from esign.core.people.user import User
 from esign.store.engine.database import Transaction
 
 StoreAnswer = Callable[[Transaction, Any], Awaitable[None]]
@@ -27,3 +28,15 @@ class Caller:
         """Store the answer that `result` makes, in the transaction of the effect, if the request may be repeated."""
         if self.store_answer is not None:
             await self.store_answer(tx, result)
+
+
+@dataclass(frozen=True, slots=True)
+class UserCaller:
+    """A user who changes their own account, whatever organisations they belong to, and from where.
+
+    `session_id` names the session of the request: it goes on where a change ends the others.
+    """
+
+    user: User
+    origin: Origin
+    session_id: str = ""

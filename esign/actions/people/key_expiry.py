@@ -1,5 +1,7 @@
 """API keys that end soon: notifies their administrators, and revokes unused keys if the configuration says so."""
 
+from dataclasses import dataclass
+
 from esign.actions.base import audit_log
 from esign.actions.mail import notices
 from esign.core.actor import PROGRAM
@@ -23,9 +25,8 @@ async def tell_expiring(runtime: Runtime) -> int:
             if days is None:
                 return False
             assert key.expires_at is not None
-            if told := await queue_key_notice(
-                runtime, tx, key, "key_expiring", f"{key.id}:{days}", key.expires_at
-            ):
+            notice = KeyNotice("key_expiring", f"{key.id}:{days}", key.expires_at)
+            if told := await queue_key_notice(runtime, tx, key, notice):
                 await api_keys.note_expiry(tx, key.id, days)
             return told
 
@@ -54,9 +55,8 @@ async def revoke_unused(runtime: Runtime) -> int:
                 entry = audit_log.make_revocation_entry(key, now, "unused")
                 await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, entry)
                 return revoked
-            if told := await queue_key_notice(
-                runtime, tx, key, "key_unused", f"{key.id}:{now}", step.ends_at
-            ):
+            notice = KeyNotice("key_unused", f"{key.id}:{now}", step.ends_at)
+            if told := await queue_key_notice(runtime, tx, key, notice):
                 await api_keys.note_unused(tx, key.id, step.notice, now)
             return told
 
@@ -66,9 +66,16 @@ async def revoke_unused(runtime: Runtime) -> int:
     return count
 
 
-async def queue_key_notice(
-    runtime: Runtime, tx: Transaction, key: ApiKey, letter: str, name: str, ends_at: Instant
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class KeyNotice:
+    """A notice about a key: its letter, the name under which it is queued once, and when the key ends."""
+
+    letter: str
+    name: str
+    ends_at: Instant
+
+
+async def queue_key_notice(runtime: Runtime, tx: Transaction, key: ApiKey, notice: KeyNotice) -> bool:
     """Queue a notice about the key.
 
     Return False if there is nobody to notify: then the key is not revoked later either.
@@ -76,6 +83,8 @@ async def queue_key_notice(
     organisation = await organisations.get(tx, key.organisation_id)
     if not await notices.list_administrators(tx, organisation):
         return False
-    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint, "ends_at": ends_at}
-    await notices.queue_for_administrators(runtime, tx, key.organisation_id, key.mode, letter, name, facts)
+    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint, "ends_at": notice.ends_at}
+    await notices.queue_for_administrators(
+        runtime, tx, key.organisation_id, key.mode, notice.letter, notice.name, facts
+    )
     return True

@@ -3,7 +3,7 @@
 A link opens a page on which the person chooses a password. Only sending that page uses up the link.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from esign.actions.base import audit_log, printable_text
@@ -142,14 +142,20 @@ async def find_invitation(runtime: Runtime, token: str) -> PendingInvitation | N
     return PendingInvitation(member, organisation.name, await users.find(runtime.db, member.email))
 
 
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """What an invited person gives: a name, which only a new account takes, and a password.
+
+    `lane` is that of their browser, if it is known, in the queue for password hashing.
+    """
+
+    name: str
+    password: str = field(repr=False)
+    lane: str | None = None
+
+
 async def join(
-    runtime: Runtime,
-    token: str,
-    invited: PendingInvitation,
-    name: str,
-    password: str,
-    origin: Origin,
-    device: str | None = None,
+    runtime: Runtime, token: str, invited: PendingInvitation, given: Newcomer, origin: Origin
 ) -> User | None:
     """Let an invited person join, and return the user. Raises `not_found` if the link was used meanwhile.
 
@@ -157,13 +163,15 @@ async def join(
     one.
     """
     now, known = runtime.clock.now(), invited.user
-    lane = build_known_lane(device or invited.member.id)
+    lane = build_known_lane(given.lane or invited.member.id)
     if known is not None:
-        fits = await runtime.passwords.is_password(known.password, password, lane)
+        fits = await runtime.passwords.is_password(known.password, given.password, lane)
         if not fits or known.disabled_at is not None:
             await audit_log.log_failure(runtime, known, "password", origin)
             return None
-    user = known or make_user(invited.member.email, name, now, await runtime.passwords.hash(password, lane))
+    user = known or make_user(
+        invited.member.email, given.name, now, await runtime.passwords.hash(given.password, lane)
+    )
 
     async def write(tx: Transaction) -> None:
         subject = await tickets.use(tx, Errand.INVITATION, token, now)

@@ -6,9 +6,9 @@ import pyotp
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import UserCaller
 from esign.actions.base.stored_codes import normalise_digits
 from esign.actions.mail import notices
-from esign.core.actor import Origin
 from esign.core.instant import SECOND, Instant
 from esign.core.people.user import User
 from esign.runtime import Runtime
@@ -39,15 +39,12 @@ def find_step(secret: str, code: str, now: Instant) -> int | None:
     return fitting[0] if fitting else None
 
 
-async def enable(
-    runtime: Runtime, user: User, secret: str, code: str, keep: str, *, origin: Origin
-) -> list[str] | None:
+async def enable(runtime: Runtime, caller: UserCaller, secret: str, code: str) -> list[str] | None:
     """Enable the second factor, and return the recovery codes, which are shown only this once.
 
-    Every session but `keep` ends, because the others gave no code. Return None if the code does not belong to
-    the secret.
+    The other sessions end, because they gave no code. Return None if the code does not belong to the secret.
     """
-    now = runtime.clock.now()
+    user, now = caller.user, runtime.clock.now()
     step = find_step(secret, code, now)
     if step is None:
         return None
@@ -58,43 +55,43 @@ async def enable(
         await users.require_same(tx, user)
         await users.save_factor(tx, user.id, sealed, step)
         await users.replace_recovery(tx, user.id, [mac_recovery_code(runtime, user.id, one) for one in codes])
-        await sessions.end_all(tx, user.id, keep)
-        await report_change(runtime, tx, user, "member.factor_enabled", "factor_on", origin)
+        await sessions.end_all(tx, user.id, caller.session_id)
+        await report_change(runtime, tx, caller, "member.factor_enabled", "factor_on")
 
     await runtime.db.write(write)
     return codes
 
 
-async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) -> None:
-    """Disable the second factor, so that the password alone signs in. Every session but `keep` ends."""
+async def disable(runtime: Runtime, caller: UserCaller) -> None:
+    """Disable the second factor, so that the password alone signs in. The other sessions end."""
+    user = caller.user
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
         await users.save_factor(tx, user.id, None, 0)
         await users.replace_recovery(tx, user.id, [])
-        await sessions.end_all(tx, user.id, keep)
-        await report_change(runtime, tx, user, "member.factor_disabled", "factor_off", origin)
+        await sessions.end_all(tx, user.id, caller.session_id)
+        await report_change(runtime, tx, caller, "member.factor_disabled", "factor_off")
 
     await runtime.db.write(write)
 
 
-async def report_change(
-    runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin
-) -> None:
+async def report_change(runtime: Runtime, tx: Transaction, caller: UserCaller, act: str, letter: str) -> None:
     """Enter a change of the second factor in the administrative audit log, and notify the user by e-mail."""
-    now = runtime.clock.now()
+    user, origin, now = caller.user, caller.origin, runtime.clock.now()
     await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct(act, now, {}))
     await notices.tell_user_by_first_organisation(tx, runtime.vault, user, letter, origin, now)
 
 
-async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> list[str]:
+async def renew_recovery(runtime: Runtime, caller: UserCaller) -> list[str]:
     """Replace the recovery codes, and return the new ones, which are shown only this once."""
+    user = caller.user
     codes = [make_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
         await users.replace_recovery(tx, user.id, [mac_recovery_code(runtime, user.id, one) for one in codes])
-        await report_change(runtime, tx, user, "member.recovery_codes_renewed", "codes_new", origin)
+        await report_change(runtime, tx, caller, "member.recovery_codes_renewed", "codes_new")
 
     await runtime.db.write(write)
     return codes

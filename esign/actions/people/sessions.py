@@ -39,6 +39,18 @@ class SignedInUser:
     elsewhere: tuple[Organisation, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SignInRequest:
+    """Where a sign-in comes from: its origin, and the token by which the browser is known, if it has one.
+
+    It is `expected` if the user could not do without it, as after joining: then they get no notice.
+    """
+
+    origin: Origin
+    browser: str | None = None
+    expected: bool = False
+
+
 async def sign_in(
     runtime: Runtime, email: str, password: str, origin: Origin, browser: Browser
 ) -> tuple[str, Session] | None:
@@ -56,23 +68,17 @@ async def sign_in(
         await audit_log.log_failure(runtime, user, "password", origin)
         return None
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    return await begin_session(runtime, user, own[0].organisation_id, stage, origin, browser.token)
+    request = SignInRequest(origin, browser.token)
+    return await begin_session(runtime, user, own[0].organisation_id, stage, request)
 
 
 async def begin_session(
-    runtime: Runtime,
-    user: User,
-    organisation_id: str,
-    stage: Stage,
-    origin: Origin,
-    browser: str | None = None,
-    *,
-    expected: bool = False,
+    runtime: Runtime, user: User, organisation_id: str, stage: Stage, request: SignInRequest
 ) -> tuple[str, Session]:
     """Begin a session of a user who has just authenticated, and return its cookie with it.
 
-    The user is notified by e-mail if they have not used the `browser` before, unless the session is `expected`,
-    as after joining. Without a `browser` (programs that sign in) nothing is remembered and no notice is sent.
+    The user is notified by e-mail if they have not used the browser before, unless the sign-in is expected.
+    Without a browser (programs that sign in) nothing is remembered and no notice is sent.
 
     Raises `revision_mismatch` if the password, the second factor or the account has changed meanwhile: a client
     that keeps signing in with the old password must not end up with a session.
@@ -88,8 +94,8 @@ async def begin_session(
         created_at=now,
         seen_at=now,
         proved_at=now,
-        ip=origin.ip,
-        user_agent=origin.user_agent,
+        ip=request.origin.ip,
+        user_agent=request.origin.user_agent,
     )
 
     async def write(tx: Transaction) -> None:
@@ -97,29 +103,22 @@ async def begin_session(
         await sessions.add(tx, token, session)
         if stage is Stage.WHOLE:
             await users.save_seen(tx, user.id, now)
-            await log_sign_in(runtime, tx, user, session, origin, browser, "none", expected=expected)
+            await log_sign_in(runtime, tx, session, request, "none")
 
     await runtime.db.write(write)
     return token, session
 
 
 async def log_sign_in(
-    runtime: Runtime,
-    tx: Transaction,
-    user: User,
-    session: Session,
-    origin: Origin,
-    browser: str | None,
-    factor: str,
-    *,
-    expected: bool = False,
+    runtime: Runtime, tx: Transaction, session: Session, request: SignInRequest, factor: str
 ) -> None:
     """Enter a completed sign-in in the administrative audit log, and notify the user if the browser is new."""
-    now = runtime.clock.now()
+    user, now = await users.get(tx, session.user_id), runtime.clock.now()
+    browser, origin = request.browser, request.origin
     known = browser is not None and await known_browsers.is_known(tx, user.id, browser, now)
     if browser is not None:
         await known_browsers.add(tx, user.id, browser, now)
-        if not known and not expected:
+        if not known and not request.expected:
             await notices.tell_user(
                 tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now
             )
@@ -159,7 +158,7 @@ async def give_factor(
         whole = replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now)
         if not await sessions.renew(tx, whole, after):
             return False
-        await log_sign_in(runtime, tx, user, whole, origin, browser, factor)
+        await log_sign_in(runtime, tx, whole, SignInRequest(origin, browser), factor)
         return True
 
     if await runtime.db.write(write):

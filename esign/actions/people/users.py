@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import UserCaller
 from esign.actions.mail import notices
 from esign.actions.people import members as inviting
 from esign.actions.people.one_time_links import issue_token
-from esign.core.actor import COMMAND, NOWHERE, Origin
+from esign.core.actor import COMMAND, NOWHERE
 from esign.core.errors import Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.people.user import Errand, User
@@ -52,8 +53,9 @@ async def create_invitation(
     return await installation.db.write(write)
 
 
-async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> None:
+async def rename(runtime: Runtime, caller: UserCaller, name: str) -> None:
     """Rename the user, in every organisation that they belong to."""
+    user = caller.user
 
     async def write(tx: Transaction) -> None:
         before = await users.get(tx, user.id)
@@ -63,21 +65,21 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
         await members.rename(tx, user.id, name)
         names = {"name": {"from": before.name, "to": name}, "email": user.email}
         entry = AdminAct("member.changed", runtime.clock.now(), {}, names)
-        await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
+        await audit_log.log_own_act(tx, runtime.vault, user, caller.origin, entry)
 
     await runtime.db.write(write)
 
 
-async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
-    """Set a new password. Every session but `keep` ends, and so does a mailed link for a new password."""
-    now = runtime.clock.now()
+async def change_password(runtime: Runtime, caller: UserCaller, password: str) -> None:
+    """Set a new password. The other sessions end, and so does a mailed link for a new password."""
+    user, origin, now = caller.user, caller.origin, runtime.clock.now()
     hashed = await runtime.passwords.hash(password, build_known_lane(user.id))
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
         await users.save_password(tx, user.id, hashed, now)
         await tickets.drop(tx, Errand.RESET, user.id)
-        await sessions.end_all(tx, user.id, keep)
+        await sessions.end_all(tx, user.id, caller.session_id)
         entry = AdminAct("member.password_changed", now, {"by": "member"})
         await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
         await notices.tell_user_by_first_organisation(

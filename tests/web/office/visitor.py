@@ -13,6 +13,7 @@ import aiohttp
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import one_time_links, sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Origin
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import Stage, User
@@ -177,7 +178,11 @@ class Office:
         own = await organisations.find_by_user(self.runtime.db, user.id)
         visitor = self.visitor()
         visitor.token, _ = await sessions.begin_session(
-            self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")
+            self.runtime,
+            user,
+            own[-1].id,
+            Stage.WHOLE,
+            SignInRequest(Origin("127.0.0.1", "Firefox/132 Linux")),
         )
         assert (await visitor.get("/account")).status == 200
         return visitor

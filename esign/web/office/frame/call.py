@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from esign.actions.base.caller import Caller
+from esign.actions.base.caller import Caller, UserCaller
 from esign.actions.mail.mail_breaker import Outage
 from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
@@ -114,6 +114,11 @@ class OfficeCall:
     def caller(self) -> Caller:
         """Return who asks, and for which organisation and mode."""
         return Caller(self.owner, self.author)
+
+    @property
+    def user_caller(self) -> UserCaller:
+        """Return the user who changes their own account in this session."""
+        return UserCaller(self.signed_in.user, self.origin, self.signed_in.session.id)
 
     @property
     def origin(self) -> Origin:

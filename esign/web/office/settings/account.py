@@ -34,7 +34,7 @@ async def show(call: OfficeCall) -> Response:
 async def rename(call: OfficeCall) -> Response:
     """Change the name of the user."""
     name = check_form(PersonName, call.form).name
-    await users.rename(call.runtime, call.signed_in.user, name, origin=call.origin)
+    await users.rename(call.runtime, call.user_caller, name)
     return call.redirect_to("/account", "name")
 
 
@@ -51,7 +51,7 @@ async def change_password(call: OfficeCall) -> Response:
     password = await choose_password(call, (user.email, user.name), with_totp=user.totp is not None)
     code = call.form["code"] if user.totp is not None else None
     call.cookie = await confirm(call, call.form["current"], code, ("current", "code"))
-    await users.change_password(call.runtime, user, password, call.signed_in.session.id, origin=call.origin)
+    await users.change_password(call.runtime, call.user_caller, password)
     return call.redirect_to("/account", "password-changed")
 
 

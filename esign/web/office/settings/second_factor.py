@@ -44,9 +44,7 @@ async def enable(call: OfficeCall) -> Response:
         raise Problem("invalid_request")
     if not code.strip():
         raise FormError({"code": EMPTY})
-    codes = await second_factor.enable(
-        call.runtime, call.signed_in.user, secret, code, keep=call.signed_in.session.id, origin=call.origin
-    )
+    codes = await second_factor.enable(call.runtime, call.user_caller, secret, code)
     if codes is None:
         raise FormError({"code": WRONG_CODE})
     return call.page("codes", codes=codes, new=True)
@@ -58,16 +56,14 @@ async def renew(call: OfficeCall) -> Response:
         raise Problem("not_found")
     return call.page(
         "codes",
-        codes=await second_factor.renew_recovery(call.runtime, call.signed_in.user, origin=call.origin),
+        codes=await second_factor.renew_recovery(call.runtime, call.user_caller),
         new=False,
     )
 
 
 async def disable(call: OfficeCall) -> Response:
     """Turn the second factor off; every other browser is signed out."""
-    await second_factor.disable(
-        call.runtime, call.signed_in.user, keep=call.signed_in.session.id, origin=call.origin
-    )
+    await second_factor.disable(call.runtime, call.user_caller)
     return call.redirect_to("/account", "factor-off")
 
 

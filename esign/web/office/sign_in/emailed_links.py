@@ -14,7 +14,8 @@ from starlette.responses import Response
 
 from esign.actions.mail import mail_breaker
 from esign.actions.people import one_time_links, sessions
-from esign.actions.people.one_time_links import Founder, PendingInvitation
+from esign.actions.people.one_time_links import Founder, Newcomer, PendingInvitation
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.people.user import Errand, Stage, User
@@ -138,7 +139,7 @@ async def join_with_new_account(call: OfficeCall, token: str, invited: PendingIn
         name, wrong = "", dict(refused.sentences)
     about = (invited.member.email, name, invited.organisation)
     password = await choose_password(call, about, wrong)
-    user = await one_time_links.join(call.runtime, token, invited, name, password, call.origin)
+    user = await one_time_links.join(call.runtime, token, invited, Newcomer(name, password), call.origin)
     assert user is not None, "None only for an incorrect password of an existing account"
     return user
 
@@ -153,7 +154,8 @@ async def join_with_account(call: OfficeCall, token: str, invited: PendingInvita
         raise FormError({"password": EMPTY})
     ip, lane = call.origin.ip, (await call.recognise(email)).lane
     async with call.tries.wait_for_turn(email, ip, lane):
-        user = await one_time_links.join(call.runtime, token, invited, "", password, call.origin, lane)
+        given = Newcomer("", password, lane)
+        user = await one_time_links.join(call.runtime, token, invited, given, call.origin)
     if user is None:
         raise FormError({"password": NOT_YOURS})
     call.tries.forgive_password(email, ip, lane)
@@ -228,9 +230,8 @@ async def begin_session(
     """Begin a session for a user who came through a link; with a second factor, ask for a code first."""
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
     browser = (await call.recognise(user.email)).token
-    new, session = await sessions.begin_session(
-        call.runtime, user, organisation_id, stage, call.origin, browser, expected=True
-    )
+    request = SignInRequest(call.origin, browser, expected=True)
+    new, session = await sessions.begin_session(call.runtime, user, organisation_id, stage, request)
     if stage is Stage.WHOLE:
         call.browser = browser
     await replace_session(call, new, session)

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Stage
@@ -41,7 +42,7 @@ async def enter(office: Office, name: str, role: MemberRole = MemberRole.OWNER) 
     [own] = await organisations.find_by_user(office.runtime.db, user.id)
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(
-        office.runtime, user, own.id, Stage.WHOLE, Origin("127.0.0.1", None)
+        office.runtime, user, own.id, Stage.WHOLE, SignInRequest(Origin("127.0.0.1", None))
     )
     await visitor.get("/account")
     return visitor

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions.people import sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.permission import Permission, has_permission
@@ -54,7 +55,7 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
     assert first
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin_session(
-        office.runtime, user, first.id, stage, Origin("127.0.0.1", None)
+        office.runtime, user, first.id, stage, SignInRequest(Origin("127.0.0.1", None))
     )
     await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")
     return visitor

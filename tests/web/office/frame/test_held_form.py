@@ -6,6 +6,7 @@ from html import unescape
 import pyotp
 import pytest
 
+from esign.actions.base.caller import UserCaller
 from esign.actions.people import second_factor
 from esign.core.actor import Origin
 from esign.core.people.user import IDLE
@@ -57,7 +58,7 @@ async def test_it_waits_for_the_second_factor_as_well(office: Office) -> None:
     user = await office.user_of("ada@example.test")
     totp = pyotp.TOTP(secret := second_factor.new_secret())
     await second_factor.enable(
-        office.runtime, user, secret, totp.at(office.clock.now() // 1000), keep="", origin=Origin()
+        office.runtime, UserCaller(user, Origin()), secret, totp.at(office.clock.now() // 1000)
     )
     office.clock.advance(seconds=30)
     page = await ada.post("/account/name", name="Ada Augusta")

@@ -3,6 +3,7 @@
 import pyotp
 
 from esign.actions.people import sessions
+from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Stage
@@ -77,7 +78,7 @@ async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_si
     for n in range(SHOWN + 1):
         office.clock.advance(milliseconds=1)
         origin = Origin(f"192.0.2.{n}", None)
-        await sessions.begin_session(office.runtime, user, own.id, Stage.WHOLE, origin)
+        await sessions.begin_session(office.runtime, user, own.id, Stage.WHOLE, SignInRequest(origin))
     page = await visitor.get("/account")
     assert page.text.count('/end"') == SHOWN and "This one" in page.said
     assert "192.0.2.50" in page.said and "192.0.2.0 " not in page.said

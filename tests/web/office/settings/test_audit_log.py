@@ -5,6 +5,7 @@ from typing import Any
 import pyotp
 import pytest
 
+from esign.actions.base.caller import UserCaller
 from esign.actions.people import one_time_links, second_factor, users
 from esign.actions.verification.verify_trails import recompute
 from esign.core.actor import Origin
@@ -129,7 +130,7 @@ async def test_a_wrong_code_and_a_wrong_confirmation_are_entered(office: Office)
     user = await office.user("Ada")
     secret = second_factor.new_secret()
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
-    assert await second_factor.enable(office.runtime, user, secret, code, keep="", origin=Origin("192.0.2.1"))
+    assert await second_factor.enable(office.runtime, UserCaller(user, Origin("192.0.2.1")), secret, code)
     office.clock.advance(seconds=30)
     ada = office.visitor()
     await ada.sign_in("ada@example.test")
@@ -149,7 +150,7 @@ async def test_what_is_done_in_two_organisations_stands_in_both_logs(office: Off
     user = await office.user("Ada")
     other = await store_organisation(office.runtime.db, an_organisation(id="org_two"))
     await office.user("Ada", MemberRole.MEMBER, other.id)
-    await users.change_password(office.runtime, user, NEW, keep="", origin=Origin())
+    await users.change_password(office.runtime, UserCaller(user, Origin()), NEW)
     rows = await office.runtime.db.all(
         "SELECT document_id FROM audit WHERE type = 'member.password_changed' ORDER BY document_id"
     )
@@ -167,10 +168,10 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
     user = await office.user_of("ada@example.test")
     secret, where = second_factor.new_secret(), Origin("192.0.2.9")
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
-    assert await second_factor.enable(office.runtime, user, secret, code, keep="", origin=where)
+    assert await second_factor.enable(office.runtime, UserCaller(user, where), secret, code)
     user = await office.user_of("ada@example.test")
-    await second_factor.renew_recovery(office.runtime, user, origin=where)
-    await second_factor.disable(office.runtime, user, keep="", origin=where)
+    await second_factor.renew_recovery(office.runtime, UserCaller(user, where))
+    await second_factor.disable(office.runtime, UserCaller(user, where))
     assert (await types(office))[:4] == [
         "member.factor_disabled",
         "member.recovery_codes_renewed",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pyotp
 import pytest
 
+from esign.actions.base.caller import UserCaller
 from esign.actions.people import one_time_links, second_factor
 from esign.core.actor import Origin
 from esign.core.instant import DAY, MINUTE
@@ -189,7 +190,7 @@ async def test_whoever_has_a_second_factor_gives_it_here_as_well(office: Office)
     user = await office.user("Bo", MemberRole.OWNER, other.id)
     secret = second_factor.new_secret()
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
-    assert await second_factor.enable(office.runtime, user, secret, code, keep="", origin=Origin())
+    assert await second_factor.enable(office.runtime, UserCaller(user, Origin()), secret, code)
     visitor, path = office.visitor(), await invited(office)
     assert (await visitor.post(path, password=PASSWORD)).to == "/sign-in/code"
     assert (await visitor.get("/account")).to.startswith("/sign-in")

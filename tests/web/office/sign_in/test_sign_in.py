@@ -9,7 +9,9 @@ import pyotp
 import pytest
 from starlette.responses import Response
 
+from esign.actions.base.caller import UserCaller
 from esign.actions.people import known_browsers, second_factor, sessions, users
+from esign.actions.people.sessions import SignInRequest
 from esign.config import Config
 from esign.core.actor import Origin
 from esign.core.errors import Problem
@@ -31,7 +33,7 @@ async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]
     secret = second_factor.new_secret()
     totp = pyotp.TOTP(secret)
     codes = await second_factor.enable(
-        office.runtime, user, secret, totp.at(office.clock.now() // 1000), keep="", origin=Origin()
+        office.runtime, UserCaller(user, Origin()), secret, totp.at(office.clock.now() // 1000)
     )
     assert codes
     office.clock.advance(seconds=30)
@@ -404,7 +406,7 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
     async def enabled(user: User) -> None:
         secret = second_factor.new_secret()
         assert await second_factor.enable(
-            office.runtime, user, secret, pyotp.TOTP(secret).at(now // 1000), keep="", origin=Origin()
+            office.runtime, UserCaller(user, Origin()), secret, pyotp.TOTP(secret).at(now // 1000)
         )
 
     async def disabled(user: User) -> None:
@@ -415,13 +417,15 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
         [own] = await members.find_by_user(db, before.id)
         await change(before)
         with pytest.raises(Problem, match="revision_mismatch"):
-            await sessions.begin_session(office.runtime, before, own.organisation_id, Stage.WHOLE, Origin())
-        with pytest.raises(Problem, match="revision_mismatch"):
-            await users.change_password(
-                office.runtime, before, "seven violet tractors hum", keep="", origin=Origin()
+            await sessions.begin_session(
+                office.runtime, before, own.organisation_id, Stage.WHOLE, SignInRequest(Origin())
             )
         with pytest.raises(Problem, match="revision_mismatch"):
-            await second_factor.disable(office.runtime, before, keep="", origin=Origin())
+            await users.change_password(
+                office.runtime, UserCaller(before, Origin()), "seven violet tractors hum"
+            )
+        with pytest.raises(Problem, match="revision_mismatch"):
+            await second_factor.disable(office.runtime, UserCaller(before, Origin()))
 
 
 async def test_a_password_given_again_wakes_no_session_that_has_ended_and_leaves_one_where_it_is(
