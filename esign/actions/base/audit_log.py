@@ -8,6 +8,7 @@ was set up first.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from esign.actions.base.caller import Caller
 from esign.core.actor import Actor, Author, Origin
 from esign.core.document.audit import AuditEntry
 from esign.core.document.state.outcome import Event
@@ -40,6 +41,11 @@ async def log(tx: Transaction, vault: Vault, organisation_id: str, author: Autho
     """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
     fact = Event(act.type, act.at, author.actor, None, author.origin, act.data, act.detail)
     await outcomes.log(tx, organisation_id, fact, vault)
+
+
+async def log_act(tx: Transaction, vault: Vault, caller: Caller, act: AdminAct) -> None:
+    """Enter an act of the caller in the log of their organisation. Otherwise like `log`."""
+    await log(tx, vault, caller.owner.organisation_id, caller.author, act)
 
 
 async def log_of_installation(tx: Transaction, vault: Vault, author: Author, act: AdminAct) -> None:

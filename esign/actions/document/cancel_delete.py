@@ -1,8 +1,8 @@
 """Cancels documents, deletes them, and retries failed seals."""
 
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import check_revision, perform_transition
-from esign.actions.document.documents import make_finder
+from esign.actions.base.transition import check_revision
+from esign.actions.document.documents import change_own
 from esign.core.actor import PROGRAM
 from esign.core.document import retention
 from esign.core.document.document import Document
@@ -25,8 +25,7 @@ async def cancel(
     def decide(document: Document) -> Outcome:
         return cancel_delete.cancel(document, reason, notify, caller.author, now)
 
-    find = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, find, decide, outcomes.save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, outcomes.save)
 
 
 async def delete(runtime: Runtime, caller: Caller, document_id: str) -> Document:
@@ -42,9 +41,7 @@ async def delete(runtime: Runtime, caller: Caller, document_id: str) -> Document
         retention.require_unlocked(document, organisation, runtime.clock.read_settled_time())
         return cancel_delete.delete(document, caller.author, now)
 
-    return await perform_transition(
-        runtime, make_finder(caller.owner, document_id), decide, erase, caller.keep
-    )
+    return await change_own(runtime, caller, document_id, decide, erase)
 
 
 async def delete_due(runtime: Runtime, document_id: str) -> bool:
@@ -77,5 +74,4 @@ async def retry_seal(runtime: Runtime, caller: Caller, document_id: str) -> Docu
     def decide(document: Document) -> Outcome:
         return cancel_delete.retry_seal(document, caller.author, now)
 
-    find = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, find, decide, outcomes.save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, outcomes.save)

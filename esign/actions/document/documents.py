@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from esign.actions.base import printable_text, quota
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import Find, check_revision, perform_transition
+from esign.actions.base.transition import Decide, Find, R, Save, check_revision, perform_transition
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Owner
@@ -146,6 +146,12 @@ async def check_ready(runtime: Runtime, draft: Document) -> None:
     """Raise `document_not_ready` naming what the draft lacks and which texts cannot be printed."""
     if details := [*lifecycle.find_missing(draft), *await printable_text.find_problems(runtime, draft)]:
         raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
+
+
+async def change_own(runtime: Runtime, caller: Caller, document_id: str, decide: Decide, save: Save[R]) -> R:
+    """Perform a transition of a document of the caller, keep the answer, and return what `save` returns."""
+    find = make_finder(caller.owner, document_id)
+    return await perform_transition(runtime, find, decide, save, caller.keep)
 
 
 def make_finder(owner: Owner, document_id: str) -> Find:

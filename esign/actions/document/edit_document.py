@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from esign.actions.base import printable_text
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import Save, check_revision, perform_transition
+from esign.actions.base.transition import Save, check_revision
 from esign.actions.document import upload
-from esign.actions.document.documents import check_placement, get, make_finder
+from esign.actions.document.documents import change_own, check_placement, get
 from esign.actions.document.upload import Source
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Recipient, Status
@@ -93,8 +93,7 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
             outcome = await drop_repeated_events(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)
 
-    found = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, found, decide, save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, save)
 
 
 async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:
@@ -194,8 +193,7 @@ async def change_recipient(
     if current.status is Status.SENT:
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
         await printable_text.check_texts(runtime, texts, current.organisation_id)
-    found = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, found, decide, make_save(recipient_id), caller.keep)
+    return await change_own(runtime, caller, document_id, decide, make_save(recipient_id))
 
 
 async def change_recipients(
@@ -209,9 +207,7 @@ async def change_recipients(
         editing.check_may_change(document, ("recipients",))
         return editing.edit(document, {"recipients": recipients(document)}, caller.author, now)
 
-    return await perform_transition(
-        runtime, make_finder(caller.owner, document_id), decide, save, caller.keep
-    )
+    return await change_own(runtime, caller, document_id, decide, save)
 
 
 def make_save(recipient_id: str) -> Save[Recipient]:

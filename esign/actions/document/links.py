@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import perform_transition
-from esign.actions.document.documents import make_finder
+from esign.actions.document.documents import change_own
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
@@ -59,5 +58,4 @@ async def issue_link(
         await signing_links.add(tx, token, link, now, ends_at(before))
         return IssuedLink(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
 
-    found = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, found, decide, save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, save)

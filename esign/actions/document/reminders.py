@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 from esign.actions.base import quota
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import perform_transition
-from esign.actions.document.documents import get, make_finder
+from esign.actions.document.documents import change_own, get
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
@@ -91,5 +90,4 @@ async def remind_by_hand(
 
     decide(await get(runtime, caller.owner, document_id))
     await quota.check_mails(runtime, runtime.db, caller.owner.organisation_id)
-    found = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, found, decide, save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, save)

@@ -197,7 +197,7 @@ async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template
         await templates.delete(tx, template.id)
         await announce_event(tx, "template.deleted", template, now)
         act = AdminAct("template.deleted", now, {"templateId": template.id, "mode": template.mode.value})
-        await audit_log.log(tx, runtime.vault, template.organisation_id, caller.author, act)
+        await audit_log.log_act(tx, runtime.vault, caller, act)
         await caller.keep(tx, template)
         return template
 

@@ -54,7 +54,7 @@ async def log_export(runtime: Runtime, caller: Caller, wanted: Sequence[Document
     act = AdminAct("documents.exported", now, {"documents": ids, "mode": owner.mode.value})
 
     async def write(tx: Transaction) -> None:
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, act)
+        await audit_log.log_act(tx, runtime.vault, caller, act)
 
     await runtime.db.write(write)
 

@@ -135,7 +135,7 @@ async def add_key(installation: Installation, caller: Caller, wish: KeyWish) -> 
         await caller.keep(tx, key)
         await api_keys.add(tx, key, api_key.hash_key(text))
         entry = AdminAct("api_key.created", now, audit_log.describe_key(key), {"name": key.name})
-        await audit_log.log(tx, vault, organisation.id, caller.author, entry)
+        await audit_log.log_act(tx, vault, caller, entry)
         # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
         if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
             await notices.tell_owners_of_key(tx, vault, key, caller.author, now)

@@ -60,7 +60,7 @@ async def rename(runtime: Runtime, caller: Caller, key_id: str, name: str | None
             names = {"name": {"from": key.name, "to": name}}
             now = runtime.clock.now()
             entry = AdminAct("api_key.renamed", now, audit_log.describe_key(key), names)
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+            await audit_log.log_act(tx, runtime.vault, caller, entry)
             key = replace(key, name=name)
         await caller.keep(tx, key)
         return key
@@ -80,7 +80,7 @@ async def revoke(runtime: Runtime, caller: Caller, key_id: str) -> str:
         await api_keys.revoke(tx, key_id, now)
         if key.revoked_at is None:
             entry = audit_log.make_revocation_entry(key, now, "by hand")
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+            await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, key_id)
 
     await runtime.db.write(write)

@@ -79,7 +79,7 @@ async def invite(runtime: Runtime, caller: Caller, email: str, name: str, role: 
         await members.add(tx, member)
         await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member, now)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, member)
 
     await runtime.db.write(write)
@@ -109,7 +109,7 @@ async def invite_again(runtime: Runtime, caller: Caller, member_id: str) -> Memb
         require_may_change(await find_role(tx, caller), member.role, member.role)
         await one_time_links.invite(runtime, tx, member, now)
         entry = make_invitation_entry(member, now, again=True)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         return member
 
     invited = await runtime.db.write(write)
@@ -129,7 +129,7 @@ async def issue_link(runtime: Runtime, caller: Caller, member_id: str) -> tuple[
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
         entry = make_invitation_entry(member, now, again=True, link_shown=True)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         return member, await one_time_links.hand_over_link(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
@@ -175,7 +175,7 @@ async def change(
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
             await one_time_links.invite(runtime, tx, after, now)
             entry = make_invitation_entry(after, now, again=True)
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+            await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, after)
         return after
 
@@ -224,7 +224,7 @@ async def remove(runtime: Runtime, caller: Caller, member_id: str, *, revoke_key
         for key in keys if revoke_keys else ():
             await api_keys.revoke(tx, key.id, now)
             revoked = audit_log.make_revocation_entry(key, now, "member removed")
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, revoked)
+            await audit_log.log_act(tx, runtime.vault, caller, revoked)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
         removal = Removal(member_id, tuple(keys))
@@ -234,7 +234,7 @@ async def remove(runtime: Runtime, caller: Caller, member_id: str, *, revoke_key
             "revokedApiKeys": [key.id for key in keys if revoke_keys],
         }
         entry = AdminAct("member.removed", now, data, {"name": member.name, "email": member.email})
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, removal)
         return removal
 

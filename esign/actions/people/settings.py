@@ -72,7 +72,7 @@ async def change(runtime: Runtime, caller: Caller, changes: Mapping[str, Any]) -
         after = fill_settings(runtime, replace(before, **wanted))
         await organisations.save(tx, after.organisation)
         if (entry := make_change_entry(before, after.organisation, runtime.clock.now())) is not None:
-            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller.author, entry)
+            await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, after)
         return after
 

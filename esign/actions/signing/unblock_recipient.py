@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from esign.actions.base.caller import Caller
-from esign.actions.base.transition import perform_transition
-from esign.actions.document.documents import make_finder
+from esign.actions.document.documents import change_own
 from esign.core.document import challenge as rules
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient, Status
@@ -60,8 +59,7 @@ async def unblock(runtime: Runtime, caller: Caller, document_id: str, recipient_
         await outcomes.record(tx, document.id, (event,), vault)
         return UnblockResult(recipient_id, unblocked=True)
 
-    found = make_finder(caller.owner, document_id)
-    return await perform_transition(runtime, found, decide, save, caller.keep)
+    return await change_own(runtime, caller, document_id, decide, save)
 
 
 def make_wait_error(wait: Millis) -> Problem:

@@ -70,7 +70,7 @@ async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> Creat
         if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
         entry = make_entry("webhook.created", now, webhook, {"events": list(webhook.events)})
-        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         await webhooks.add(tx, webhook)
         await caller.keep(tx, created)
 
@@ -169,7 +169,7 @@ async def change(runtime: Runtime, caller: Caller, webhook_id: str, changes: Web
             tx.wake_workers()  # to read the webhook again for the deliveries that they have claimed
             data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
             entry = make_entry("webhook.changed", now, webhook, data)
-            await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+            await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, webhook)
         return webhook
 
@@ -186,7 +186,7 @@ async def delete(runtime: Runtime, caller: Caller, webhook_id: str) -> str:
         await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
         await deliveries.drop(tx, webhook_id)
         entry = make_entry("webhook.deleted", now, webhook, {})
-        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, webhook_id)
 
     await runtime.db.write(write)
@@ -223,7 +223,7 @@ async def rotate(runtime: Runtime, caller: Caller, webhook_id: str, hours: int) 
         )
         await webhooks.save(tx, [webhook])
         entry = make_entry("webhook.secret_rotated", now, webhook, {"graceHours": hours})
-        await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller.author, entry)
+        await audit_log.log_act(tx, runtime.vault, caller, entry)
         await caller.keep(tx, rotated)
 
     await runtime.db.write(write)
