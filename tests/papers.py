@@ -15,7 +15,7 @@ from typing import Any
 import pypdfium2
 from PIL import Image, ImageDraw
 
-from esign.actions.sealing.certificate_page import gather_facts
+from esign.actions.sealing.certificate_page import CertificateSource, gather_facts
 from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.document import audit, consent
 from esign.core.document.document import Document, Ink, Recipient, Role
@@ -157,10 +157,8 @@ def told(story: Story, language: str) -> dict[str, Any]:
     organisation = an_organisation(
         name="Northlight", colour="#0f6b78", locale=language, time_zone="Europe/Berlin"
     )
-    pictures = {"stroke": a_stroke()}
-    found = gather_facts(
-        "https://sign.example.com", story.document, organisation, story.lines, pictures, story.now
-    )
+    source = CertificateSource(story.document, organisation, story.lines, {"stroke": a_stroke()})
+    found = gather_facts(source, "https://sign.example.com", story.now)
     return {**found, "seal": SEAL, "attached": True}
 
 

@@ -1,6 +1,7 @@
 """Gathers the facts of the certificate page from a document and its audit trail, as the page's templates read them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -30,16 +31,20 @@ def cut_after_last_act(trail: list[AuditEntry]) -> list[AuditEntry]:
     return trail[:last]
 
 
-def gather_facts(
-    base_url: str,
-    document: Document,
-    organisation: Organisation,
-    trail: list[AuditEntry],
-    pictures: Mapping[str, bytes],
-    now: Instant,
-    logo: Mapping[str, object] | None = None,
-) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class CertificateSource:
+    """What the certificate page is made from. `pictures` maps SHA-256 hashes of signatures to PNG files."""
+
+    document: Document
+    organisation: Organisation
+    trail: list[AuditEntry]
+    pictures: Mapping[str, bytes]
+    logo: Mapping[str, object] | None = None
+
+
+def gather_facts(source: CertificateSource, base_url: str, now: Instant) -> dict[str, object]:
     """Return the data of the page. Times are in the time zone of the organisation."""
+    document, organisation, trail = source.document, source.organisation, source.trail
     zone = ZoneInfo(organisation.time_zone)
 
     def local(at: Instant | None) -> str | None:
@@ -52,7 +57,7 @@ def gather_facts(
         "lang": choose_language(document.locale, organisation.locale).tag,
         "mode": document.mode.value,
         "time_zone": organisation.time_zone,
-        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": source.logo},
         "verify": {
             "url": f"{base_url}/verify/{document.id}",
             "short": f"{base_url.partition('://')[2]}/verify",
@@ -60,7 +65,7 @@ def gather_facts(
         "document": describe_document(document, organisation, now, local),
         "files": list_hashes(document.file),
         "recipients": [
-            describe_recipient(recipient, pictures, trail, local) for recipient in document.recipients
+            describe_recipient(recipient, source.pictures, trail, local) for recipient in document.recipients
         ],
         "audit": [describe_line(line, local, names) for line in choose_entries(trail)],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},

@@ -7,7 +7,7 @@ from esign.actions.base.drawn_fields import list_inks, make_drawn_fields
 from esign.actions.base.logo_pictures import make_page_logo
 from esign.actions.base.printable_text import list_font_paths
 from esign.actions.sealing import seal_levels
-from esign.actions.sealing.certificate_page import cut_after_last_act, gather_facts
+from esign.actions.sealing.certificate_page import CertificateSource, cut_after_last_act, gather_facts
 from esign.core.document import audit_file
 from esign.core.document.document import Document, Seal, Status
 from esign.core.document.state import lifecycle
@@ -138,11 +138,12 @@ async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrd
         for ink in list_inks(recipient)
         if ink.picture
     }
-    base_url, logo = runtime.config.server.base_url, await make_page_logo(runtime.db, organisation)
+    logo = await make_page_logo(runtime.db, organisation)
+    source = CertificateSource(document, organisation, trail, pictures, logo)
     return SealOrder(
         prepared=await blobs.get(runtime.db, document.file.prepared),
         fields=tuple(make_drawn_fields(document, pictures)),
-        certificate=gather_facts(base_url, document, organisation, trail, pictures, now, logo),
+        certificate=gather_facts(source, runtime.config.server.base_url, now),
         now=now,
         font_paths=list_font_paths(runtime),
         trail=audit_file.write_audit_file(document.id, trail),
