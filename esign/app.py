@@ -18,15 +18,6 @@ from esign.actions.base import usage
 from esign.actions.mail.embedded_outbox import EmbeddedOutbox
 from esign.actions.people import accounts, one_time_links
 from esign.actions.server import clock_watch, seal_certificates
-from esign.actions.signing import (
-    link_pages,
-    link_renewal,
-    phone_handoff,
-    recipient_auth,
-    signing,
-    signing_drafts,
-    typed_signature,
-)
 from esign.actions.verification import verify_trails
 from esign.config import Config
 from esign.core.errors import Problem
@@ -59,10 +50,7 @@ from esign.web.http.server import Front, RunningServer, catch_signals, run_serve
 from esign.web.office.routes import make_routes as office_routes
 from esign.web.pages import Pages
 from esign.web.rest.pipeline import Api
-from esign.web.signing import handoff, renewal
-from esign.web.signing import routes as signing_routes
-from esign.web.signing import typed_signature as sheet
-from esign.web.signing.reading import routes as reading_routes
+from esign.web.signing import make_routes as signing_routes
 from esign.web.signing.throttle import LinkThrottle
 from esign.web.signing.words import WordLibrary
 
@@ -187,11 +175,7 @@ class App:
         faults = ErrorPages(pages, WordLibrary.load())
         self._pages = Starlette(
             routes=[
-                *signing_routes(signing, recipient_auth, signing_drafts, pages),
-                *reading_routes(link_pages),
-                *sheet.routes(typed_signature),
-                *handoff.routes(phone_handoff, pages),
-                *renewal.routes(link_renewal),
+                *signing_routes(pages),
                 *authority_certificates.build_routes(runtime),
                 *office_routes(runtime, pages, uploads),
                 *reference.build_routes(runtime, pages),

@@ -1,4 +1,4 @@
-"""A real server with the signing pages over an in-memory port, and a real browser."""
+"""A real server with the signing pages over a document in a database, and a real browser."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, s
 
 from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
-from tests.web.signing.port import MemoryPort
+from tests.web.signing.site import SigningSite
 
 ARGS = [
     "--no-sandbox",
@@ -35,14 +35,22 @@ AT_LEISURE = ("/mark.svg", "/draft", "/view")
 
 
 @contextmanager
-def serving(port: MemoryPort) -> Iterator[str]:
+def serving(site: SigningSite) -> Iterator[str]:
     """The address of the link while the server runs."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(application(port), log_level="error", lifespan="off"))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
+    site.base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(application(site), log_level="error", lifespan="off"))
+
+    async def serve() -> None:
+        try:
+            await server.serve([listener])
+        finally:
+            await site.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}{LINK}"
+        yield f"{site.base}{LINK}"
     finally:
         server.should_exit = True
         thread.join()
@@ -137,9 +145,9 @@ class Visits:
         self.open = ExitStack()
         self.said: list[str] = []
 
-    def __call__(self, port: MemoryPort, **how: Any) -> Page:
+    def __call__(self, site: SigningSite, **how: Any) -> Page:
         """The link of a server of its own."""
-        return self.at(self.open.enter_context(serving(port)), **how)
+        return self.at(self.open.enter_context(serving(site)), **how)
 
     def at(
         self,

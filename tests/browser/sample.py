@@ -1,4 +1,4 @@
-"""The sample contract as the pages over the in-memory port show it, in English and in Arabic."""
+"""The sample contract as the signing pages show it, in English and in Arabic."""
 
 import io
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from esign.core.actor import Actor
 from esign.core.document.document import Document, Field, FieldType, File
 from esign.demo import contract
 from tests.pdf.marks import picture
-from tests.web.signing.port import A4, MemoryPort, a_document, a_field, a_recipient, other
+from tests.web.signing.site import A4, SigningSite, a_document, a_field, a_recipient, other
 
 HELLO = "هذه اتفاقيتنا للسنة القادمة. ننتظر شجرة الإجاص بشوق."
 ARABIC = {
@@ -87,9 +87,9 @@ def the_contract(tag: str = "en", **mine: Any) -> Document:
     return dressed(a_document(me, gardener), tag)
 
 
-def port(document: Document, state: str = "open") -> MemoryPort:
+def a_contract_site(document: Document, state: str = "open") -> SigningSite:
     """With the pages of the contract as pictures."""
-    made = MemoryPort(document, state)
+    made = SigningSite(document, state)
     made.organisation = replace(made.organisation, name="Fernhill Gardens", colour="#2f6b4f", reply_to=None)
     made.pictures = list(pictures())
     return made

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from esign.core.document.document import FieldType
-from tests.browser.sample import port, the_contract
+from tests.browser.sample import a_contract_site, the_contract
 from tests.browser.walks import WALKS
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
 DESK: dict[str, Any] = {"width": 1280, "height": 800}
@@ -57,7 +57,7 @@ def tab_to(page: Page, there: Locator, key: str = "Tab") -> None:
 # ---------- the keyboard alone ----------
 
 
-def three_fields() -> MemoryPort:
+def three_fields() -> SigningSite:
     box = (11.4, 30, 30, 3)
     fields = (
         a_field("town", FieldType.TEXT, 1, box, label="Town"),
@@ -65,7 +65,7 @@ def three_fields() -> MemoryPort:
         a_field("read", FieldType.CHECKBOX, 1, (11.4, 55, 2.4, 1.7), label="Read", required=True),
         a_field("ink", FieldType.SIGNATURE, 2, (11.4, 70, 34, 6), label="Signature"),
     )
-    return MemoryPort(a_document(a_recipient(fields), other()))
+    return SigningSite(a_document(a_recipient(fields), other()))
 
 
 @pytest.mark.parametrize("screen", [{}, DESK], ids=["phone", "desk"])
@@ -112,7 +112,7 @@ def test_from_arrival_to_done_without_a_mouse(visit: Visit, screen: dict[str, An
 
 @pytest.mark.parametrize("view", ["page", "form"])
 def test_no_stop_traps_the_keyboard_and_the_way_back_is_the_same(visit: Visit, view: str) -> None:
-    page = ready(visit(port(the_contract()), reduced_motion="reduce", **DESK))
+    page = ready(visit(a_contract_site(the_contract()), reduced_motion="reduce", **DESK))
     page.locator(f"[data-view={view}]").press("Enter")
 
     def around(key: str) -> list[str]:
@@ -178,7 +178,7 @@ def test_the_menu_and_the_code_need_no_mouse(visit: Visit) -> None:
 
 
 def test_the_form_can_be_signed_by_the_names_of_its_controls(visit: Visit) -> None:
-    server = port(the_contract())
+    server = a_contract_site(the_contract())
     page = ready(visit(server))
     name = page.get_by_role
     expect(name("heading", level=1)).to_have_text("A year in the courtyard garden")
@@ -249,7 +249,7 @@ def test_where_one_is_and_what_is_wrong_is_read_aloud(visit: Visit) -> None:
 
 
 def test_a_value_that_does_not_fit_is_read_aloud_where_the_focus_stays(visit: Visit) -> None:
-    page = ready(visit(port(the_contract())))
+    page = ready(visit(a_contract_site(the_contract())))
     page.locator("#f-fld_planters").click()
     page.keyboard.type("400")
     page.keyboard.press("Enter")

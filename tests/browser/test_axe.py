@@ -12,7 +12,7 @@ from tests.browser.conftest import Visits
 from tests.browser.screens import PAINTED, SETTLED
 from tests.browser.stage import Stage, a_stage
 from tests.browser.walks import BESIDE, WALKS
-from tests.web.signing.port import MemoryPort
+from tests.web.signing.site import SigningSite
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
@@ -68,6 +68,6 @@ def test_no_rule_is_broken_on_the_pages_beside_it(visit: Visits, stage: Stage, n
 
 
 def test_a_broken_rule_is_found(visit: Visits) -> None:
-    page = visit(MemoryPort())
+    page = visit(SigningSite())
     page.evaluate("document.querySelector('h1').style.color = '#ddd'")
     assert [rule for rule, _ in complaints(page, ALL)] == ["color-contrast"]

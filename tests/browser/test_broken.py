@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import serving
-from tests.web.signing.port import MemoryPort, a_document, a_recipient
+from tests.web.signing.site import SigningSite, a_document, a_recipient
 
 Shot = Callable[[Page, str], None]
 BROKEN = "Something on this page does not work."
@@ -58,20 +58,20 @@ def still_useful(page: Page) -> None:
 def test_a_page_whose_script_fails_says_so_and_can_be_read_downloaded_and_asked_about(
     phone: Page, shot: Shot, name: str, fault: Callable[[Route], None]
 ) -> None:
-    port = MemoryPort()
+    site = SigningSite()
     phone.route(f"**/static/*/{name}", fault)
-    with serving(port) as address:
+    with serving(site) as address:
         phone.goto(address)
         if name in ENTRY:
             phone.evaluate(LATER)
         still_useful(phone)
         phone.evaluate(LATER)
         shot(phone, "broken")
-    assert port.calls == []
+    assert site.calls == []
 
 
 def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Page, shot: Shot) -> None:
-    port = MemoryPort()
+    site = SigningSite()
 
     def breaking(route: Route) -> None:
         late = (
@@ -80,7 +80,7 @@ def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Pag
         route.fulfill(body=f"{route.fetch().text()}\n{late}", content_type="text/javascript")
 
     phone.route("**/static/*/finish.js", breaking)
-    with serving(port) as address:
+    with serving(site) as address:
         phone.goto(address)
         phone.locator("body[data-alive]").wait_for()
         expect(phone.locator("#next")).to_be_visible()
@@ -100,7 +100,7 @@ def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Pag
 @pytest.mark.parametrize("name", ["code.js", "dom.js"])
 def test_a_page_of_a_code_whose_script_fails_says_so_too(phone: Page, name: str) -> None:
     phone.route(f"**/static/*/{name}", missing)
-    with serving(MemoryPort(a_document(a_recipient((), authentication="email_code")), "code")) as address:
+    with serving(SigningSite(a_document(a_recipient((), authentication="email_code")), "code")) as address:
         phone.goto(address)
         if name in ENTRY:
             phone.evaluate(LATER)
@@ -110,7 +110,7 @@ def test_a_page_of_a_code_whose_script_fails_says_so_too(phone: Page, name: str)
 
 
 def test_an_error_of_somebody_elses_script_is_not_ours(phone: Page) -> None:
-    with serving(MemoryPort()) as address:
+    with serving(SigningSite()) as address:
         phone.goto(address)
         expect(phone.locator("body[data-alive]")).to_be_visible()
         phone.evaluate("() => { setTimeout(() => { throw new Error('an extension'); }); }")

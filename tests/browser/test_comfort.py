@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.sample import port, the_contract
+from tests.browser.sample import a_contract_site, the_contract
 from tests.browser.walks import WALKS
 from tests.web.test_contrast import contrast, luminance
 
@@ -54,7 +54,7 @@ def test_nothing_is_lost_or_needs_scrolling_sideways(visit: Visit, name: str, ta
 
 
 def test_at_400_percent_a_part_of_the_page_stays_in_sight(visit: Visit) -> None:
-    page = visit(port(the_contract()), reduced_motion="reduce", **ZOOMED["400 %"])
+    page = visit(a_contract_site(the_contract()), reduced_motion="reduce", **ZOOMED["400 %"])
     page.locator("#f-fld_planters").click()
     dock, bar = page.locator("#dock").bounding_box(), page.locator(".bar").bounding_box()
     assert dock is not None and bar is not None
@@ -87,7 +87,7 @@ def test_what_is_pressed_is_large_enough(visit: Visit, name: str) -> None:
 @pytest.mark.parametrize("calm", [True, False])
 def test_motion_stops_when_asked(visit: Visit, calm: bool) -> None:
     more: dict[str, Any] = {"reduced_motion": "reduce"} if calm else {}
-    page = visit(port(the_contract()), **more)
+    page = visit(a_contract_site(the_contract()), **more)
     expect(page.locator("#dock-text")).not_to_be_empty()
     page.locator("#next").click()
     jumped = page.evaluate(
@@ -106,7 +106,7 @@ def test_motion_stops_when_asked(visit: Visit, calm: bool) -> None:
 
 
 def test_forced_colours_keep_edges_and_choices(visit: Visit) -> None:
-    page = visit(port(the_contract()), forced_colors="active", reduced_motion="reduce")
+    page = visit(a_contract_site(the_contract()), forced_colors="active", reduced_motion="reduce")
     edges = """(one) => { const drawn = one.matches(".field") ? "::after" : null; // it takes no room from the value
       const { borderTopWidth, borderTopStyle } = getComputedStyle(one, drawn);
       return borderTopStyle !== "none" && parseFloat(borderTopWidth) >= 1; }"""

@@ -14,7 +14,7 @@ from esign.core.document.document import FieldType
 from tests.browser import photos
 from tests.browser.screens import SCREENS
 from tests.browser.test_signing import draw
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -22,13 +22,13 @@ WAYS = ("drawn", "typed", "uploaded")
 SUBSETS = [list(some) for n in (1, 2, 3) for some in combinations(WAYS, n)]
 
 
-def a_signer(*kinds: FieldType, name: str = "Jonas Weber", **options: Any) -> MemoryPort:
+def a_signer(*kinds: FieldType, name: str = "Jonas Weber", **options: Any) -> SigningSite:
     fields = tuple(
         a_field(f"ink{n}", kind, 1, (10, 10 + 15 * n, 40, 8), label=f"Ink {n}", options=options)
         for n, kind in enumerate(kinds or (FieldType.SIGNATURE,))
     )
     me = a_recipient(fields)
-    return MemoryPort(
+    return SigningSite(
         a_document(type(me)(me.id, me.email, name, fields=fields, order=1, status=me.status), other())
     )
 
@@ -57,8 +57,8 @@ def picture_in(page: Page, place: str = "#f-fld_ink0 img") -> Image.Image:
 def test_a_photograph_becomes_a_signature_without_its_paper(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:
-    port = a_signer()
-    page = visit(port, **screen)
+    site = a_signer()
+    page = visit(site, **screen)
     open_sheet(page)
     page.locator("#tab-upload").click()
     shot(page, "ink-upload-1-ask")
@@ -83,7 +83,7 @@ def test_a_photograph_becomes_a_signature_without_its_paper(
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    sent = port.calls[-1][1]["fld_ink0"]
+    sent = site.calls[-1][1]["fld_ink0"]
     assert sent["kind"] == "uploaded" and b"home" not in base64.b64decode(sent["picture"].partition(",")[2])
 
 
@@ -123,8 +123,8 @@ def test_a_photograph_of_fifty_megapixels_is_taken(visit: Visit) -> None:
 
 @pytest.mark.parametrize("allowed", SUBSETS, ids="-".join)
 def test_only_the_ways_that_are_allowed_are_offered(visit: Visit, allowed: list[str]) -> None:
-    port = a_signer(allowed=allowed)
-    page = visit(port)
+    site = a_signer(allowed=allowed)
+    page = visit(site)
     open_sheet(page)
     shown = [
         str(tab.get_attribute("data-mode"))
@@ -145,7 +145,7 @@ def test_only_the_ways_that_are_allowed_are_offered(visit: Visit, allowed: list[
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    assert port.calls[-1][1]["fld_ink0"]["kind"] == allowed[0]
+    assert site.calls[-1][1]["fld_ink0"]["kind"] == allowed[0]
 
 
 def test_what_was_adopted_stands_in_each_further_field_after_one_press_and_can_be_changed(
@@ -191,8 +191,8 @@ NAMES = {
 def test_a_name_in_another_script_is_shown_in_the_letters_of_the_seal(
     visit: Visit, shot: Shot, script: str
 ) -> None:
-    port = a_signer(name=NAMES[script])
-    page = visit(port)
+    site = a_signer(name=NAMES[script])
+    page = visit(site)
     open_sheet(page)
     page.locator("#tab-type").click()
     letters = page.locator("#p-type .style:visible .typed img")
@@ -202,7 +202,7 @@ def test_a_name_in_another_script_is_shown_in_the_letters_of_the_seal(
     page.locator("[data-action=adopt]").click()
     expect(page.locator("#f-fld_ink0 img")).to_have_attribute("src", shown)
     shot(page, f"ink-placed-{script}")
-    assert {call for call in port.calls if call[0] == "letters"} == {("letters", NAMES[script], None)}
+    assert {call for call in site.calls if call[0] == "letters"} == {("letters", NAMES[script], None)}
 
 
 def test_a_name_without_letters_to_print_it_ends_in_a_sentence_and_can_be_drawn(

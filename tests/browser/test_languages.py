@@ -11,7 +11,7 @@ from esign.core.document import consent
 from esign.core.document.document import FieldType, Role
 from esign.core.language import LANGUAGES
 from tests.browser.screens import SCREENS
-from tests.web.signing.port import STATES, MemoryPort, a_document, a_field, a_recipient, all_fields, other
+from tests.web.signing.site import STATES, SigningSite, a_document, a_field, a_recipient, all_fields, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -19,12 +19,12 @@ SPOKEN = ("de", "ja", "ar")
 SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 
 
-def short(locale: str | None = None) -> MemoryPort:
+def short(locale: str | None = None) -> SigningSite:
     fields = (
         a_field("hours", FieldType.NUMBER, 1, (28, 30, 30, 3), label="Hours", options={"min": 1, "max": 2.5}),
         a_field("signature", FieldType.SIGNATURE, 1, (11, 70, 40, 6), label="Signature"),
     )
-    return MemoryPort(a_document(replace(a_recipient(fields), locale=locale), other()))
+    return SigningSite(a_document(replace(a_recipient(fields), locale=locale), other()))
 
 
 def sign_by_typing(page: Page) -> None:
@@ -45,8 +45,8 @@ def finish(page: Page) -> None:
 
 
 def test_a_signer_switches_to_german_and_signs_in_it(visit: Visit) -> None:
-    port = short()
-    page = visit(port)
+    site = short()
+    page = visit(site)
     page.locator("[popovertarget=menu]").click()
     page.get_by_role("link", name="Deutsch").click()
     expect(page.locator("html")).to_have_attribute("lang", "de")
@@ -63,12 +63,12 @@ def test_a_signer_switches_to_german_and_signs_in_it(visit: Visit) -> None:
     finish(page)
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.locator("h1")).to_have_text("Danke, Sie haben unterschrieben")
-    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.hash_wording("de")
+    assert next(call for call in site.calls if call[0] == "complete")[2] == consent.hash_wording("de")
 
 
 def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visit) -> None:
-    port = short("ar")
-    page = visit(port)
+    site = short("ar")
+    page = visit(site)
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     expect(page.locator("#dock-text")).to_contain_text("حقلان للتعبئة")
     mark, menu = (page.locator(f".bar {part}").bounding_box() for part in (".mark", "[popovertarget=menu]"))
@@ -80,7 +80,7 @@ def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visi
     sign_by_typing(page)
     finish(page)
     expect(page.locator("h1")).to_have_text("شكرًا لكم، تم توقيعكم")
-    assert next(call for call in port.calls if call[0] == "complete")[2] == consent.hash_wording("ar")
+    assert next(call for call in site.calls if call[0] == "complete")[2] == consent.hash_wording("ar")
 
 
 @pytest.mark.parametrize("tag", SPOKEN)
@@ -113,7 +113,7 @@ def test_its_states_fit_and_may_be_switched_back(
     visit: Visit, shot: Shot, screen: dict[str, Any], tag: str, name: str
 ) -> None:
     state, document = STATES[name]
-    page = visit(MemoryPort(document, state), **screen)
+    page = visit(SigningSite(document, state), **screen)
     page.locator("[popovertarget=menu]").click()
     page.get_by_role("link", name=LANGUAGES[tag].name).click()
     expect(page.locator("html")).to_have_attribute("lang", tag)
@@ -127,9 +127,9 @@ def test_its_states_fit_and_may_be_switched_back(
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_no_button_or_line_is_wider_than_a_phone(visit: Visit, tag: str) -> None:
     me = replace(a_recipient(all_fields()), locale=tag)
-    page = visit(MemoryPort(a_document(me, other())), width=320)
+    page = visit(SigningSite(a_document(me, other())), width=320)
     assert page.evaluate(SIDEWAYS) <= 0
     page = visit(
-        MemoryPort(a_document(replace(a_recipient(()), locale=tag, role=Role.APPROVER), other())), width=320
+        SigningSite(a_document(replace(a_recipient(()), locale=tag, role=Role.APPROVER), other())), width=320
     )
     assert page.evaluate(SIDEWAYS) <= 0

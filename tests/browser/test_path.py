@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from esign.core.document.document import Document, Field, FieldType
-from tests.browser.sample import port, the_contract
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
+from tests.browser.sample import a_contract_site, the_contract
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
 KEYBOARD = 300  # px
@@ -24,8 +24,8 @@ SEEN = """(place) => {
 }"""
 
 
-def asked(*fields: Field) -> MemoryPort:
-    return MemoryPort(a_document(a_recipient(fields), other()))
+def asked(*fields: Field) -> SigningSite:
+    return SigningSite(a_document(a_recipient(fields), other()))
 
 
 def in_the_bar(page: Page) -> Locator:
@@ -74,7 +74,7 @@ def test_a_number_that_may_be_negative_keeps_a_keyboard_with_a_minus(visit: Visi
 def test_the_active_field_stands_between_bar_and_dock_wherever_it_lies(
     visit: Visit, screen: dict[str, int]
 ) -> None:
-    page = visit(port(the_contract()), reduced_motion="reduce", **screen)
+    page = visit(a_contract_site(the_contract()), reduced_motion="reduce", **screen)
     expect(page.locator("#dock-text")).not_to_be_empty()
     for place in page.locator("button.field").all():
         place.evaluate("(one) => one.click()")
@@ -86,7 +86,7 @@ def test_the_active_field_stands_between_bar_and_dock_wherever_it_lies(
 def test_a_keyboard_over_the_page_hides_neither_the_bar_nor_the_field(
     visit: Visit, screen: dict[str, int]
 ) -> None:
-    page = visit(port(the_contract()), reduced_motion="reduce", **screen)
+    page = visit(a_contract_site(the_contract()), reduced_motion="reduce", **screen)
     page.locator("#f-fld_planters").click()
     expect(in_the_bar(page)).to_be_focused()
     page.evaluate(COVERED, KEYBOARD)
@@ -103,7 +103,7 @@ def test_a_keyboard_over_the_page_hides_neither_the_bar_nor_the_field(
 
 
 def test_a_page_that_shrinks_for_the_keyboard_keeps_the_field_in_sight(visit: Visit) -> None:
-    page = visit(port(the_contract()), reduced_motion="reduce")
+    page = visit(a_contract_site(the_contract()), reduced_motion="reduce")
     assert "interactive-widget=resizes-content" in str(
         page.locator("meta[name=viewport]").get_attribute("content")
     )
@@ -114,7 +114,7 @@ def test_a_page_that_shrinks_for_the_keyboard_keeps_the_field_in_sight(visit: Vi
 
 
 def test_the_bar_of_addresses_that_comes_and_goes_moves_nothing(visit: Visit) -> None:
-    page = visit(port(the_contract()), reduced_motion="reduce")
+    page = visit(a_contract_site(the_contract()), reduced_motion="reduce")
     page.locator("#f-fld_planters").click()
     page.evaluate("scrollTo(0, 0)")
     page.evaluate(COVERED, 56)
@@ -137,7 +137,7 @@ def with_name_and_town() -> Document:
 
 
 def test_progress_begins_with_nothing_and_counts_what_the_signer_did(visit: Visit) -> None:
-    page = visit(MemoryPort(with_name_and_town()))
+    page = visit(SigningSite(with_name_and_town()))
     meter = page.get_by_role("progressbar")
     expect(meter).to_have_attribute("aria-valuenow", "0")
     expect(meter).to_have_attribute("aria-valuemax", "3")
@@ -150,7 +150,7 @@ def test_progress_begins_with_nothing_and_counts_what_the_signer_did(visit: Visi
 
 
 def test_next_passes_over_what_was_filled_in_already(visit: Visit) -> None:
-    page = visit(MemoryPort(with_name_and_town()))
+    page = visit(SigningSite(with_name_and_town()))
     page.locator("#f-fld_pay").click()
     page.get_by_label("b", exact=True).check()
     page.keyboard.press("Escape")
@@ -165,7 +165,7 @@ def test_next_passes_over_what_was_filled_in_already(visit: Visit) -> None:
 
 
 def test_a_choice_and_a_signature_can_be_taken_back(visit: Visit) -> None:
-    server = MemoryPort(with_name_and_town())
+    server = SigningSite(with_name_and_town())
     page = visit(server)
     page.locator("#f-fld_pay").click()
     clear = page.get_by_role("button", name="Clear Payment")

@@ -6,27 +6,27 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from esign.core.document.document import FieldType as T
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient
 
 Visit = Callable[..., Page]
 OLD = """for (const name of ["popover", "showPopover", "hidePopover"]) delete HTMLElement.prototype[name];
 delete AbortSignal.timeout;"""
 
 
-def a_port() -> MemoryPort:
+def a_short_site() -> SigningSite:
     fields = (
         a_field("town", T.TEXT, 1, (10, 10, 40, 3), label="Town"),
         a_field("hours", T.NUMBER, 1, (10, 20, 40, 3), label="Hours"),
         a_field("phone", T.TEXT, 1, (10, 30, 40, 3), label="Phone", options={"pattern": "phone"}),
     )
-    return MemoryPort(a_document(a_recipient(fields)))
+    return SigningSite(a_document(a_recipient(fields)))
 
 
 @pytest.mark.parametrize("how", [{"isComposing": True}, {"keyCode": 229}])
 def test_enter_that_takes_a_word_of_an_input_method_does_not_leave_the_field(
     visit: Visit, how: dict[str, object]
 ) -> None:
-    page = visit(a_port())
+    page = visit(a_short_site())
     page.locator("#next").tap()
     field = page.locator("#slot [data-field=fld_town]")
     field.fill("とうきょう")
@@ -49,7 +49,7 @@ def test_enter_that_takes_a_word_of_an_input_method_does_not_leave_the_field(
     ],
 )
 def test_digits_of_any_keyboard_are_taken(visit: Visit, hours: str, phone: str) -> None:
-    page = visit(a_port())
+    page = visit(a_short_site())
     page.locator("#next").tap()
     for field, given in (("town", "Wexcombe"), ("hours", hours), ("phone", phone)):
         page.locator(f"#slot [data-field=fld_{field}]").fill(given)
@@ -59,7 +59,7 @@ def test_digits_of_any_keyboard_are_taken(visit: Visit, hours: str, phone: str) 
 
 
 def test_a_browser_without_popovers_has_its_menu(visit: Visit) -> None:
-    page = visit(a_port())
+    page = visit(a_short_site())
     page.add_init_script(OLD)
     page.reload()
     menu, opener = page.locator("#menu"), page.locator("[popovertarget=menu]")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from esign.core.document.document import Document, Ink, RecipientStatus, Role
 from tests.browser.conftest import Visits, serving
 from tests.browser.screens import SCREENS
-from tests.web.signing.port import A4, NOW, MemoryPort, a_document, a_recipient, other
+from tests.web.signing.site import A4, NOW, SigningSite, a_document, a_recipient, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -84,7 +84,7 @@ def press(page: Page, selector: str) -> None:
 def test_a_document_of_200_pages_is_scrolled_while_a_few_are_held(
     visit: Visit, screen: dict[str, int]
 ) -> None:
-    page = visit(MemoryPort(long()), **screen)
+    page = visit(SigningSite(long()), **screen)
     loaded(page, 1)
     heights = page.evaluate("document.documentElement.scrollHeight")
     for number in (3, 40, 41, 120, 199, 200, 7):
@@ -99,7 +99,7 @@ def test_a_document_of_200_pages_is_scrolled_while_a_few_are_held(
 
 def test_pages_that_are_only_passed_are_not_fetched(visit: Visit) -> None:
     asked: list[str] = []
-    page = visit(MemoryPort(long()))
+    page = visit(SigningSite(long()))
     loaded(page, 1)
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate(FLICK)
@@ -108,7 +108,7 @@ def test_pages_that_are_only_passed_are_not_fetched(visit: Visit) -> None:
 
 
 def test_without_the_script_that_holds_pages_the_browser_fetches_them(visit: Visits) -> None:
-    address = visit.open.enter_context(serving(MemoryPort(long(4))))
+    address = visit.open.enter_context(serving(SigningSite(long(4))))
     page = visit.at("about:blank", excused="ERR_FAILED")
     page.route("**/pages.js", lambda route: route.abort())
     page.goto(address)
@@ -119,7 +119,7 @@ def test_without_the_script_that_holds_pages_the_browser_fetches_them(visit: Vis
 
 
 def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:
-    page = visit(MemoryPort(long(9)))
+    page = visit(SigningSite(long(9)))
     before = [rect(page, f"#page-{n}")["height"] for n in range(1, 10)]
     page.locator("#page-9").scroll_into_view_if_needed()
     loaded(page, 9)
@@ -129,7 +129,7 @@ def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
-    page = visit(MemoryPort(long(80)), **screen)
+    page = visit(SigningSite(long(80)), **screen)
     where = page.locator("#where")
     expect(where).to_have_text("Page 1 of 80")
     page.locator("#page-12").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
@@ -154,7 +154,7 @@ def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, scre
 
 def test_a_single_page_needs_no_way_to_pages(visit: Visit) -> None:
     document = replace(long(1), recipients=(a_recipient(()),))
-    expect(visit(MemoryPort(document)).locator("#where")).to_have_count(0)
+    expect(visit(SigningSite(document)).locator("#where")).to_have_count(0)
 
 
 # ---------- zoom ----------
@@ -201,7 +201,7 @@ WAYS = {"buttons": press_buttons, "keys": press_keys, "wheel": turn_wheel, "fing
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_zoom_keeps_the_place_that_is_looked_at(visit: Visit, way: str, language: str) -> None:
     screen = PHONE if way == "fingers" else DESK
-    page = visit(MemoryPort(), **screen, locale=language)
+    page = visit(SigningSite(), **screen, locale=language)
     loaded(page, 1)
     place = "#f-fld_wood" if way != "buttons" else "#f-fld_payment"
     page.locator(place).evaluate("one => one.scrollIntoView({ block: 'center', behavior: 'instant' })")
@@ -226,7 +226,7 @@ def test_zoom_keeps_the_place_that_is_looked_at(visit: Visit, way: str, language
 
 
 def test_keys_zoom_the_document_only_where_it_has_the_focus(visit: Visit) -> None:
-    page = visit(MemoryPort(), **DESK)
+    page = visit(SigningSite(), **DESK)
     page.locator("#f-fld_wood").scroll_into_view_if_needed()
     loaded(page, 2)
     for key in ("+", "-", "0"):
@@ -245,7 +245,7 @@ def test_keys_zoom_the_document_only_where_it_has_the_focus(visit: Visit) -> Non
 def test_a_page_that_grows_becomes_sharp_without_a_flash(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:
-    page = visit(MemoryPort(), **screen)
+    page = visit(SigningSite(), **screen)
     loaded(page, 1)
     page.evaluate("""() => { window.least = Infinity; (function look() {
       const img = document.querySelector("#page-1 > img");
@@ -267,16 +267,16 @@ def test_a_page_that_grows_becomes_sharp_without_a_flash(
 
 
 def test_a_screen_of_many_dots_gets_sharp_pages_at_once(visit: Visit) -> None:
-    page = visit(MemoryPort(), **DESK, device_scale_factor=2)
+    page = visit(SigningSite(), **DESK, device_scale_factor=2)
     loaded(page, 1, 2)
 
 
 def test_without_a_sharper_picture_the_first_stays(visit: Visit) -> None:
-    class Tired(MemoryPort):
-        async def page_image(self, runtime: Any, visitor: Any, number: int, size: int) -> bytes | None:
-            return await super().page_image(runtime, visitor, number, size) if size == 1 else None
+    class Tired(SigningSite):
+        async def draw(self, path: str, query: str) -> None:
+            """Nothing: a worker cannot draw a file without pages either."""
 
-    page = visit(Tired(), **DESK, device_scale_factor=2, excused="404")
+    page = visit(Tired(), **DESK, device_scale_factor=2, excused="Failed to load resource")
     with page.expect_response(lambda answer: "size=2" in answer.url):
         loaded(page, 1)
     expect(page.locator(PICTURE.format(1))).to_have_js_property("naturalWidth", 910)
@@ -296,8 +296,8 @@ def read_as_text(page: Page) -> None:
 def test_the_document_is_read_as_text_and_its_fields_lead_back(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:
-    port = MemoryPort(replace(long(4), recipients=(a_recipient(), other())))
-    port.texts[1] = [
+    site = SigningSite(replace(long(4), recipients=(a_recipient(), other())))
+    site.texts[1] = [
         {"top": 7.0, "text": "Joinery agreement"},
         {
             "top": 14.0,
@@ -305,9 +305,9 @@ def test_the_document_is_read_as_text_and_its_fields_lead_back(
         },
         {"top": 56.0, "text": "The customer chooses how to pay:"},
     ]
-    port.texts[2] = []
-    port.texts[3] = [{"top": 9.0, "text": "اتفاقية نجارة بين الطرفين"}]
-    page = visit(port, **screen)
+    site.texts[2] = []
+    site.texts[3] = [{"top": 9.0, "text": "اتفاقية نجارة بين الطرفين"}]
+    page = visit(site, **screen)
     read_as_text(page)
     expect(page.get_by_role("heading", name="The document as text")).to_be_focused()
     first = page.get_by_role("region", name="Page 1 of 4")
@@ -334,7 +334,7 @@ def test_the_document_is_read_as_text_and_its_fields_lead_back(
 
 def test_the_text_is_fetched_page_by_page_and_asked_for_again_when_it_failed(visit: Visit) -> None:
     asked: list[str] = []
-    page = visit(MemoryPort(long()), excused="Failed to load resource")
+    page = visit(SigningSite(long()), excused="Failed to load resource")
     page.route("**/pages/1.json", lambda route: route.abort())
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith(".json") else None)
     read_as_text(page)
@@ -347,7 +347,7 @@ def test_the_text_is_fetched_page_by_page_and_asked_for_again_when_it_failed(vis
 
 
 def test_the_text_is_reached_and_left_by_keyboard_alone(visit: Visit) -> None:
-    page = visit(MemoryPort(long(3)), **DESK)
+    page = visit(SigningSite(long(3)), **DESK)
     expect(page.locator("body[data-alive]")).to_be_attached()
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -367,7 +367,7 @@ def test_the_text_is_reached_and_left_by_keyboard_alone(visit: Visit) -> None:
 
 def test_who_only_reads_has_the_text_as_well(visit: Visit) -> None:
     document = replace(long(3), recipients=(a_recipient((), role=Role.VIEWER), other()))
-    page = visit(MemoryPort(document))
+    page = visit(SigningSite(document))
     read_as_text(page)
     expect(page.get_by_role("region", name="Page 1 of 3")).to_contain_text("Words of page 1.")
     page.get_by_role("button", name="See the page").first.click()
@@ -393,7 +393,7 @@ def countersigned(*, done: bool) -> Document:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
-    page = visit(MemoryPort(countersigned(done=True)), **screen)
+    page = visit(SigningSite(countersigned(done=True)), **screen)
     page.locator("#f-fld_o_signature").evaluate(
         "one => one.scrollIntoView({ block: 'center', behavior: 'instant' })"
     )
@@ -409,7 +409,7 @@ def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, scree
 
 def test_nothing_is_seen_of_who_has_not_finished(visit: Visit) -> None:
     asked: list[str] = []
-    page = visit(MemoryPort(countersigned(done=False)))
+    page = visit(SigningSite(countersigned(done=False)))
     page.on("request", lambda request: asked.append(request.url))
     page.locator("#page-2").scroll_into_view_if_needed()
     loaded(page, 2)

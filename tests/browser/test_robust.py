@@ -13,7 +13,7 @@ from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import a_request
 from tests.pdf.sealing import SCRIPTS, text_of
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -57,13 +57,13 @@ def a_place(number: int, name: str, kind: FieldType, options: dict[str, Any], **
     return a_field(name, kind, 1, box, **{"label": name, "required": True, "options": options, **more})
 
 
-def every_rule() -> MemoryPort:
+def every_rule() -> SigningSite:
     """Each kind of wrong value has a field; two groups of boxes, of which too few and too many are ticked."""
     places = [a_place(n, name, *rule[:2]) for n, (name, rule) in enumerate(WRONG.items())]
     for group in (FEW, MANY):
         for n in range(3):
             places.append(a_place(len(places), f"{group['group']}{n}", T.CHECKBOX, group, required=False))
-    return MemoryPort(a_document(a_recipient(tuple(places)), other()))
+    return SigningSite(a_document(a_recipient(tuple(places)), other()))
 
 
 def enter_everything_wrong(page: Page) -> dict[str, str]:
@@ -87,8 +87,8 @@ def standing(page: Page) -> dict[str, str]:
 def test_wrong_values_get_a_sentence_each_and_one_list_and_nothing_is_lost(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    port = every_rule()
-    page = visit(port, **screen)
+    site = every_rule()
+    page = visit(site, **screen)
     expect(page.locator("body[data-alive]")).to_be_visible()
     page.get_by_role("button", name="Form", exact=True).click()
     entered = enter_everything_wrong(page)
@@ -110,7 +110,7 @@ def test_wrong_values_get_a_sentence_each_and_one_list_and_nothing_is_lost(
     page.keyboard.type(".example")
     expect(page.locator("#e-fld_email")).to_be_hidden()
     expect(problems.locator("li")).to_have_count(len(WRONG) + 1)
-    assert [call for call in port.calls if call[0] == "complete"] == []
+    assert [call for call in site.calls if call[0] == "complete"] == []
 
 
 def test_on_the_way_through_the_pages_a_wrong_value_holds_its_place(visit: Visit) -> None:
@@ -118,7 +118,7 @@ def test_on_the_way_through_the_pages_a_wrong_value_holds_its_place(visit: Visit
         a_place(0, "hours", T.NUMBER, {"max": 12}),
         a_place(1, "email", T.EMAIL, {"autofill": False}),
     )
-    page = visit(MemoryPort(a_document(a_recipient(fields), other())))
+    page = visit(SigningSite(a_document(a_recipient(fields), other())))
     page.locator("#next").click()
     page.locator("#slot [data-field=fld_hours]").fill("40")
     page.locator("#next").click()
@@ -155,7 +155,7 @@ TAMPERED: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def to_tamper(tag: str = "en") -> MemoryPort:
+def to_tamper(tag: str = "en") -> SigningSite:
     fields = (
         a_place(0, "text", T.TEXT, {"maxLength": 60}, value="Linden"),
         a_place(1, "number", T.NUMBER, {}, value="7"),
@@ -163,7 +163,7 @@ def to_tamper(tag: str = "en") -> MemoryPort:
         a_place(3, "tick", T.CHECKBOX, {}, value=True),
         a_place(4, "date", T.DATE, {"autofill": False}, value="2026-12-15"),
     )
-    return MemoryPort(a_document(a_recipient(fields, role=Role.APPROVER, locale=tag), other()))
+    return SigningSite(a_document(a_recipient(fields, role=Role.APPROVER, locale=tag), other()))
 
 
 def finish(page: Page) -> None:
@@ -180,8 +180,8 @@ def test_what_the_server_refuses_is_told_at_its_field_in_the_readers_language(
     visit: Visit, name: str, tag: str
 ) -> None:
     given, english, german = TAMPERED[name]
-    port = to_tamper(tag)
-    page = visit(port, excused=REFUSED)
+    site = to_tamper(tag)
+    page = visit(site, excused=REFUSED)
     expect(page.locator("body[data-alive]")).to_be_visible()
     page.route("**/complete", changed(**{f"fld_{name}": given}))
     before = standing(page)
@@ -194,12 +194,12 @@ def test_what_the_server_refuses_is_told_at_its_field_in_the_readers_language(
     expect(page.locator("#slot :focus")).to_have_attribute("data-field", f"fld_{name}")
     page.keyboard.press("Escape")
     assert standing(page) == before
-    assert port.state == "open"
+    assert site.state == "open"
 
 
 def test_a_field_of_somebody_else_can_neither_be_pressed_nor_reached_nor_sent(visit: Visit) -> None:
-    port = MemoryPort(a_document(a_recipient((), role=Role.APPROVER), other()))
-    page = visit(port, excused=REFUSED)
+    site = SigningSite(a_document(a_recipient((), role=Role.APPROVER), other()))
+    page = visit(site, excused=REFUSED)
     theirs = page.locator("#f-fld_o_signature")
     theirs.scroll_into_view_if_needed()
     expect(theirs).to_have_text("Mira Okafor signs here")
@@ -210,7 +210,7 @@ def test_a_field_of_somebody_else_can_neither_be_pressed_nor_reached_nor_sent(vi
     page.route("**/complete", changed(fld_o_signature={"kind": "typed", "text": "Mira Okafor", "hand": "a"}))
     finish(page)
     expect(page.locator("#finish-error")).to_have_text("This field is not yours to fill in.")
-    assert port.state == "open" and port.document.recipients[1].fields[0].value is None
+    assert site.state == "open" and site.document.recipients[1].fields[0].value is None
 
 
 # ---------- names ----------

@@ -13,7 +13,7 @@ from esign.core.document.document import Document, FieldType, Recipient, Recipie
 from esign.core.instant import HOUR, MINUTE, SECOND
 from tests.browser.conftest import alive
 from tests.browser.screens import SCREENS
-from tests.web.signing.port import CODE, NOW, MemoryPort, a_document, a_field, a_recipient, all_fields, other
+from tests.web.signing.site import CODE, NOW, SigningSite, a_document, a_field, a_recipient, all_fields, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -46,8 +46,8 @@ def to_read() -> Document:
 def test_an_approver_reads_ticks_and_approves_and_gives_no_signature(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    port = MemoryPort(to_approve())
-    page = visit(port, **screen)
+    site = SigningSite(to_approve())
+    page = visit(site, **screen)
     expect(page.locator(".ask")).to_contain_text("asks you to approve")
     expect(page.locator(".people")).to_contain_text("You, Jonas Weber, approve now")
     expect(page.locator("#dock-text")).to_contain_text("You do not sign anything")
@@ -64,7 +64,7 @@ def test_an_approver_reads_ticks_and_approves_and_gives_no_signature(
     expect(page.locator("h1")).to_have_text("Thank you, you have approved")
     expect(page.locator(".steps")).to_contain_text("You approved")
     shot(page, "approve-4-done")
-    assert [call[0] for call in port.calls] == ["view", "complete"] and port.calls[1][1] == {}
+    assert [call[0] for call in site.calls] == ["view", "complete"] and site.calls[1][1] == {}
 
 
 def test_an_approver_may_fill_in_some_fields_and_leave_others(visit: Visit, shot: Shot) -> None:
@@ -81,8 +81,8 @@ def test_an_approver_may_fill_in_some_fields_and_leave_others(visit: Visit, shot
         )
         for n, kind in enumerate(kinds)
     )
-    port = MemoryPort(a_document(a_recipient(fields, role=Role.APPROVER), other()))
-    page = visit(port)
+    site = SigningSite(a_document(a_recipient(fields, role=Role.APPROVER), other()))
+    page = visit(site)
     expect(page.locator(".facts")).to_contain_text("4 fields you may fill in")
     page.locator("#f-fld_text").click()
     page.locator("#slot [data-field=fld_text]").fill("Only the second floor")
@@ -97,24 +97,24 @@ def test_an_approver_may_fill_in_some_fields_and_leave_others(visit: Visit, shot
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=approve]").click()
     expect(page.locator("h1")).to_have_text("Thank you, you have approved")
-    assert port.calls[-1][1]["fld_text"] == "Only the second floor"
+    assert site.calls[-1][1]["fld_text"] == "Only the second floor"
 
 
 def test_an_approver_may_decline(visit: Visit, shot: Shot) -> None:
-    port = MemoryPort(to_approve())
-    page = visit(port)
+    site = SigningSite(to_approve())
+    page = visit(site)
     page.locator(".end [data-action=decline]").click()
     expect(page.locator("#decline-title")).to_have_text("Decline to approve?")
     page.locator("#reason").fill("The price is wrong.")
     shot(page, "approve-7-decline")
     page.locator("#decline [data-action=decline]").click()
     expect(page.locator("h1")).to_have_text("You declined to approve")
-    assert port.calls[-1][:2] == ("decline", "The price is wrong.")
+    assert site.calls[-1][:2] == ("decline", "The price is wrong.")
 
 
 def test_approving_needs_no_mouse(visit: Visit) -> None:
-    port = MemoryPort(to_approve())
-    page = visit(port, width=1280, height=800)
+    site = SigningSite(to_approve())
+    page = visit(site, width=1280, height=800)
     for _ in range(2):
         page.keyboard.press("Tab")
     expect(page.locator(".skip[href='#next']")).to_be_focused()
@@ -138,8 +138,8 @@ def test_approving_needs_no_mouse(visit: Visit) -> None:
 def test_a_reader_reads_and_downloads_and_has_nothing_to_press_but_that(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    port = MemoryPort(to_read())
-    page = visit(port, **screen)
+    site = SigningSite(to_read())
+    page = visit(site, **screen)
     expect(page.locator(".ask")).to_contain_text("sends you this to read")
     expect(page.locator("#dock")).to_contain_text("Nothing for you to sign")
     shot(page, "read-1-arrival")
@@ -152,7 +152,7 @@ def test_a_reader_reads_and_downloads_and_has_nothing_to_press_but_that(
         page.locator("[data-action=download]").click()
     assert download.value.suggested_filename == "agreement.pdf"
     page.locator("[data-zoom='1']:visible").first.click() if screen["width"] > 600 else None
-    assert [call[0] for call in port.calls] == ["view"]
+    assert [call[0] for call in site.calls] == ["view"]
 
 
 @pytest.mark.parametrize("state", ["sealing", "completed", "declined", "expired", "cancelled"])
@@ -167,7 +167,7 @@ def test_every_state_has_its_page_for_a_reader(visit: Visit, shot: Shot, state: 
             people[2],
         )
     ended = replace(document, status=Status(state), closed_at=NOW, recipients=people)
-    page = visit(MemoryPort(ended, state))
+    page = visit(SigningSite(ended, state))
     assert "You signed" not in page.locator("main").inner_text()
     shot(page, f"read-{state}")
 
@@ -175,11 +175,11 @@ def test_every_state_has_its_page_for_a_reader(visit: Visit, shot: Shot, state: 
 # ---------- the code before the document ----------
 
 
-def guarded(method: str, standing: ChallengeStanding, **more: Any) -> MemoryPort:
+def guarded(method: str, standing: ChallengeStanding, **more: Any) -> SigningSite:
     recipient = a_recipient((), authentication=method)
-    port = MemoryPort(a_document(recipient, other(), **more), "code")
-    port.standing = standing
-    return port
+    site = SigningSite(a_document(recipient, other(), **more), "code")
+    site.standing = standing
+    return site
 
 
 STANDINGS = {
@@ -210,13 +210,13 @@ def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
 def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    port = guarded("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
-    page = visit(port, excused=REFUSED, **screen)
-    assert port.calls == []
+    site = guarded("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
+    page = visit(site, excused=REFUSED, **screen)
+    assert site.calls == []
     page.locator("[data-action=send-code]").click()
     expect(page.locator("#question-title")).to_be_focused()
     expect(page.locator("#question-title")).to_have_text("Send a code to j•••r@example.com?")
-    assert port.calls == []
+    assert site.calls == []
     shot(page, "code-question")
     page.locator("[data-action=send-code-confirm]").click()
     expect(page.locator("h1")).to_have_text("Check your email")
@@ -237,12 +237,12 @@ def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     field.fill(f"{CODE[:3]} {CODE[3:]}")
     page.keyboard.press("Enter")
     expect(page.locator("#title")).to_have_text("Joinery agreement, 14 Linden Row")
-    assert [call[0] for call in port.calls][:3] == ["send_code", "authenticate", "authenticate"]
+    assert [call[0] for call in site.calls][:3] == ["send_code", "authenticate", "authenticate"]
 
 
 def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> None:
-    port = guarded("email_code", ChallengeStanding(ChallengeStep.ENTER, 1, NOW, NOW + 10 * MINUTE))
-    page = visit(port, excused=REFUSED)
+    site = guarded("email_code", ChallengeStanding(ChallengeStep.ENTER, 1, NOW, NOW + 10 * MINUTE))
+    page = visit(site, excused=REFUSED)
     page.locator("[data-field=code]").fill("000000")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("This code was wrong too often")
@@ -253,26 +253,27 @@ def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> No
 
 
 def test_a_new_code_can_be_had_when_its_time_has_come(visit: Visit, shot: Shot) -> None:
-    port = guarded(
+    site = guarded(
         "email_code", ChallengeStanding(ChallengeStep.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)
     )
-    page = visit(port, clock=True)
+    page = visit(site, clock=True)
     again = page.locator("[data-action=send-code]")
     expect(again).to_be_disabled()
     expect(again).to_contain_text("(in 0:4")
     page.clock.run_for(43_000)
+    site.clock.advance(seconds=43)
     expect(again).to_be_enabled()
     expect(again.locator(".count")).to_be_hidden()
     again.click()
     with page.expect_navigation():  # it looks the same before and after
         page.locator("[data-action=send-code-confirm]").click()
     expect(page.locator("h1")).to_have_text("Check your email")
-    assert [call[0] for call in port.calls] == ["send_code"]
+    assert [call[0] for call in site.calls] == ["send_code"]
 
 
 def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) -> None:
-    port = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
-    page = visit(port, excused=REFUSED)
+    site = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
+    page = visit(site, excused=REFUSED)
     page.context.set_offline(True)
     page.locator("[data-field=code]").fill(CODE)
     page.keyboard.press("Enter")
@@ -284,10 +285,10 @@ def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) ->
 
 
 def test_a_page_whose_proof_has_ended_becomes_the_page_of_the_code(visit: Visit) -> None:
-    port = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
-    port.state = "open"
-    page = visit(port)
+    site = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
+    site.state = "open"
+    page = visit(site)
     expect(page.locator("#next")).to_be_visible()
-    port.state = "code"
+    site.state = "code"
     page.reload()
     expect(page.locator("h1")).to_have_text("Enter your code")

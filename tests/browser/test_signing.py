@@ -11,9 +11,9 @@ from esign.core.actor import Mode
 from esign.core.document.document import FieldType, Status
 from esign.core.errors import Detail, Problem
 from tests.browser.screens import SCREENS
-from tests.web.signing.port import (
+from tests.web.signing.site import (
     STATES,
-    MemoryPort,
+    SigningSite,
     a_document,
     a_field,
     a_recipient,
@@ -95,13 +95,13 @@ def fill_everything(page: Page, shot: Callable[[Page, str], None]) -> None:
 def test_a_stranger_fills_in_every_type_of_field_and_signs(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
-    port = MemoryPort()
-    page = visit(port, **screen)
+    site = SigningSite()
+    page = visit(site, **screen)
     fill_everything(page, shot)
 
     page.locator("#next").click()
     expect(page.locator("#finish")).to_be_visible()
-    assert [call[0] for call in port.calls] == ["view"]
+    assert [call[0] for call in site.calls] == ["view"]
     for words in (
         "14 Linden Row",
         "7.5",
@@ -122,7 +122,7 @@ def test_a_stranger_fills_in_every_type_of_field_and_signs(
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, you have signed")
 
-    answers = port.calls[1][1]
+    answers = site.calls[1][1]
     assert answers["fld_initials"] == {"kind": "typed", "text": "JW", "hand": "a"}
     assert answers["fld_signature"]["kind"] == "drawn"
     assert {key: value for key, value in answers.items() if not isinstance(value, dict)} == {
@@ -145,7 +145,7 @@ def test_a_stranger_fills_in_every_type_of_field_and_signs(
 def test_the_same_fields_can_be_filled_in_as_a_form(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
-    page = visit(MemoryPort(), **screen)
+    page = visit(SigningSite(), **screen)
     page.get_by_role("button", name="Form", exact=True).click()
     page.locator("[data-field=fld_address]").fill("14 Linden Row")
     page.locator("[data-field=fld_phone]").fill("call me")
@@ -162,7 +162,7 @@ def test_the_same_fields_can_be_filled_in_as_a_form(
 def test_every_field_on_the_page_can_be_pressed_and_shows_what_is_given(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
-    page = visit(MemoryPort(), **screen)
+    page = visit(SigningSite(), **screen)
     page.locator("#f-fld_wood").click()
     expect(page.locator("#slot [data-field=fld_wood]")).to_be_focused()
     page.locator("#f-fld_extra2").click()
@@ -177,7 +177,7 @@ def test_every_field_on_the_page_can_be_pressed_and_shows_what_is_given(
 
 
 def test_a_third_tick_in_a_group_of_at_most_two_is_told_at_the_group(visit: Visit) -> None:
-    page = visit(MemoryPort())
+    page = visit(SigningSite())
     page.get_by_role("button", name="Form", exact=True).click()
     for box in ("fld_extra1", "fld_extra2", "fld_extra3"):
         page.locator(f"[data-field={box}]").check()
@@ -197,17 +197,17 @@ def test_boxes_of_which_one_may_be_ticked_behave_as_choices(visit: Visit) -> Non
         )
         for n in range(3)
     )
-    page = visit(MemoryPort(a_document(a_recipient(boxes))))
+    page = visit(SigningSite(a_document(a_recipient(boxes))))
     page.get_by_role("button", name="Form", exact=True).click()
     page.locator("[data-field=fld_box0]").check()
     page.locator("[data-field=fld_box2]").check()
     assert [page.locator(f"[data-field=fld_box{n}]").is_checked() for n in range(3)] == [False, False, True]
 
 
-def one_text(**more: object) -> MemoryPort:
+def one_text(**more: object) -> SigningSite:
     field = a_field("town", FieldType.TEXT, 1, (20, 20, 40, 3), label="Town", **more)
     signature = a_field("signature", FieldType.SIGNATURE, 1, (20, 60, 30, 6), label="Signature")
-    return MemoryPort(a_document(a_recipient((field, signature)), other()))
+    return SigningSite(a_document(a_recipient((field, signature)), other()))
 
 
 def to_the_review(page: Page, town: str = "Harrowgate") -> None:
@@ -226,8 +226,8 @@ def to_the_review(page: Page, town: str = "Harrowgate") -> None:
 def test_what_the_service_refuses_is_told_at_the_field_and_in_a_summary_and_nothing_is_lost(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
-    port = one_text()
-    page = visit(port, excused=REFUSED, **screen)
+    site = one_text()
+    page = visit(site, excused=REFUSED, **screen)
     to_the_review(page, "Bell\u0007town")
     page.locator("[data-action=finish]").click()
     town = page.locator("[data-field=fld_town]")
@@ -249,8 +249,8 @@ def test_what_the_service_refuses_is_told_at_the_field_and_in_a_summary_and_noth
 def test_a_signer_without_a_place_for_a_signature_is_asked_for_it_all_the_same(
     visit: Visit, shot: Callable[[Page, str], None]
 ) -> None:
-    port = MemoryPort(a_document(a_recipient(()), other()))
-    page = visit(port)
+    site = SigningSite(a_document(a_recipient(()), other()))
+    page = visit(site)
     shot(page, "apart-1-arrival")
     page.locator("[data-action=next]:visible").click()
     page.locator("[data-action=consent]").check()
@@ -264,7 +264,7 @@ def test_a_signer_without_a_place_for_a_signature_is_asked_for_it_all_the_same(
     shot(page, "apart-2-review")
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    assert port.calls[-1][1] == {"signature": {"kind": "typed", "text": "Jonas Weber", "hand": "c"}}
+    assert site.calls[-1][1] == {"signature": {"kind": "typed", "text": "Jonas Weber", "hand": "c"}}
 
 
 def test_a_drawn_signature_that_stands_in_many_places_is_sent_once(visit: Visit) -> None:
@@ -272,8 +272,8 @@ def test_a_drawn_signature_that_stands_in_many_places_is_sent_once(visit: Visit)
         a_field(f"initials{n}", FieldType.SIGNATURE, 1, (10, 10 + n * 20, 20, 6), label=f"Signature {n}")
         for n in range(3)
     )
-    port = MemoryPort(a_document(a_recipient(places), other()))
-    page = visit(port)
+    site = SigningSite(a_document(a_recipient(places), other()))
+    page = visit(site)
     page.locator("[data-action=sign]:visible").click()
     page.locator("[data-action=sign]:visible").click()
     draw(page)
@@ -289,12 +289,12 @@ def test_a_drawn_signature_that_stands_in_many_places_is_sent_once(visit: Visit)
     sent = json.loads(request.value.post_data or "")["answers"]
     assert sent["fld_initials1"]["picture"] == sent["fld_initials2"]["picture"] == "fld_initials0"
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    assert len({answer["picture"] for answer in port.calls[-1][1].values()}) == 1
+    assert len({answer["picture"] for answer in site.calls[-1][1].values()}) == 1
 
 
 def test_a_name_gets_only_the_hands_that_can_write_it(visit: Visit) -> None:
-    port = one_text()
-    page = visit(port)
+    site = one_text()
+    page = visit(site)
     page.locator("#f-fld_signature").click()
     page.locator("#tab-type").click()
 
@@ -315,19 +315,19 @@ def test_a_name_gets_only_the_hands_that_can_write_it(visit: Visit) -> None:
 
 
 def test_pressing_finish_twice_sends_once(visit: Visit) -> None:
-    port = one_text()
-    page = visit(port)
+    site = one_text()
+    page = visit(site)
     to_the_review(page)
     page.evaluate("const b = document.querySelector('[data-action=finish]'); b.click(); b.click(); b.click()")
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    assert [call[0] for call in port.calls].count("complete") == 1
+    assert [call[0] for call in site.calls].count("complete") == 1
 
 
 def test_without_a_connection_finishing_says_so_and_works_when_it_is_back(
     visit: Visit, shot: Callable[[Page, str], None]
 ) -> None:
-    port = one_text()
-    page = visit(port, excused=REFUSED)
+    site = one_text()
+    page = visit(site, excused=REFUSED)
     to_the_review(page)
     page.route("**/complete", lambda route: route.abort())
     finish = page.locator("[data-action=finish]")
@@ -339,7 +339,7 @@ def test_without_a_connection_finishing_says_so_and_works_when_it_is_back(
     page.unroute("**/complete")
     finish.click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    assert port.calls[-1][1]["fld_town"] == "Harrowgate"
+    assert site.calls[-1][1]["fld_town"] == "Harrowgate"
 
 
 def test_while_the_connection_is_gone_a_line_says_that_nothing_is_lost(visit: Visit) -> None:
@@ -351,11 +351,11 @@ def test_while_the_connection_is_gone_a_line_says_that_nothing_is_lost(visit: Vi
 
 
 def test_finishing_a_document_that_was_withdrawn_meanwhile_shows_that(visit: Visit) -> None:
-    port = one_text()
-    page = visit(port, excused=REFUSED)
+    site = one_text()
+    page = visit(site, excused=REFUSED)
     to_the_review(page)
-    port.state, port.document = "cancelled", replace(port.document, status=Status.CANCELLED)
-    port.refuse = Problem("document_not_sent", current_status="cancelled")
+    site.state, site.document = "cancelled", replace(site.document, status=Status.CANCELLED)
+    site.refuse = Problem("document_not_sent", current_status="cancelled")
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "cancelled")
 
@@ -364,26 +364,26 @@ def test_finishing_a_document_that_was_withdrawn_meanwhile_shows_that(visit: Vis
 def test_declining_takes_a_reason_and_a_second_press(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
-    port = MemoryPort()
-    page = visit(port, **screen)
+    site = SigningSite()
+    page = visit(site, **screen)
     page.get_by_role("button", name="More choices").click()
     shot(page, "menu")
     page.locator("#menu .decline").click()
     page.get_by_label("Your reason").fill("The window seat is gone.")
     shot(page, "decline")
-    assert [call[0] for call in port.calls] == ["view"]
+    assert [call[0] for call in site.calls] == ["view"]
     page.locator("#decline [data-action=decline]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "declined")
-    assert port.calls[-1][:2] == ("decline", "The window seat is gone.")
+    assert site.calls[-1][:2] == ("decline", "The window seat is gone.")
 
 
 def test_declining_can_be_thought_better_of(visit: Visit) -> None:
-    port = MemoryPort()
-    page = visit(port)
+    site = SigningSite()
+    page = visit(site)
     page.locator("[data-action=decline]:visible").click()
     page.get_by_role("button", name="Keep reading").click()
     expect(page.locator("#decline")).to_be_hidden()
-    assert [call[0] for call in port.calls] == ["view"]
+    assert [call[0] for call in site.calls] == ["view"]
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -392,7 +392,7 @@ def test_every_other_state_has_its_page(
     visit: Visit, shot: Callable[[Page, str], None], name: str, screen: dict[str, int]
 ) -> None:
     state, document = STATES[name]
-    page = visit(MemoryPort(document, state), **screen)
+    page = visit(SigningSite(document, state), **screen)
     expect(page.locator("body")).to_have_attribute("data-state", state)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -400,28 +400,29 @@ def test_every_other_state_has_its_page(
 
 
 def test_a_page_that_waits_for_the_seal_becomes_the_page_with_the_download(visit: Visit) -> None:
-    port = MemoryPort(STATES["sealing"][1], "sealing")
-    page = visit(port)
+    site = SigningSite(STATES["sealing"][1], "sealing")
+    page = visit(site)
     expect(page.get_by_role("heading", level=1)).to_have_text("Your signature is recorded")
-    port.state, port.document = STATES["completed"]
+    site.state, document = STATES["completed"]
+    site.document = replace(document, file=replace(document.file, name="Straße „Nord“.pdf"))
     expect(page.locator("body")).to_have_attribute("data-state", "completed")
     with page.expect_download() as download:
         page.locator("[data-action=download]").click()
-    assert download.value.suggested_filename == "Straße „Nord“.pdf"
+    assert download.value.suggested_filename == "Straße „Nord“-sealed.pdf"
 
 
 def test_a_seal_that_takes_long_is_called_safe(visit: Visit, shot: Callable[[Page, str], None]) -> None:
-    page = visit(MemoryPort(STATES["sealing"][1], "sealing"), clock=True)
+    page = visit(SigningSite(STATES["sealing"][1], "sealing"), clock=True)
     page.clock.fast_forward(31_000)
     expect(page.get_by_role("heading", level=1)).to_have_text("Your signature is safe")
     shot(page, "state-sealing-late")
 
 
 def test_only_a_page_with_a_script_counts_as_viewed(visit: Visit) -> None:
-    port = MemoryPort()
-    page = visit(port, java_script_enabled=False, excused=": csp")
+    site = SigningSite()
+    page = visit(site, java_script_enabled=False, excused=": csp")
     expect(page.locator(".ask noscript")).to_be_visible()
-    assert port.calls == []
+    assert site.calls == []
 
 
 def test_nothing_offers_to_be_pressed_before_the_script_hears_it(visit: Visit) -> None:
@@ -446,8 +447,8 @@ def test_a_page_that_learns_twice_of_its_end_comes_anew_once(visit: Visit) -> No
 
 
 def test_the_journey_can_be_made_with_the_keyboard_alone(visit: Visit) -> None:
-    port = one_text()
-    page = visit(port, width=1280, height=800)
+    site = one_text()
+    page = visit(site, width=1280, height=800)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Go to the next step")).to_be_focused()
@@ -476,7 +477,7 @@ def test_the_journey_can_be_made_with_the_keyboard_alone(visit: Visit) -> None:
 def test_a_test_document_says_on_its_page_that_it_has_no_legal_effect(
     visit: Visit, shot: Callable[[Page, str], None]
 ) -> None:
-    page = visit(MemoryPort(a_document(mode=Mode.TEST)))
+    page = visit(SigningSite(a_document(mode=Mode.TEST)))
     expect(page.get_by_text("Test: this document has no legal effect")).to_be_visible()
     shot(page, "test-mode")
 
@@ -491,7 +492,7 @@ def test_long_words_and_many_options_stay_inside_the_narrowest_screen(
         a_field("text", FieldType.TEXT, 1, (10, 62, 20, 2.4), label=long),
     )
     me = replace(a_recipient(fields), name=long)
-    page = visit(MemoryPort(a_document(me, replace(other(), name=long), title=long)), width=320, height=640)
+    page = visit(SigningSite(a_document(me, replace(other(), name=long), title=long)), width=320, height=640)
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.locator("[data-action=sign]:visible").click()
     page.get_by_label("Option number 19").check()
@@ -504,20 +505,20 @@ def test_long_words_and_many_options_stay_inside_the_narrowest_screen(
 
 
 def test_a_signature_that_is_refused_at_the_end_is_asked_for_again(visit: Visit) -> None:
-    port = MemoryPort(a_document(a_recipient(()), other()))
-    page = visit(port, excused=REFUSED)
+    site = SigningSite(a_document(a_recipient(()), other()))
+    page = visit(site, excused=REFUSED)
     page.locator("[data-action=next]:visible").click()
     page.locator("[data-field=signature]").click()
     page.locator("#tab-type").click()
     page.locator("[data-action=adopt]").click()
     page.locator("[data-action=consent]").check()
-    port.refuse = Problem(
+    site.refuse = Problem(
         "invalid_request", details=[Detail("/answers/signature", "We cannot print 龘 here.", "format")]
     )
     page.locator("[data-action=finish]").click()
     expect(page.locator("#e-signature")).to_have_text("We cannot print 龘 here.")
     expect(page.locator("[data-field=signature]")).to_be_focused()
-    port.refuse = None
+    site.refuse = None
     page.locator("[data-field=signature]").click()
     page.locator("#typed-text").fill("Jonas")
     page.locator("[data-action=adopt]").click()
@@ -534,7 +535,7 @@ def test_what_people_wrote_is_shown_as_text(visit: Visit) -> None:
     )
     mine = replace(a_recipient((field, choice)), name=evil)
     document = a_document(mine, replace(other(), name=evil), title=evil, message=evil)
-    page = visit(MemoryPort(document))
+    page = visit(SigningSite(document))
     page.locator("[data-action=sign]:visible").click()
     page.locator("#slot [data-field=fld_radio]").first.check()
     page.locator("[data-action=next]:visible").click()

@@ -12,8 +12,8 @@ from esign.core.document.document import Role
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, SECOND
 from esign.demo import contract
-from tests.browser.sample import dressed, fields, port, the_contract
-from tests.web.signing.port import NOW, STATES, MemoryPort, a_document, a_recipient, other
+from tests.browser.sample import a_contract_site, dressed, fields, the_contract
+from tests.web.signing.site import NOW, STATES, SigningSite, a_document, a_recipient, other
 
 Stops = Iterator[str]
 GIVEN = {
@@ -32,7 +32,7 @@ class Walk:
     """`start` makes the server's side, in a language; `how` says more about the visit."""
 
     stops: Callable[[Page], Stops]
-    start: Callable[[str], MemoryPort]
+    start: Callable[[str], SigningSite]
     how: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -217,27 +217,27 @@ def late(page: Page) -> Stops:
 # ---------- all of them ----------
 
 
-def signing(tag: str) -> MemoryPort:
-    return port(the_contract(tag))
+def signing(tag: str) -> SigningSite:
+    return a_contract_site(the_contract(tag))
 
 
-def every_kind(tag: str) -> MemoryPort:
-    return MemoryPort(dressed(a_document(mode=Mode.TEST), tag))
+def every_kind(tag: str) -> SigningSite:
+    return SigningSite(dressed(a_document(mode=Mode.TEST), tag))
 
 
-def two_fields(tag: str) -> MemoryPort:
+def two_fields(tag: str) -> SigningSite:
     asked = [one for one in fields(contract.CAFE_FIELDS, tag) if one.id in ("fld_planters", "fld_wishes")]
     me = a_recipient(tuple(asked), role=Role.APPROVER)
-    return port(dressed(a_document(me, other()), tag))
+    return a_contract_site(dressed(a_document(me, other()), tag))
 
 
-def state(name: str) -> Callable[[str], MemoryPort]:
+def state(name: str) -> Callable[[str], SigningSite]:
     there, document = STATES[name]
-    return lambda tag: port(dressed(document, tag), there)
+    return lambda tag: a_contract_site(dressed(document, tag), there)
 
 
-def fault(code: str) -> Callable[[str], MemoryPort]:
-    def start(tag: str) -> MemoryPort:
+def fault(code: str) -> Callable[[str], SigningSite]:
+    def start(tag: str) -> SigningSite:
         made = state("expired")(tag)
         made.broken = Problem(code, retry_after=540)
         return made
@@ -245,9 +245,9 @@ def fault(code: str) -> Callable[[str], MemoryPort]:
     return start
 
 
-def code(method: str, standing: ChallengeStanding) -> Callable[[str], MemoryPort]:
-    def start(tag: str) -> MemoryPort:
-        made = port(the_contract(tag, authentication=method), "code")
+def code(method: str, standing: ChallengeStanding) -> Callable[[str], SigningSite]:
+    def start(tag: str) -> SigningSite:
+        made = a_contract_site(the_contract(tag, authentication=method), "code")
         made.standing = standing
         return made
 
@@ -270,8 +270,8 @@ WALKS: dict[str, Walk] = {
     "kinds": Walk(sign, every_kind),
     "correct": Walk(be_corrected, two_fields, REFUSED),
     "lose": Walk(lose, two_fields, REFUSED),
-    "approve": Walk(approve, lambda tag: port(the_contract(tag, role=Role.APPROVER))),
-    "read": Walk(read_on, lambda tag: port(the_contract(tag, role=Role.VIEWER))),
+    "approve": Walk(approve, lambda tag: a_contract_site(the_contract(tag, role=Role.APPROVER))),
+    "read": Walk(read_on, lambda tag: a_contract_site(the_contract(tag, role=Role.VIEWER))),
     **{f"state-{name}": Walk(only_look, state(name)) for name in STATES},
     "state-sealing-late": Walk(late, state("sealing"), {"clock": True}),
     "state-renew": Walk(renew, state("expired")),

@@ -2,15 +2,13 @@
 
 import base64
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.phone_handoff import ClosedPhone, OfferedHandoff, Phone
-from esign.actions.signing.visits import Visitor
-from esign.core.document.handoff import Progress
+from esign.actions.signing import phone_handoff
+from esign.actions.signing.phone_handoff import ClosedPhone
 from esign.core.errors import UnknownLink
 from esign.core.instant import SECOND
 from esign.core.language import LANGUAGES, find_accepted
@@ -25,25 +23,9 @@ QUIET = 4  # modules of white margin around the QR code, so that cameras find it
 PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
 
 
-class HandoffActions(Protocol):
-    """What these routes need of `actions.signing.phone_handoff`."""
-
-    async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> OfferedHandoff: ...
-
-    async def find_progress(
-        self, runtime: Any, visitor: Visitor, id: str
-    ) -> tuple[Progress, bytes | None]: ...
-
-    async def find_phone(self, runtime: Any, token: str) -> Phone: ...
-
-    async def arrive(self, runtime: Any, token: str) -> Phone: ...
-
-    async def receive(self, runtime: Any, token: str, picture: object) -> Phone: ...
-
-
-def routes(actions: HandoffActions, pages: Pages) -> list[Route]:
+def make_routes(pages: Pages) -> list[Route]:
     """Return the routes of the hand-off."""
-    handoff = HandoffPages(actions, pages, WordLibrary.load())
+    handoff = HandoffPages(pages, WordLibrary.load())
     return [
         Route("/s/{token}/handoff", handoff.offer, methods=["POST"]),
         Route("/s/{token}/handoff/{id}", handoff.look, methods=["GET"]),
@@ -57,14 +39,13 @@ def routes(actions: HandoffActions, pages: Pages) -> list[Route]:
 class HandoffPages:
     """The handlers of the hand-off, with what they share."""
 
-    actions: HandoffActions
     pages: Pages
     library: WordLibrary
 
     async def offer(self, request: Request) -> Response:
         """Start a hand-off and answer its address, as a link and as a QR code, with the seconds that it lives."""
         given = await body.read_members(request, "kind")
-        made = await self.actions.offer(get_runtime(request), read_visitor(request), given.get("kind"))
+        made = await phone_handoff.offer(get_runtime(request), read_visitor(request), given.get("kind"))
         left = (made.expires_at - get_runtime(request).clock.now()) // SECOND
         code = build_data_url("image/svg+xml", draw_qr_code(made.address, QUIET).encode())
         return answer_json({"id": made.id, "address": made.address, "code": code, "seconds": left})
@@ -72,14 +53,14 @@ class HandoffPages:
     async def look(self, request: Request) -> Response:
         """Answer the state of a hand-off, and the picture once the phone has sent it."""
         id = str(request.path_params["id"])
-        progress, png = await self.actions.find_progress(get_runtime(request), read_visitor(request), id)
+        progress, png = await phone_handoff.find_progress(get_runtime(request), read_visitor(request), id)
         return answer_json(
             {"state": progress.value, "picture": build_data_url("image/png", png) if png else None}
         )
 
     async def show(self, request: Request) -> Response:
         """Answer the phone's page. It is always 200, and opening it changes nothing."""
-        seen = await self.actions.find_phone(get_runtime(request), get_token(request))
+        seen = await phone_handoff.find_phone(get_runtime(request), get_token(request))
         wanted, browser = (
             request.query_params.get("lang"),
             find_accepted(request.headers.get("accept-language")),
@@ -108,13 +89,13 @@ class HandoffPages:
         """Record that the phone has opened the page, and answer the state."""
         await body.read_members(request)
         return answer_json(
-            {"state": (await self.actions.arrive(get_runtime(request), get_token(request))).state}
+            {"state": (await phone_handoff.arrive(get_runtime(request), get_token(request))).state}
         )
 
     async def receive(self, request: Request) -> Response:
         """Take the picture from the phone, and answer the state."""
         given = await body.read_members(request, "picture")
-        seen = await self.actions.receive(get_runtime(request), get_token(request), given.get("picture"))
+        seen = await phone_handoff.receive(get_runtime(request), get_token(request), given.get("picture"))
         return answer_json({"state": seen.state})
 
 

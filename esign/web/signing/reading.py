@@ -1,13 +1,10 @@
 """The addresses of the pages to read: their pictures in three sizes, the values filled in, and their text."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.visits import Visitor
+from esign.actions.signing import link_pages
 from esign.core.errors import Problem
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.routes import get_runtime, read_visitor
@@ -18,50 +15,33 @@ SIZES = {"": 1, "size=2": 2, "size=3": 3}
 KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
-class LinkPageActions(Protocol):
-    """What these routes need of `actions.signing.link_pages`. They return None if the link shows no such page."""
-
-    async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
-
-    async def filled_image(
-        self, runtime: Any, visitor: Visitor, number: int, done: int, size: int
-    ) -> bytes | None: ...
-
-    async def page_text(self, runtime: Any, visitor: Visitor, number: int) -> bytes | None: ...
-
-
-def routes(actions: LinkPageActions) -> list[Route]:
+def make_routes() -> list[Route]:
     """Return the routes of pictures and text."""
+    pages = "/s/{token}/pages/{number:int}"
+    return [
+        Route(f"{pages}.webp", send_page, methods=["GET"]),
+        Route(f"{pages}/filled-{{done:int}}.webp", send_filled_page, methods=["GET"]),
+        Route(f"{pages}.json", send_text, methods=["GET"]),
+    ]
 
-    async def send_page(request: Request) -> Response:
-        """Answer the picture of a page."""
-        number = request.path_params["number"]
-        return answer_picture(
-            await actions.page_image(get_runtime(request), read_visitor(request), number, read_size(request))
-        )
 
-    async def send_filled_page(request: Request) -> Response:
-        """Answer the picture of the values on a page. `done` is how many recipients have finished."""
-        number, done = request.path_params["number"], request.path_params["done"]
-        return answer_picture(
-            await actions.filled_image(
-                get_runtime(request), read_visitor(request), number, done, read_size(request)
-            )
-        )
+async def send_page(request: Request) -> Response:
+    """Answer the picture of a page."""
+    runtime, visitor, number = get_runtime(request), read_visitor(request), request.path_params["number"]
+    return answer_picture(await link_pages.page_image(runtime, visitor, number, read_size(request)))
 
-    async def send_text(request: Request) -> Response:
-        """Answer the paragraphs of a page, as JSON."""
-        found = await actions.page_text(
-            get_runtime(request), read_visitor(request), request.path_params["number"]
-        )
-        return answer_content(found, "application/json")
 
-    below: dict[str, Callable[[Request], Awaitable[Response]]] = {
-        "pages/{number:int}.webp": send_page,
-        "pages/{number:int}/filled-{done:int}.webp": send_filled_page,
-        "pages/{number:int}.json": send_text,
-    }
-    return [Route(f"/s/{{token}}/{path}", handler, methods=["GET"]) for path, handler in below.items()]
+async def send_filled_page(request: Request) -> Response:
+    """Answer the picture of the values on a page. `done` is how many recipients have finished."""
+    runtime, visitor, number = get_runtime(request), read_visitor(request), request.path_params["number"]
+    done, size = request.path_params["done"], read_size(request)
+    return answer_picture(await link_pages.filled_image(runtime, visitor, number, done, size))
+
+
+async def send_text(request: Request) -> Response:
+    """Answer the paragraphs of a page, as JSON."""
+    runtime, visitor, number = get_runtime(request), read_visitor(request), request.path_params["number"]
+    return answer_content(await link_pages.page_text(runtime, visitor, number), "application/json")
 
 
 def read_size(request: Request) -> int:

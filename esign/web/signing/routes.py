@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions.signing.signing_drafts import KeptEntries
+from esign.actions.signing import recipient_auth, signing, signing_drafts
 from esign.actions.signing.visits import CodeVisit, OpenVisit, SealingVisit, UnknownVisit, Visit, Visitor
 from esign.core.actor import Origin
-from esign.core.document.signing_draft import EnteredValue, SigningDraft
 from esign.core.errors import UnknownLink
 from esign.core.language import find_accepted
+from esign.runtime import Runtime
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.pages import Pages, make_attachment
 from esign.web.signing import body, codes, cookies, page, states
@@ -38,49 +37,9 @@ PATH = (
 )
 
 
-class SigningActions(Protocol):
-    """What these pages need of `actions.signing.signing`. `runtime` is the application's own."""
-
-    async def visit(self, runtime: Any, visitor: Visitor) -> Visit: ...
-
-    async def view(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
-
-    async def complete(
-        self, runtime: Any, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
-    ) -> Visit: ...
-
-    async def decline(self, runtime: Any, visitor: Visitor, reason: str | None, origin: Origin) -> Visit: ...
-
-    async def read_original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]: ...
-
-    async def read_sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]: ...
-
-
-class RecipientAuthActions(Protocol):
-    """What these pages need of `actions.signing.recipient_auth`."""
-
-    async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
-
-    async def authenticate(
-        self, runtime: Any, visitor: Visitor, given: str, origin: Origin
-    ) -> tuple[Visit, str]: ...
-
-
-class DraftActions(Protocol):
-    """What these pages need of `actions.signing.signing_drafts`."""
-
-    async def read_entries(self, runtime: Any, seen: OpenVisit) -> SigningDraft: ...
-
-    async def keep(
-        self, runtime: Any, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
-    ) -> KeptEntries: ...
-
-
-def routes(
-    actions: SigningActions, proving: RecipientAuthActions, drafting: DraftActions, pages: Pages
-) -> list[Route]:
+def make_routes(pages: Pages) -> list[Route]:
     """Return the routes of the signing pages."""
-    link = SigningPages(actions, proving, drafting, pages, WordLibrary.load())
+    link = SigningPages(pages, WordLibrary.load())
     return [
         Route("/embed.js", pages.assets.embed, methods=["GET"]),
         Route("/s/{token}", link.show, methods=["GET"]),
@@ -100,15 +59,12 @@ def routes(
 class SigningPages:
     """The handlers of the signing pages, with what they share."""
 
-    actions: SigningActions
-    proving: RecipientAuthActions
-    drafting: DraftActions
     pages: Pages
     library: WordLibrary
 
     async def show(self, request: Request) -> Response:
         """Answer the page of a link. It is always 200, and opening it changes nothing."""
-        seen = await self.actions.visit(get_runtime(request), read_visitor(request))
+        seen = await signing.visit(get_runtime(request), read_visitor(request))
         wanted, browser = (
             request.query_params.get("lang"),
             find_accepted(request.headers.get("accept-language")),
@@ -130,7 +86,7 @@ class SigningPages:
                 shown = codes.build_code_page(facts, seen.standing, now)
             case OpenVisit() if seen.recipient.acting:
                 template, modules = "sign", PATH
-                draft = await self.drafting.read_entries(get_runtime(request), seen)
+                draft = await signing_drafts.read_entries(get_runtime(request), seen)
                 shown = page.build_signing_page(facts, now, draft)
             case OpenVisit():
                 template, modules = "read", READ
@@ -147,14 +103,14 @@ class SigningPages:
         """Send the recipient a code by mail, and answer the state."""
         await body.read_members(request)
         return answer_state(
-            await self.proving.send_code(get_runtime(request), read_visitor(request), get_origin(request))
+            await recipient_auth.send_code(get_runtime(request), read_visitor(request), get_origin(request))
         )
 
     async def authenticate(self, request: Request) -> Response:
         """Check the code. If it is right, the answer sets the session cookie."""
         given = await body.read_members(request, "code", "framed")
         code, framed = body.read_code(given), body.is_framed(given)
-        seen, session = await self.proving.authenticate(
+        seen, session = await recipient_auth.authenticate(
             get_runtime(request), read_visitor(request), code, get_origin(request)
         )
         answer = answer_state(seen)
@@ -165,13 +121,13 @@ class SigningPages:
         """Record that the recipient has opened the document, and answer the state."""
         await body.read_members(request)
         return answer_state(
-            await self.actions.view(get_runtime(request), read_visitor(request), get_origin(request))
+            await signing.view(get_runtime(request), read_visitor(request), get_origin(request))
         )
 
     async def save_draft(self, request: Request) -> Response:
         """Save what the recipient has entered so far, and answer what another tab or device has entered meanwhile."""
         since, given = body.read_draft(await body.read_members(request, "since", "values"))
-        kept = await self.drafting.keep(get_runtime(request), read_visitor(request), given, since)
+        kept = await signing_drafts.keep(get_runtime(request), read_visitor(request), given, since)
         return answer_json(
             {"state": kept.state, **page.serialise_draft(kept.now, kept.revision, kept.values)}
         )
@@ -180,7 +136,7 @@ class SigningPages:
         """Complete the recipient's part with these values, and answer the state."""
         given, consent = body.read_answers(await body.read_members(request, "answers", "consent"))
         return answer_state(
-            await self.actions.complete(
+            await signing.complete(
                 get_runtime(request), read_visitor(request), given, consent, get_origin(request)
             )
         )
@@ -189,28 +145,26 @@ class SigningPages:
         """Decline to sign, and answer the state."""
         reason = body.read_reason(await body.read_members(request, "reason"))
         return answer_state(
-            await self.actions.decline(
-                get_runtime(request), read_visitor(request), reason, get_origin(request)
-            )
+            await signing.decline(get_runtime(request), read_visitor(request), reason, get_origin(request))
         )
 
     async def status(self, request: Request) -> Response:
         """Answer the state of the link."""
-        seen = await self.actions.visit(get_runtime(request), read_visitor(request))
+        seen = await signing.visit(get_runtime(request), read_visitor(request))
         if isinstance(seen, UnknownVisit):
             request.scope["esign.problem"] = UnknownLink()
         return answer_state(seen)
 
     async def download_original(self, request: Request) -> Response:
         """Answer the original file."""
-        return make_attachment(*await self.actions.read_original(get_runtime(request), read_visitor(request)))
+        return make_attachment(*await signing.read_original(get_runtime(request), read_visitor(request)))
 
     async def download_sealed(self, request: Request) -> Response:
         """Answer the sealed file."""
         if request.method == "HEAD":  # no file is sent, so no audit entry is written
             return await self.status(request)
         return make_attachment(
-            *await self.actions.read_sealed(get_runtime(request), read_visitor(request), get_origin(request))
+            *await signing.read_sealed(get_runtime(request), read_visitor(request), get_origin(request))
         )
 
 
@@ -219,14 +173,15 @@ def answer_state(seen: Visit) -> Response:
     return answer_json({"state": seen.state})
 
 
-def answer_json(answer: Mapping[str, Any]) -> Response:
+def answer_json(answer: Mapping[str, object]) -> Response:
     """Answer with JSON and the security headers of pages."""
     return JSONResponse(answer, headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY})
 
 
-def get_runtime(request: Request) -> Any:
+def get_runtime(request: Request) -> Runtime:
     """Return the runtime of the application."""
-    return request.app.state.runtime
+    runtime: Runtime = request.app.state.runtime
+    return runtime
 
 
 def read_visitor(request: Request) -> Visitor:

@@ -1,44 +1,29 @@
 """The address behind the sheet for a typed signature: it draws the text as the seal will."""
 
 import base64
-from dataclasses import dataclass
-from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.typed_signature import Lettering
-from esign.actions.signing.visits import Visitor
+from esign.actions.signing import typed_signature
 from esign.web.signing import body
 from esign.web.signing.routes import answer_json, get_runtime, read_visitor
 
 
-class LetteringActions(Protocol):
-    """What the sheet needs of `actions.signing.typed_signature`."""
-
-    async def draw_letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering: ...
-
-
-def routes(actions: LetteringActions) -> list[Route]:
+def make_routes() -> list[Route]:
     """Return the route of the sheet."""
-    return [Route("/s/{token}/letters", LetteringRoute(actions).letters, methods=["POST"])]
+    return [Route("/s/{token}/letters", draw_letters, methods=["POST"])]
 
 
-@dataclass(frozen=True, slots=True)
-class LetteringRoute:
-    """The handler of the sheet, with what it needs."""
+async def draw_letters(request: Request) -> Response:
+    """Answer the picture of a typed signature.
 
-    actions: LetteringActions
-
-    async def letters(self, request: Request) -> Response:
-        """Answer the picture of a typed signature.
-
-        It changes nothing. It is a POST so that the name does not stand in a log.
-        """
-        given = await body.read_members(request, "text", "hand")
-        drawn = await self.actions.draw_letters(
-            get_runtime(request), read_visitor(request), given.get("text"), given.get("hand")
-        )
-        url = f"data:image/svg+xml;base64,{base64.b64encode(drawn.svg).decode()}" if drawn.svg else None
-        return answer_json({"picture": url, "widest": drawn.width, "missing": drawn.missing})
+    It changes nothing. It is a POST so that the name does not stand in a log.
+    """
+    given = await body.read_members(request, "text", "hand")
+    drawn = await typed_signature.draw_letters(
+        get_runtime(request), read_visitor(request), given.get("text"), given.get("hand")
+    )
+    url = f"data:image/svg+xml;base64,{base64.b64encode(drawn.svg).decode()}" if drawn.svg else None
+    return answer_json({"picture": url, "widest": drawn.width, "missing": drawn.missing})

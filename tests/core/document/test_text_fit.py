@@ -5,7 +5,7 @@ import pytest
 from esign.core.document import text_fit
 from esign.core.document.document import Field, PageGeometry
 from esign.core.document.document import FieldType as T
-from tests.web.signing.port import a_field
+from tests.web.signing.site import a_field
 
 PAGE, POSTER, LABEL = PageGeometry(600, 800, 0), PageGeometry(2400, 3600, 0), PageGeometry(200, 55, 0)
 CHOICE = {"options": ["a", "b"]}

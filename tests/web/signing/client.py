@@ -1,4 +1,4 @@
-"""Asks the signing pages without a network: one ASGI call per request, over a port of the test's own."""
+"""Asks the signing pages without a network: one ASGI call per request, over a site of the test's own."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,47 +8,52 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.config import SigningSettings
-from esign.core.actor import Origin
 from esign.system.clock import Clock
 from esign.web.error_pages import ErrorPages
 from esign.web.http.errors import make_exception_handlers
 from esign.web.pages import Pages
-from esign.web.signing import reading, renewal, routes, typed_signature
+from esign.web.signing import make_routes
 from esign.web.signing.throttle import LinkThrottle
 from esign.web.signing.words import WordLibrary
-from tests.web.signing.port import TOKEN, MemoryPort, Runtime
+from tests.web.signing.site import ORIGIN as ORIGIN
+from tests.web.signing.site import TOKEN, SigningSite
 from tests.web.wire import Seen
 
 LINK = f"/s/{TOKEN}"
-ORIGIN = Origin("192.0.2.7", "a browser")
 
 
-def application(port: MemoryPort, clock: Clock | None = None) -> ASGIApp:
+def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
     """The pages as the program serves them, behind what stands for the guard; with a clock they have their limits."""
     pages = Pages.load()
     refuse = ErrorPages(pages, WordLibrary.load())
-    shown = [
-        *routes(port, port, port, pages),
-        *renewal.routes(port),
-        *typed_signature.routes(port),
-        *reading.routes(port),
-    ]
     made = Starlette(
-        routes=[*shown, pages.assets.route()], exception_handlers=make_exception_handlers(refuse)
+        routes=[*make_routes(pages), pages.assets.route()], exception_handlers=make_exception_handlers(refuse)
     )
     made.router.redirect_slashes = False
-    made.state.runtime = Runtime()
     door: ASGIApp = LinkThrottle(made, clock, SigningSettings(), refuse) if clock else made
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        await door({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, receive, send)
+        made.state.runtime = await site.open()
+        await site.draw(scope["path"], scope["query_string"].decode())
+        raw, before = bytearray(), site.database.used
+
+        async def listen() -> Message:
+            message = await receive()
+            raw.extend(message.get("body", b""))
+            return message
+
+        try:
+            await door({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, listen, send)
+        finally:
+            if scope["method"] == "POST" and site.database.used > before:
+                await site.note(scope["path"].rpartition("/")[2], bytes(raw))
 
     return guarded
 
 
 class Client:
-    def __init__(self, port: MemoryPort, clock: Clock | None = None) -> None:
-        self.application = application(port, clock)
+    def __init__(self, site: SigningSite, clock: Clock | None = None) -> None:
+        self.application = application(site, clock)
 
     async def ask(
         self,

@@ -1,22 +1,23 @@
 """What the page's script sends, and what nobody else can make it send."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from esign.core.document import consent
-from esign.core.document.document import FieldType
+from esign.core.document.document import FieldType, RecipientStatus
 from esign.core.errors import Detail, Problem
 from tests.web.signing.client import LINK, ORIGIN, Client
-from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
+from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
 AGREED = consent.hash_wording("en")
 DOT = "data:image/png;base64,iVBORw0KGgo="
 
 
-def small() -> MemoryPort:
+def small() -> SigningSite:
     field = a_field("town", FieldType.TEXT, 1, (10, 10, 30, 3))
-    return MemoryPort(a_document(a_recipient((field, *signatures())), other()))
+    return SigningSite(a_document(a_recipient((field, *signatures())), other()))
 
 
 def signatures() -> tuple[Any, ...]:
@@ -24,36 +25,37 @@ def signatures() -> tuple[Any, ...]:
 
 
 async def test_a_view_is_noted_with_where_it_came_from() -> None:
-    port = small()
-    seen = await Client(port).post("view", {})
+    site = small()
+    seen = await Client(site).post("view", {})
     assert (seen.status, seen.json) == (200, {"state": "open"})
-    assert port.calls == [("view", ORIGIN)]
+    assert site.calls == [("view", ORIGIN)]
+    assert site.trail == ["recipient.authenticated", "recipient.viewed"]
 
 
 async def test_finishing_hands_over_the_answers_and_the_hash_of_the_words_agreed_to() -> None:
-    port = small()
+    site = small()
     typed = {"kind": "typed", "text": "Jonas", "hand": None}
     answers = {"fld_town": "Harrowgate", "fld_sig0": typed, "fld_sig1": typed}
-    seen = await Client(port).post("complete", {"answers": answers, "consent": AGREED})
+    seen = await Client(site).post("complete", {"answers": answers, "consent": AGREED})
     assert seen.json == {"state": "waiting"}
-    assert port.calls == [("complete", answers, AGREED, ORIGIN)]
+    assert site.calls == [("complete", answers, AGREED, ORIGIN)]
 
 
 async def test_a_picture_may_name_the_field_that_has_the_same_one() -> None:
-    port = small()
+    site = small()
     answers = {
         "fld_town": "Harrowgate",
         "fld_sig0": {"kind": "drawn", "picture": DOT},
         "fld_sig1": {"kind": "drawn", "picture": "fld_sig0"},
     }
-    await Client(port).post("complete", {"answers": answers, "consent": AGREED})
-    given = port.calls[0][1]
+    await Client(site).post("complete", {"answers": answers, "consent": AGREED})
+    given = site.calls[0][1]
     assert given["fld_sig1"] == given["fld_sig0"] == {"kind": "drawn", "picture": DOT}
 
 
 async def test_problems_of_answers_come_back_with_the_field_they_belong_to() -> None:
-    port = small()
-    seen = await Client(port).post("complete", {"answers": {"fld_other": "x"}, "consent": AGREED})
+    site = small()
+    seen = await Client(site).post("complete", {"answers": {"fld_other": "x"}, "consent": AGREED})
     assert seen.status == 400
     assert seen.code == "invalid_request"
     assert seen.json["error"]["requestId"] == "req_1"
@@ -63,26 +65,35 @@ async def test_problems_of_answers_come_back_with_the_field_they_belong_to() -> 
         ("/answers/fld_sig0", "required"),
         ("/answers/fld_sig1", "required"),
     }
-    assert port.state == "open"
+    assert site.state == "open"
 
 
-@pytest.mark.parametrize("code", ["document_not_sent", "recipient_not_active", "recipient_already_completed"])
-async def test_a_document_that_moved_on_answers_with_its_state(code: str) -> None:
-    port = small()
-    port.refuse = Problem(code, current_status="cancelled")
-    seen = await Client(port).post("complete", {"answers": {}, "consent": AGREED})
+@pytest.mark.parametrize(
+    ("state", "mine", "code", "status"),
+    [
+        ("cancelled", RecipientStatus.SENT, "document_not_sent", "cancelled"),
+        ("waiting", RecipientStatus.CREATED, "recipient_not_active", "sent"),
+        ("waiting", RecipientStatus.COMPLETED, "recipient_already_completed", "sent"),
+    ],
+)
+async def test_a_document_that_moved_on_answers_with_its_state(
+    state: str, mine: RecipientStatus, code: str, status: str
+) -> None:
+    site = small()
+    site.document, site.state = site.document.with_recipient(replace(site.recipient, status=mine)), state
+    seen = await Client(site).post("complete", {"answers": {}, "consent": AGREED})
     assert (seen.status, seen.code) == (409, code)
-    assert seen.json["error"]["currentStatus"] == "cancelled"
+    assert seen.json["error"]["currentStatus"] == status
 
 
 async def test_declining_takes_a_reason_or_none() -> None:
-    port = small()
-    await Client(port).post("decline", {"reason": "  Too dear.\nSorry.  "})
-    assert port.calls == [("decline", "Too dear.\nSorry.", ORIGIN)]
+    site = small()
+    await Client(site).post("decline", {"reason": "  Too dear.\nSorry.  "})
+    assert site.calls == [("decline", "Too dear.\nSorry.", ORIGIN)]
     for nothing in ({}, {"reason": None}, {"reason": "   "}):
-        port = small()
-        assert (await Client(port).post("decline", nothing)).json == {"state": "declined"}
-        assert port.calls == [("decline", None, ORIGIN)]
+        site = small()
+        assert (await Client(site).post("decline", nothing)).json == {"state": "declined"}
+        assert site.calls == [("decline", None, ORIGIN)]
 
 
 @pytest.mark.parametrize(
@@ -103,10 +114,10 @@ async def test_declining_takes_a_reason_or_none() -> None:
 async def test_what_is_not_in_its_shape_is_refused_with_its_place(
     act: str, value: Any, place: tuple[str, str]
 ) -> None:
-    port = small()
-    seen = await Client(port).post(act, value)
+    site = small()
+    seen = await Client(site).post(act, value)
     assert (seen.status, seen.code, seen.places) == (400, "invalid_request", {place})
-    assert port.calls == []
+    assert site.calls == []
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"a":1,"a":2}', b"[" * 9_999, b'{"reason":"\\ud800"}', b"\xff"])
@@ -132,10 +143,10 @@ async def test_what_is_no_json_is_refused(body: bytes) -> None:
     ],
 )
 async def test_another_site_cannot_act(act: str, headers: dict[str, str]) -> None:
-    port = small()
-    seen = await Client(port).post(act, {"answers": {}, "consent": AGREED}, **headers)
+    site = small()
+    seen = await Client(site).post(act, {"answers": {}, "consent": AGREED}, **headers)
     assert seen.status == 400
-    assert port.calls == []
+    assert site.calls == []
 
 
 async def test_another_site_cannot_enter_anything() -> None:
@@ -145,9 +156,9 @@ async def test_another_site_cannot_enter_anything() -> None:
         ({"origin": "https://evil.example"}, 0),
         ({}, 1),
     ):
-        port = small()
-        await Client(port).post("draft", {"values": values}, **headers)
-        assert port.draft.revision == revision
+        site = small()
+        await Client(site).post("draft", {"values": values}, **headers)
+        assert site.draft.revision == revision
 
 
 async def test_the_page_itself_and_a_program_without_an_origin_can_act() -> None:
@@ -160,24 +171,24 @@ async def test_the_page_itself_and_a_program_without_an_origin_can_act() -> None
 
 
 async def test_more_than_two_mebibytes_are_not_read() -> None:
-    port = small()
-    seen = await Client(port).post("complete", b'{"answers":{"a":"' + b"x" * 2 * 2**20 + b'"}}')
+    site = small()
+    seen = await Client(site).post("complete", b'{"answers":{"a":"' + b"x" * 2 * 2**20 + b'"}}')
     assert (seen.status, seen.code) == (400, "request_too_large")
-    assert port.calls == []
+    assert site.calls == []
 
 
 async def test_an_unknown_link_cannot_act() -> None:
-    client = Client(MemoryPort())
+    client = Client(SigningSite())
     seen = await client.ask("POST", "/s/other/view", b"{}", {"content-type": "application/json"})
     assert (seen.status, seen.code) == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", ["/view", "/complete", "/decline"])
 async def test_looking_at_an_act_does_nothing(path: str) -> None:
-    port = small()
-    seen = await Client(port).ask("GET", LINK + path)
+    site = small()
+    seen = await Client(site).ask("GET", LINK + path)
     assert seen.status == 404
-    assert port.calls == []
+    assert site.calls == []
 
 
 async def test_the_status_is_one_word_and_never_kept() -> None:
@@ -187,11 +198,12 @@ async def test_the_status_is_one_word_and_never_kept() -> None:
 
 
 async def test_details_of_the_action_reach_the_page_unchanged() -> None:
-    port = small()
-    port.refuse = Problem(
+    site = SigningSite(a_document(a_recipient(()), other()))
+    site.refuse = Problem(
         "invalid_request", details=[Detail("/answers/fld_town", "We cannot print ☃.", "format")]
     )
-    seen = await Client(port).post("complete", {"answers": {}, "consent": AGREED})
+    answers = {"signature": {"kind": "typed", "text": "Jonas", "hand": "a"}}
+    seen = await Client(site).post("complete", {"answers": answers, "consent": AGREED})
     assert seen.json["error"]["details"] == [
         {"path": "/answers/fld_town", "message": "We cannot print ☃.", "rule": "format"}
     ]

@@ -4,26 +4,25 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing.visits import Visit, Visitor
 from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND
 from esign.core.people.masking import mask_email
 from tests.web.signing.client import LINK, ORIGIN, Client
-from tests.web.signing.port import CODE, NOW, SESSION, MemoryPort, a_document, a_recipient, other
+from tests.web.signing.site import CODE, NOW, SESSION, SigningSite, a_document, a_recipient, other
 
 
-def guarded(method: str = "email_code", role: Role = Role.SIGNER, **standing: Any) -> MemoryPort:
+def guarded(method: str = "email_code", role: Role = Role.SIGNER, **standing: Any) -> SigningSite:
     recipient = a_recipient((), authentication=method, role=role)
-    port = MemoryPort(a_document(recipient, other()), "code")
-    port.standing = ChallengeStanding(**{"step": ChallengeStep.ENTER, "left": 5, **standing})
-    return port
+    site = SigningSite(a_document(recipient, other()), "code")
+    site.standing = ChallengeStanding(**{"step": ChallengeStep.ENTER, "left": 5, **standing})
+    return site
 
 
-async def page_of(port: MemoryPort) -> str:
-    seen = await Client(port).ask()
+async def page_of(site: SigningSite) -> str:
+    seen = await Client(site).ask()
     assert seen.status == 200 and "set-cookie" not in seen.headers
-    assert port.calls == []
+    assert site.calls == []
     return seen.body.decode()
 
 
@@ -95,21 +94,24 @@ def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None
 
 
 async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
-    port = guarded(step=ChallengeStep.ASK, at=NOW)
+    site = guarded(step=ChallengeStep.ASK, at=NOW)
     for method in ("GET", "HEAD"):
-        assert (await Client(port).ask(method, f"{LINK}/code")).status == 404
-    assert (await Client(port).post("code", {}, sec_fetch_site="cross-site")).status == 400
-    assert port.calls == []
-    assert (await Client(port).post("code", {})).json == {"state": "code"}
-    assert port.calls == [("send_code", ORIGIN)]
+        assert (await Client(site).ask(method, f"{LINK}/code")).status == 404
+    assert (await Client(site).post("code", {}, sec_fetch_site="cross-site")).status == 400
+    assert site.calls == []
+    assert (await Client(site).post("code", {})).json == {"state": "code"}
+    assert site.calls == [("send_code", ORIGIN)]
 
 
 async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_over_https() -> None:
-    port = guarded()
-    seen = await Client(port).post("authenticate", {"code": CODE})
+    site = guarded()
+    seen = await Client(site).post("authenticate", {"code": CODE})
     assert seen.json == {"state": "open"}
     name, _, rest = seen.headers["set-cookie"].partition("=")
-    assert (name, rest.partition(";")[0]) == ("__Host-esign-s", SESSION)
+    assert name == "__Host-esign-s"
+    cookie = {"cookie": f"{name}={rest.partition(';')[0]}"}
+    assert (await Client(site).ask(path=f"{LINK}/status", headers=cookie)).json == {"state": "open"}
+    assert (await Client(site).ask(path=f"{LINK}/status")).json == {"state": "code"}
     attributes = {part.strip().casefold() for part in rest.split(";")[1:]}
     assert attributes == {"httponly", "secure", "path=/", "samesite=lax", "max-age=43200"}
 
@@ -124,20 +126,15 @@ async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_o
     ],
 )
 async def test_the_session_is_read_from_that_cookie_alone(cookie: str, session: str | None) -> None:
-    found: list[Visitor] = []
-
-    class Listening(MemoryPort):
-        async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
-            found.append(visitor)
-            return self.seen()
-
-    await Client(Listening()).ask(headers={"cookie": cookie} if cookie else {})
-    assert [one.session for one in found] == [session]
+    site = guarded()
+    await site.prove(SESSION)
+    seen = await Client(site).ask(headers={"cookie": cookie} if cookie else {})
+    assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
 
 
 async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
-    port = guarded()
-    seen = await Client(port).post("authenticate", {"code": "000000"})
+    site = guarded()
+    seen = await Client(site).post("authenticate", {"code": "000000"})
     assert (seen.status, seen.places) == (400, {("/code", "reference")})
     assert "set-cookie" not in seen.headers
     assert seen.json["error"]["details"][0]["message"] == "This code does not fit. You can try 4 more times."
@@ -145,7 +142,7 @@ async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"code": None}, {"code": 7}, {"code": "  "}, {"code": "1" * 201}])
 async def test_what_is_no_code_never_reaches_the_count(given: dict[str, object]) -> None:
-    port = guarded()
-    seen = await Client(port).post("authenticate", given)
+    site = guarded()
+    seen = await Client(site).post("authenticate", given)
     assert (seen.status, seen.places) == (400, {("/code", "required")})
-    assert port.calls == []
+    assert site.calls == []

@@ -6,21 +6,19 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing.visits import UnknownVisit, Visit, Visitor
-from esign.core.document.document import RecipientStatus, Role
+from esign.core.document.document import Document, RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
-from tests.web.signing.port import CODE, ORGANISATION, SESSION, STATES, MemoryPort, a_document, a_recipient
+from tests.web.signing.site import CODE, ORGANISATION, SESSION, STATES, SigningSite, a_document, a_recipient
 
 APP, SECOND = "https://app.example.com", "https://other.example:8443"
 
 
-class Listed(MemoryPort):
+class Listed(SigningSite):
     """The organisation lists two applications."""
 
-    async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
-        seen = await super().visit(runtime, visitor)
-        listing = replace(ORGANISATION, embed_origins=(APP, SECOND))
-        return replace(seen, organisation=listing) if not isinstance(seen, UnknownVisit) else seen
+    def __init__(self, document: Document | None = None, state: str = "open") -> None:
+        super().__init__(document, state)
+        self.organisation = replace(ORGANISATION, embed_origins=(APP, SECOND))
 
 
 def ancestors(headers: Any) -> str:
@@ -39,7 +37,7 @@ async def test_only_listed_applications_may_frame_a_page_of_a_known_link(name: s
     known = name != "unknown"
     assert ancestors(listed.headers) == (f"{APP} {SECOND}" if known else "'none'")
     assert ("x-frame-options" in listed.headers) is not known
-    closed = await Client(MemoryPort(document, state)).ask()
+    closed = await Client(SigningSite(document, state)).ask()
     assert ancestors(closed.headers) == "'none'" and closed.headers["x-frame-options"] == "DENY"
     assert b"data-embedders" not in closed.body
 
@@ -86,14 +84,17 @@ async def test_before_the_code_nothing_is_told_of_what_was_done() -> None:
 # ---------- the cookie ----------
 
 
-def guarded() -> MemoryPort:
-    return MemoryPort(a_document(a_recipient((), authentication="email_code")), "code")
+def guarded() -> SigningSite:
+    return SigningSite(a_document(a_recipient((), authentication="email_code")), "code")
 
 
 async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> None:
-    seen = await Client(guarded()).post("authenticate", {"code": CODE, "framed": True})
+    client = Client(guarded())
+    seen = await client.post("authenticate", {"code": CODE, "framed": True})
     name, _, rest = seen.headers["set-cookie"].partition("=")
-    assert (name, rest.partition(";")[0]) == ("__Host-esign-f", SESSION)
+    assert name == "__Host-esign-f"
+    cookie = {"cookie": f"{name}={rest.partition(';')[0]}"}
+    assert (await client.ask(path=f"{LINK}/status", headers=cookie)).json == {"state": "open"}
     attributes = {part.strip().casefold() for part in rest.split(";")[1:]}
     assert attributes == {"httponly", "secure", "path=/", "samesite=none", "partitioned", "max-age=43200"}
 
@@ -107,43 +108,38 @@ async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> 
     ],
 )
 async def test_the_session_of_a_frame_is_found(cookie: str, session: str | None) -> None:
-    found: list[str | None] = []
-
-    class Listening(MemoryPort):
-        async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
-            found.append(visitor.session)
-            return self.seen()
-
-    await Client(Listening()).ask(headers={"cookie": cookie})
-    assert found == [session]
+    site = guarded()
+    await site.prove(SESSION)
+    seen = await Client(site).ask(headers={"cookie": cookie})
+    assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
 
 
 @pytest.mark.parametrize("framed", ["yes", 1, None])
 async def test_framed_is_true_or_false(framed: object) -> None:
-    port = guarded()
-    seen = await Client(port).post("authenticate", {"code": CODE, "framed": framed})
+    site = guarded()
+    seen = await Client(site).post("authenticate", {"code": CODE, "framed": framed})
     assert (seen.status, seen.places) == (400, {("/framed", "type")})
-    assert port.calls == []
+    assert site.calls == []
 
 
 async def test_the_session_of_a_frame_opens_nothing_to_another_sites_request() -> None:
-    port = Listed()
+    site = Listed()
     for act, body in (
         ("view", {}),
         ("decline", {"reason": None}),
         ("complete", {"answers": {}, "consent": "x"}),
     ):
         for sent in ({"sec_fetch_site": "cross-site"}, {"sec_fetch_site": "same-site"}, {"origin": APP}):
-            seen = await Client(port).post(act, body, cookie=f"__Host-esign-f={SESSION}", **sent)
+            seen = await Client(site).post(act, body, cookie=f"__Host-esign-f={SESSION}", **sent)
             assert seen.status == 400
-    assert port.calls == []
+    assert site.calls == []
 
 
 # ---------- the script ----------
 
 
 async def test_the_script_is_for_every_site_at_an_address_that_stays() -> None:
-    client = Client(MemoryPort())
+    client = Client(SigningSite())
     seen = await client.ask(path="/embed.js")
     assert seen.status == 200 and b"window.Esign" in seen.body
     assert seen.headers["content-type"].startswith("text/javascript")

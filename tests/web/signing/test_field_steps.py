@@ -8,7 +8,7 @@ from esign.core.document.document import Field, FieldType, PageGeometry
 from esign.web.signing.field_steps import SigningStep, build_steps, format_date
 from esign.web.signing.page import choose_colours, make_initials
 from esign.web.signing.words import WordLibrary
-from tests.web.signing.port import a_field, a_recipient
+from tests.web.signing.site import a_field, a_recipient
 
 WORDS = WordLibrary.load().choose("en")
 TODAY = date(2026, 11, 21)

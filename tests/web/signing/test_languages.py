@@ -13,7 +13,7 @@ from esign.core.instant import MINUTE, parse
 from esign.core.language import LANGUAGES
 from esign.web.signing.words import WordLibrary
 from tests.web.signing.client import LINK, Client
-from tests.web.signing.port import NOW, STATES, MemoryPort, a_document, a_recipient, all_fields, other
+from tests.web.signing.site import NOW, STATES, SigningSite, a_document, a_recipient, all_fields, other
 
 PAGES = {
     "open": ("open", a_document()),
@@ -32,9 +32,9 @@ STANDINGS = [
 LIBRARY = WordLibrary.load()
 
 
-async def page(port: MemoryPort, query: str = "", accept: str | None = None) -> str:
+async def page(site: SigningSite, query: str = "", accept: str | None = None) -> str:
     headers = {"accept-language": accept} if accept else {}
-    seen = await Client(port).ask(path=LINK + query, headers=headers)
+    seen = await Client(site).ask(path=LINK + query, headers=headers)
     assert seen.status == 200
     return seen.body.decode()
 
@@ -50,7 +50,7 @@ def spoken(html: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 async def test_every_page_is_there_in_every_language(name: str, tag: str) -> None:
     state, document = PAGES[name]
-    html = await page(MemoryPort(document, state), f"?lang={tag}")
+    html = await page(SigningSite(document, state), f"?lang={tag}")
     assert spoken(html) == tag
     assert f'<a href="?lang={tag}" lang="{tag}" hreflang="{tag}"' in html
     assert len(re.findall(r'href="\?lang=', html)) == len(LANGUAGES)
@@ -64,9 +64,9 @@ async def test_every_page_is_there_in_every_language(name: str, tag: str) -> Non
 async def test_the_page_before_a_code_is_there_in_every_language(tag: str) -> None:
     for method, standing in STANDINGS:
         me = a_recipient(all_fields(), authentication=method)
-        port = MemoryPort(a_document(me, other()), "code")
-        port.standing = standing
-        assert spoken(await page(port, f"?lang={tag}")) == tag
+        site = SigningSite(a_document(me, other()), "code")
+        site.standing = standing
+        assert spoken(await page(site, f"?lang={tag}")) == tag
 
 
 @pytest.mark.parametrize(
@@ -85,18 +85,18 @@ async def test_the_reader_s_choice_comes_first_and_the_organisation_s_last(
 ) -> None:
     me = replace(a_recipient(all_fields()), locale=recipient)
     shown = replace(a_document(me, other()), locale=document)
-    assert spoken(await page(MemoryPort(shown), query, accept)) == expected
+    assert spoken(await page(SigningSite(shown), query, accept)) == expected
 
 
 @pytest.mark.parametrize(("query", "expected"), [("", "ar"), ("?lang=nl", "nl")])
 async def test_a_link_that_leads_nowhere_answers_in_the_browser_s_language(query: str, expected: str) -> None:
     state, document = STATES["unknown"]
-    assert spoken(await page(MemoryPort(document, state), query, "ar-EG,ar;q=0.9")) == expected
+    assert spoken(await page(SigningSite(document, state), query, "ar-EG,ar;q=0.9")) == expected
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 async def test_the_sentence_agreed_to_and_its_hash_are_of_the_language_shown(tag: str) -> None:
-    html = unescape(await page(MemoryPort(a_document()), f"?lang={tag}"))
+    html = unescape(await page(SigningSite(a_document()), f"?lang={tag}"))
     assert f'data-consent="{consent.hash_wording(tag)}"' in html
     assert consent.write_agreement(tag, a_document().title) in html
 

@@ -15,7 +15,7 @@ from esign.web.http.errors import respond_as_json
 from esign.web.signing.throttle import LinkThrottle
 from tests.fakes import FakeClock
 from tests.web.signing.client import LINK, Client
-from tests.web.signing.port import STATES, MemoryPort
+from tests.web.signing.site import STATES, SigningSite
 from tests.web.wire import Seen
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -32,7 +32,7 @@ def clock() -> Iterator[FakeClock]:
 @pytest.fixture
 def client(clock: FakeClock) -> Client:
     state, document = STATES["expired"]
-    return Client(MemoryPort(document, state), clock)
+    return Client(SigningSite(document, state), clock)
 
 
 async def many(client: Client, times: int, path: str = LINK, method: str = "GET") -> list[int]:
@@ -70,7 +70,8 @@ async def test_typing_for_long_does_not_stand_in_the_way_of_finishing(client: Cl
     assert (await client.post("renewal", {})).status == 200
 
 
-async def test_pages_are_counted_apart_and_more(client: Client) -> None:
+async def test_pages_are_counted_apart_and_more(clock: FakeClock) -> None:
+    client = Client(SigningSite(), clock)
     picture = f"{LINK}/pages/1.webp"
     assert set(await many(client, 1200, picture)) == {200}
     assert await many(client, 1, picture) == [429]

@@ -7,7 +7,7 @@ from esign.core.document.document import Document, RecipientStatus, Status
 from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
-from tests.web.signing.port import NOW, ORGANISATION, a_document, a_recipient
+from tests.web.signing.site import NOW, ORGANISATION, a_document, a_recipient
 
 EXPIRED = a_document(a_recipient(()), status=Status.EXPIRED, closed_at=NOW)
 PROGRAM = replace(EXPIRED, created_by=Actor("api_key", "key_1", "CRM", None))
