@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions.base.browser_name import parse_user_agent
@@ -220,7 +219,7 @@ def describe_entry(line: AuditEntry, local: Local, names: Mapping[str, str]) -> 
     }
 
 
-def list_corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
+def list_corrections(detail: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
     """Return the name and the address of a corrected recipient before and after, as far as they differ."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
     parts = (part for part in ("name", "email") if part in new and part in old and new[part] != old[part])

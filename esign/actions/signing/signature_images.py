@@ -3,8 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import pybase64
 
@@ -20,47 +19,55 @@ PICTURE_BYTES = 2**20
 DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
 
 
+@dataclass(frozen=True, slots=True)
+class SignatureExchange:
+    """The signatures of one recipient's answers, as they are converted.
+
+    `pictures` holds the contents by SHA-256. `inks` holds the signatures by the data URLs of their pictures, so
+    that a picture that is used for several fields is re-encoded once.
+    """
+
+    runtime: Runtime
+    turn: QueueTurn
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    inks: dict[str, Ink] = field(default_factory=dict)
+
+    async def exchange(self, key: str, value: object) -> object:
+        """Return a signature as it is stored. Other values are returned as is."""
+        if not isinstance(value, dict):
+            return value
+        path, kind = f"/answers/{key}", value.get("kind")
+        if kind == "typed":
+            return read_typed(value, path)
+        if kind in ("drawn", "uploaded"):
+            return replace(await self.store_picture(value.get("picture"), path), kind=kind)
+        raise make_answer_error(path, "Draw, type or upload your signature.")
+
+    async def store_picture(self, url: object, path: str) -> Ink:
+        """Return the signature with the picture of a data URL, and put its re-encoded content into `pictures`."""
+        if not isinstance(url, str):
+            raise make_answer_error(path, "The signature is not a picture.")
+        if url not in self.inks:
+            picture = await reencode_picture(self.runtime, decode_picture(url, path), path, self.turn)
+            sha256 = hashlib.sha256(picture.png).hexdigest()
+            self.pictures[sha256] = picture.png
+            self.inks[url] = Ink("drawn", sha256, picture.width, picture.height)
+        return self.inks[url]
+
+
 async def exchange_signatures(
-    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any], turn: QueueTurn
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+    runtime: Runtime, recipient: Recipient, answers: Mapping[str, object], turn: QueueTurn
+) -> tuple[dict[str, object], dict[str, bytes]]:
     """Return the answers with each signature as it is stored, and the contents of the pictures by SHA-256.
 
     Raises `invalid_request` for a signature that cannot be used.
     """
-    pictures: dict[str, bytes] = {}
-    inks: dict[str, Ink] = {}
-    own = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
+    own = {"signature", *(one.id for one in recipient.fields if one.type in INK)}
+    exchange = SignatureExchange(runtime, turn)
     given = {
-        key: await exchange_signature(runtime, key, value, pictures, inks, turn) if key in own else value
-        for key, value in answers.items()
+        key: await exchange.exchange(key, value) if key in own else value for key, value in answers.items()
     }
-    return given, pictures
-
-
-async def exchange_signature(
-    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink], turn: QueueTurn
-) -> Any:
-    """Return a signature as it is stored, and put its re-encoded picture into `pictures`. Other values are
-    returned as is.
-
-    A picture that is used for several fields is re-encoded once.
-    """
-    if not isinstance(value, dict):
-        return value
-    path = f"/answers/{key}"
-    if value.get("kind") == "typed":
-        return read_typed(value, path)
-    if value.get("kind") in ("drawn", "uploaded"):
-        url = value.get("picture")
-        if not isinstance(url, str):
-            raise make_answer_error(path, "The signature is not a picture.")
-        if url not in inks:
-            picture = await reencode_picture(runtime, decode_picture(url, path), path, turn)
-            sha256 = hashlib.sha256(picture.png).hexdigest()
-            pictures[sha256] = picture.png
-            inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
-        return replace(inks[url], kind=value["kind"])
-    raise make_answer_error(path, "Draw, type or upload your signature.")
+    return given, exchange.pictures
 
 
 async def redraw_picture(runtime: Runtime, url: object, path: str, turn: QueueTurn) -> bytes:
@@ -83,7 +90,7 @@ async def reencode_picture(runtime: Runtime, image: bytes, path: str, turn: Queu
         ) from problem
 
 
-def read_typed(value: Mapping[str, Any], path: str) -> Ink:
+def read_typed(value: Mapping[str, object], path: str) -> Ink:
     """Return a typed signature. Raises `invalid_request` if text or handwriting font are not valid."""
     text, hand = value.get("text"), value.get("hand")
     if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, assert_never
+from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import printable_text
@@ -173,7 +173,7 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
 
 
 async def complete(
-    runtime: Runtime, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
+    runtime: Runtime, visitor: Visitor, answers: Mapping[str, object], consent: str, origin: Origin
 ) -> Visit:
     """Complete the recipient's part. All problems are reported at once, and nothing is stored unless every answer fits.
 
@@ -226,7 +226,7 @@ async def check_answers(
     document: Document,
     person: Recipient,
     organisation: Organisation,
-    answers: Mapping[str, Any],
+    answers: Mapping[str, object],
 ) -> CheckedAnswers:
     """Check every answer, and report all problems at once. `answers` maps field ids to JSON values."""
     now = runtime.clock.now()

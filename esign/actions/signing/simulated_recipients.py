@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Find, perform_transition
@@ -32,7 +31,7 @@ class SimulationStep:
 
     action: str
     recipient_id: str | None
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     reason: str | None
 
 

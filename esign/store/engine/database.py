@@ -41,9 +41,9 @@ CLOSING_SECONDS = 5.0
 class Reader(Protocol):
     """The source of a query: the database, or a transaction, which also sees its own writes."""
 
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+    async def all(self, sql: str, **values: object) -> list[Row]: ...
 
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+    async def one(self, sql: str, **values: object) -> Row | None: ...
 
     @property
     def damage(self) -> DamageLog: ...
@@ -61,7 +61,7 @@ class Transaction:
         """Wake the workers once the transaction is committed."""
         self.has_work = True
 
-    async def all(self, sql: str, **values: Any) -> list[Row]:
+    async def all(self, sql: str, **values: object) -> list[Row]:
         """Return all rows; text that is not UTF-8 comes as bytes."""
         try:
             return list(await self._connection.execute_fetchall(sql, values))
@@ -75,24 +75,24 @@ class Transaction:
         finally:
             self._connection.text_factory = str
 
-    async def one(self, sql: str, **values: Any) -> Row | None:
+    async def one(self, sql: str, **values: object) -> Row | None:
         """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
-    async def run(self, sql: str, **values: Any) -> int:
+    async def run(self, sql: str, **values: object) -> int:
         """Run a statement and return the number of rows that changed."""
         cursor = await self._connection.execute(sql, values)
         return cursor.rowcount
 
-    async def run_and_wake(self, sql: str, **values: Any) -> int:
+    async def run_and_wake(self, sql: str, **values: object) -> int:
         """Run a statement that makes work, and return the number of rows that changed; the workers wake for any."""
         changed = await self.run(sql, **values)
         if changed:
             self.wake_workers()
         return changed
 
-    async def run_many(self, sql: str, rows: Sequence[dict[str, Any]]) -> None:
+    async def run_many(self, sql: str, rows: Sequence[dict[str, object]]) -> None:
         """Run a statement once for each row of values."""
         await self._connection.executemany(sql, rows)
 
@@ -131,11 +131,11 @@ class Database:
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failed.add_done_callback(lambda future: future.cancelled() or future.exception())
 
-    async def all(self, sql: str, **values: Any) -> list[Row]:
+    async def all(self, sql: str, **values: object) -> list[Row]:
         """Return all rows. Raises `unavailable` when the database is closed or locked."""
         return await self._readers.all(sql, values)
 
-    async def one(self, sql: str, **values: Any) -> Row | None:
+    async def one(self, sql: str, **values: object) -> Row | None:
         """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None

@@ -10,14 +10,13 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from esign.core.errors import Problem
 from esign.store.engine.failures import is_locked, result_code
 from esign.store.engine.unreadable_rows import DamageLog
 
 Row = sqlite3.Row
-Asked = tuple[str, dict[str, Any], asyncio.Future[list[Row]]]
+Asked = tuple[str, dict[str, object], asyncio.Future[list[Row]]]
 Answered = tuple[asyncio.Future[list[Row]], list[Row] | None, Exception | None]
 
 MOST = 32
@@ -34,7 +33,7 @@ class ReaderPool:
         self._waiting: list[Asked] = []
         self._closed = False
 
-    async def all(self, sql: str, values: dict[str, Any]) -> list[Row]:
+    async def all(self, sql: str, values: dict[str, object]) -> list[Row]:
         """Return all rows.
 
         Raises `unavailable` if the pool is closed before it runs the query, or the database is locked.
@@ -96,7 +95,7 @@ class PointReader:
         self._connection: sqlite3.Connection | None = connect(path, pragmas)
         self.damage = DamageLog()
 
-    async def all(self, sql: str, **values: Any) -> list[Row]:
+    async def all(self, sql: str, **values: object) -> list[Row]:
         """Return all rows. Raises `unavailable` once it is closed, or when the database is locked."""
         if self._connection is None:
             raise Problem("unavailable")
@@ -109,7 +108,7 @@ class PointReader:
                 raise
             return fetch_leniently(self._connection, sql, values)
 
-    async def one(self, sql: str, **values: Any) -> Row | None:
+    async def one(self, sql: str, **values: object) -> Row | None:
         """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
@@ -140,7 +139,7 @@ def is_undecodable(error: Exception) -> bool:
     return isinstance(error, sqlite3.OperationalError) and result_code(error) is None
 
 
-def fetch_leniently(connection: sqlite3.Connection, sql: str, values: dict[str, Any]) -> list[Row]:
+def fetch_leniently(connection: sqlite3.Connection, sql: str, values: dict[str, object]) -> list[Row]:
     """Return all rows, with text that is not UTF-8 as bytes, so that one damaged row hides no others."""
     connection.text_factory = decode_leniently
     try:

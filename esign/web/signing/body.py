@@ -1,7 +1,7 @@
 """The JSON that the page's script sends: only from the page itself, of a limited size, with known members."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeGuard
 
 from starlette.requests import Request
 
@@ -17,7 +17,7 @@ REASON = 1_000
 LONGEST_CODE = 200
 
 
-async def read_members(request: Request, *members: str) -> Mapping[str, Any]:
+async def read_members(request: Request, *members: str) -> Mapping[str, object]:
     """Return the object in the body, which may have only these members. An empty body is an empty object.
 
     Raise `invalid_request` if another site sent it or it has another form, `unsupported_media_type`, or
@@ -41,7 +41,7 @@ async def read_content(request: Request) -> bytearray:
     return await incoming.read(LIMIT)
 
 
-def read_answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def read_answers(given: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
     """Return the value of each field by its id, and the hash of the consent text that the recipient agreed to.
 
     The script sends a picture that stands in several fields only once. The other fields give the id of the
@@ -55,7 +55,7 @@ def read_answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     return {key: resolve_picture(value, values) for key, value in values.items()}, consent
 
 
-def resolve_picture(value: Any, values: Mapping[str, Any]) -> Any:
+def resolve_picture(value: object, values: Mapping[str, object]) -> object:
     """Return the value, or the picture of the field that it refers to."""
     if not isinstance(value, dict) or not isinstance(value.get("picture"), str):
         return value
@@ -63,7 +63,7 @@ def resolve_picture(value: Any, values: Mapping[str, Any]) -> Any:
     return other if isinstance(other, dict) else value
 
 
-def read_draft(given: Mapping[str, Any]) -> tuple[int, dict[str, EnteredValue]]:
+def read_draft(given: Mapping[str, object]) -> tuple[int, dict[str, EnteredValue]]:
     """Return the revision that the page has seen, and by field id what the recipient has entered since."""
     since, values = given.get("since", 0), given.get("values", {})
     if not is_count(since):
@@ -79,15 +79,15 @@ def read_draft(given: Mapping[str, Any]) -> tuple[int, dict[str, EnteredValue]]:
     }
 
 
-def is_count(given: Any) -> bool:
+def is_count(given: object) -> TypeGuard[int]:
     """Return whether the value is a whole number that JavaScript holds exactly, and not negative."""
     return type(given) is int and 0 <= given < 2**53
 
 
-def dedupe_pictures(values: Mapping[str, EnteredValue]) -> dict[str, Any]:
+def dedupe_pictures(values: Mapping[str, EnteredValue]) -> dict[str, object]:
     """Return the values as the script sends them: a picture that stands in several fields is written once."""
     first: dict[str, str] = {}
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for key, new in values.items():
         value = new.value
         if isinstance(value, dict) and "picture" in value:
@@ -97,7 +97,7 @@ def dedupe_pictures(values: Mapping[str, EnteredValue]) -> dict[str, Any]:
     return out
 
 
-def read_reason(given: Mapping[str, Any]) -> str | None:
+def read_reason(given: Mapping[str, object]) -> str | None:
     """Return the reason for declining, or None. Raise `invalid_request` if it is not text or too long."""
     text = given.get("reason")
     if text is None:
@@ -109,7 +109,7 @@ def read_reason(given: Mapping[str, Any]) -> str | None:
     return text.strip() or None
 
 
-def read_code(given: Mapping[str, Any]) -> str:
+def read_code(given: Mapping[str, object]) -> str:
     """Return the code that the recipient entered. Raise `invalid_request` if it is missing or too long."""
     text = given.get("code")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_CODE:
@@ -117,7 +117,7 @@ def read_code(given: Mapping[str, Any]) -> str:
     return text
 
 
-def is_framed(given: Mapping[str, Any]) -> bool:
+def is_framed(given: Mapping[str, object]) -> bool:
     """Return whether the page stands in a frame of another site. Browsers keep the cookies of such a frame separate."""
     value = given.get("framed", False)
     if not isinstance(value, bool):

@@ -1,7 +1,6 @@
 """The page that asks for a code. It names neither the document nor the person who sent it (contract 3.2)."""
 
 from math import ceil
-from typing import Any
 from urllib.parse import quote
 
 from esign.core.document.challenge import APART, CODES_A_DAY, ChallengeStanding, ChallengeStep, Method
@@ -18,7 +17,7 @@ ASKS = {
 }
 
 
-def build_code_page(facts: LinkFacts, standing: ChallengeStanding, now: Instant) -> dict[str, Any]:
+def build_code_page(facts: LinkFacts, standing: ChallengeStanding, now: Instant) -> dict[str, object]:
     """Return the values of `code.html`.
 
     `wait` is the number of seconds until the recipient may have a new code or another try, 0 if that is now.

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -74,7 +73,7 @@ class LinkFacts:
         return quote(email, safe="@") if email else None
 
 
-def build_frame(facts: LinkFacts) -> dict[str, Any]:
+def build_frame(facts: LinkFacts) -> dict[str, object]:
     """Return the values that the frame of every page uses."""
     return {
         "t": facts.words,
@@ -110,7 +109,7 @@ def find_outcome(facts: LinkFacts) -> str | None:
     return "completed" if done else None
 
 
-def build_reading_page(facts: LinkFacts, now: Instant) -> dict[str, Any]:
+def build_reading_page(facts: LinkFacts, now: Instant) -> dict[str, object]:
     """Return the values of `read.html` and `document.html`: the pages, the fields on them, and the people."""
     document, me, words = facts.document, facts.recipient, facts.words
     today = to_datetime(now).astimezone(ZoneInfo(facts.zone)).date()
@@ -144,7 +143,7 @@ def build_reading_page(facts: LinkFacts, now: Instant) -> dict[str, Any]:
     }
 
 
-def build_signing_page(facts: LinkFacts, now: Instant, draft: SigningDraft) -> dict[str, Any]:
+def build_signing_page(facts: LinkFacts, now: Instant, draft: SigningDraft) -> dict[str, object]:
     """Return the values of `sign.html`, for a signer or an approver, with what they entered before."""
     document, me, words = facts.document, facts.recipient, facts.words
     return {
@@ -159,7 +158,7 @@ def build_signing_page(facts: LinkFacts, now: Instant, draft: SigningDraft) -> d
     }
 
 
-def serialise_draft(now: Instant, revision: int, values: Mapping[str, EnteredValue]) -> dict[str, Any]:
+def serialise_draft(now: Instant, revision: int, values: Mapping[str, EnteredValue]) -> dict[str, object]:
     """Return a draft, or the new part of it, as the page's script reads it."""
     return {"now": now, "revision": revision, "values": dedupe_pictures(values)}
 
@@ -217,7 +216,7 @@ def choose_avatar(facts: LinkFacts) -> tuple[str, int | None]:
     return make_initials(facts.sender), None
 
 
-def describe_logo(organisation: Organisation) -> dict[str, Any] | None:
+def describe_logo(organisation: Organisation) -> dict[str, object] | None:
     """Return the address and the size of the organisation's logo, or None without one.
 
     The size lets the browser keep room for the picture before it arrives.

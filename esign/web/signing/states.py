@@ -1,7 +1,7 @@
 """The values of the pages that show a state: waiting, sealing, completed, declined, expired, cancelled, unknown."""
 
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
@@ -33,7 +33,7 @@ class StateLine:
     more: str | None = None
 
 
-def build_waiting(facts: LinkFacts) -> dict[str, Any]:
+def build_waiting(facts: LinkFacts) -> dict[str, object]:
     """Return the page before the recipient's turn, or the one after it while other recipients still sign."""
     return (
         build_done_waiting(facts)
@@ -42,7 +42,7 @@ def build_waiting(facts: LinkFacts) -> dict[str, Any]:
     )
 
 
-def build_not_yet(facts: LinkFacts) -> dict[str, Any]:
+def build_not_yet(facts: LinkFacts) -> dict[str, object]:
     """Return the page before the recipient's turn."""
     t = facts.words
     lines = [build_line(facts, who) for who in list_acting(facts) if who.order <= facts.recipient.order]
@@ -54,7 +54,7 @@ def build_not_yet(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_done_waiting(facts: LinkFacts) -> dict[str, Any]:
+def build_done_waiting(facts: LinkFacts) -> dict[str, object]:
     """Return the page of a recipient who has finished while others have not."""
     t = facts.words
     return {
@@ -70,7 +70,7 @@ def build_done_waiting(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_sealing(facts: LinkFacts) -> dict[str, Any]:
+def build_sealing(facts: LinkFacts) -> dict[str, object]:
     """Return the page while the document is being sealed.
 
     After a failed attempt it says that the seal is late; the next attempt comes by itself.
@@ -94,7 +94,7 @@ def build_sealing(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_completed(facts: LinkFacts) -> dict[str, Any]:
+def build_completed(facts: LinkFacts) -> dict[str, object]:
     """Return the page of a completed document."""
     t, seal = facts.words, facts.document.seal
     return {
@@ -121,7 +121,7 @@ def choose_sent_ending(facts: LinkFacts) -> str:
     )
 
 
-def build_declined(facts: LinkFacts) -> dict[str, Any]:
+def build_declined(facts: LinkFacts) -> dict[str, object]:
     """Return the page of a document that this recipient, or another one, declined."""
     t, me = facts.words, facts.recipient
     if me.status is RecipientStatus.DECLINED:
@@ -145,7 +145,7 @@ def build_declined(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_expired(facts: LinkFacts, asked_at: Instant | None) -> dict[str, Any]:
+def build_expired(facts: LinkFacts, asked_at: Instant | None) -> dict[str, object]:
     """Return the page of an expired document, with the offer to ask for a new link."""
     t = facts.words
     until = t.date(facts.document.expires_at or facts.document.updated_at, facts.zone)
@@ -160,7 +160,7 @@ def build_expired(facts: LinkFacts, asked_at: Instant | None) -> dict[str, Any]:
     }
 
 
-def build_renewed(facts: LinkFacts) -> dict[str, Any]:
+def build_renewed(facts: LinkFacts) -> dict[str, object]:
     """Return the page after the recipient has asked for a new link."""
     t = facts.words
     return {
@@ -170,7 +170,7 @@ def build_renewed(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_cancelled(facts: LinkFacts) -> dict[str, Any]:
+def build_cancelled(facts: LinkFacts) -> dict[str, object]:
     """Return the page of a cancelled document."""
     t, document = facts.words, facts.document
     day = t.date(document.closed_at or document.updated_at, facts.zone)
@@ -182,12 +182,12 @@ def build_cancelled(facts: LinkFacts) -> dict[str, Any]:
     }
 
 
-def build_closed_page(facts: LinkFacts, seen: ClosedVisit) -> dict[str, Any]:
+def build_closed_page(facts: LinkFacts, seen: ClosedVisit) -> dict[str, object]:
     """Return the values of `state.html` for a link in a state other than open."""
     return {"note": None, "after": None, "may_renew": False, **build_frame(facts), **build_state(facts, seen)}
 
 
-def build_state(facts: LinkFacts, seen: ClosedVisit) -> dict[str, Any]:
+def build_state(facts: LinkFacts, seen: ClosedVisit) -> dict[str, object]:
     """Return what the page says about its state."""
     match seen:
         case WaitingVisit():
@@ -208,7 +208,7 @@ def build_state(facts: LinkFacts, seen: ClosedVisit) -> dict[str, Any]:
             assert_never(never)
 
 
-def build_unknown_page(words: SigningWords) -> dict[str, Any]:
+def build_unknown_page(words: SigningWords) -> dict[str, object]:
     """Return the page of an unknown link. It does not reveal whether a document exists."""
     return {
         "t": words,
@@ -264,14 +264,14 @@ def name_turn(facts: LinkFacts, t: SigningWords) -> Markup:
     return t(f"turn_{act}_some", names=t("comma").join(names[:-1]), name=names[-1])
 
 
-def describe_first_page(facts: LinkFacts) -> dict[str, Any]:
+def describe_first_page(facts: LinkFacts) -> dict[str, object]:
     """Return the size of the first page's picture, and the sentence about the document."""
     t, pages = facts.words, facts.document.file.pages
     about = t("pages_from", pages=t.count("pages", len(pages)), organisation=facts.organisation.name)
     return {"thumbnail": measure_picture(pages[0]), "about_it": about}
 
 
-def find_onward(facts: LinkFacts) -> dict[str, Any]:
+def find_onward(facts: LinkFacts) -> dict[str, object]:
     """Return where the sender wants recipients to go after they have finished, or None.
 
     The page offers the address and never follows it by itself.
