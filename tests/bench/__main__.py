@@ -26,6 +26,8 @@ BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
 
 
 async def main(names: list[str]) -> None:
+    if unknown := set(names) - set(BENCHES):
+        sys.exit(f"No bench is called {', '.join(sorted(unknown))}. There are: {', '.join(BENCHES)}.")
     for name in names or BENCHES:
         print(f"\n== {name}")
         await BENCHES[name]()
