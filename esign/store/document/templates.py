@@ -48,7 +48,7 @@ async def find_containing(reader: Reader, organisation_id: str, text: str) -> li
         ORDER BY mode, created_at, id
         """,
         organisation_id=organisation_id,
-        text=text.lower(),
+        text=text.encode().lower().decode(),  # ASCII only, as the `lower` of SQL
     )
     return [(row["id"], row["title"]) for row in rows]
 

@@ -111,6 +111,18 @@ async def test_a_part_of_the_title_finds_it_in_any_case_and_nothing_else(
     assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10, q=q) == [wanted]
 
 
+@pytest.mark.parametrize(
+    "text", ["jo@example.test", "JO@Example.test", "Ömer@example.test", "ÖMER@EXAMPLE.TEST"]
+)
+async def test_a_person_is_found_in_the_words_of_a_template(
+    db: Database, organisation: Organisation, text: str
+) -> None:
+    wanted = a_template(message="Ask jo@example.test, ÖMER@example.test or Ömer@example.test")
+    await add(db, wanted, a_template(message="Ask bo@example.test"))
+    found = await templates.find_containing(db, organisation.id, text)
+    assert found == [(wanted.id, wanted.title)]
+
+
 async def test_a_changed_title_is_found_and_the_old_one_is_not(
     db: Database, organisation: Organisation
 ) -> None:
