@@ -21,6 +21,7 @@ from esign.core.document import audit, consent
 from esign.core.document.document import Document, Ink, Recipient, Role
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
+from esign.core.document.state.remind import send_reminder
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, parse
 from esign.core.language import LANGUAGES
 from esign.pdf.drawing import typst_template
@@ -137,7 +138,7 @@ def a_story(language: str, count: int, **changes: Any) -> Story:
         for _ in range(6):
             story.now += DAY
             for one in [one for one in story.document.recipients if one.invited]:
-                story.tell(lifecycle.remind(story.document, one, story.now))
+                story.tell(send_reminder(story.document, one, story.now))
     story.now += 3 * HOUR
     now = {"name": people[0].name, "email": people[0].email}
     corrected = {"old": {**now, "email": "old@example.org"}, "new": now}

@@ -10,7 +10,7 @@ from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.actions.verification import verify_trails
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
-from esign.core.document.state.erase import ErasureRequest, Fate
+from esign.core.document.erasure import ErasureRequest, Fate
 from esign.jobs import erase, prune
 from esign.store.engine.database import Database, Write
 from esign.store.people import erasings, organisations

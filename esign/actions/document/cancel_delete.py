@@ -6,7 +6,7 @@ from esign.actions.document.documents import change_own
 from esign.core.actor import PROGRAM
 from esign.core.document import retention
 from esign.core.document.document import Document
-from esign.core.document.state import cancel_delete
+from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Problem
 from esign.runtime import Runtime
@@ -23,7 +23,7 @@ async def cancel(
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        return cancel_delete.cancel(document, reason, notify, caller.author, now)
+        return lifecycle.cancel(document, reason, notify, caller.author, now)
 
     return await change_own(runtime, caller, document_id, decide, outcomes.save)
 
@@ -39,7 +39,7 @@ async def delete(runtime: Runtime, caller: Caller, document_id: str) -> Document
     def decide(document: Document) -> Outcome:
         check_revision(document, caller.revision)
         retention.require_unlocked(document, organisation, runtime.clock.read_settled_time())
-        return cancel_delete.delete(document, caller.author, now)
+        return lifecycle.delete(document, caller.author, now)
 
     return await change_own(runtime, caller, document_id, decide, erase)
 
@@ -60,7 +60,7 @@ async def delete_due(runtime: Runtime, document_id: str) -> bool:
         due_at = retention.find_removal_time(before, organisation, test_days)
         if due_at is None or runtime.clock.read_settled_time() < due_at:
             return False
-        await erase(tx, cancel_delete.delete(before, PROGRAM, now), before, runtime.vault, now)
+        await erase(tx, lifecycle.delete(before, PROGRAM, now), before, runtime.vault, now)
         return True
 
     gone = await runtime.db.write(write)
@@ -72,6 +72,6 @@ async def retry_seal(runtime: Runtime, caller: Caller, document_id: str) -> Docu
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        return cancel_delete.retry_seal(document, caller.author, now)
+        return lifecycle.retry_seal(document, caller.author, now)
 
     return await change_own(runtime, caller, document_id, decide, outcomes.save)

@@ -9,8 +9,8 @@ from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.document.documents import get
 from esign.actions.document.page_views import find_or_make
 from esign.core.actor import Owner
-from esign.core.document.document import ACTING, Document, File, Status
-from esign.core.document.state import lifecycle
+from esign.core.document.document import ACTING, Document, File
+from esign.core.document.state import Act, require
 from esign.core.document.template import Template
 from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
@@ -39,10 +39,10 @@ class FieldOffer:
 async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> FieldOffer:
     """Return the fields that could be placed on a draft. Nothing is placed: the caller chooses which of them to save.
 
-    Raises what `lifecycle.require` raises for a document that is no draft.
+    Raises what `require` raises for a document that is no draft.
     """
     document = await get(runtime, owner, document_id)
-    lifecycle.require(document, Status.DRAFT)
+    require(document, Act.EDIT)
     return assign_fields([one.id for one in document.list_holders()], await find_blanks(runtime, document))
 
 

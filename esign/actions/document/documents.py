@@ -10,10 +10,10 @@ from esign.actions.document import upload
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Owner
 from esign.core.document.audit import AuditEntry
-from esign.core.document.document import Document, File, Recipient, Status
+from esign.core.document.document import Document, File, Recipient
 from esign.core.document.document_filters import DocumentFilters
 from esign.core.document.placement import find_misplaced
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, is_past_expiry, lifecycle, require
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
@@ -115,7 +115,7 @@ async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
     owner = caller.owner
     found = await get(runtime, owner, document_id)
     check_revision(found, caller.revision)
-    lifecycle.require(found, Status.DRAFT)
+    require(found, Act.SEND)
     await check_ready(runtime, found)
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
@@ -127,7 +127,7 @@ async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
         return await make_finder(owner, document_id)(tx)
 
     def decide(document: Document) -> Outcome:
-        lifecycle.require(document, Status.DRAFT)
+        require(document, Act.SEND)
         check_revision(document, found.revision)  # only what was checked above is sent
         return lifecycle.send(document, caller.author, now)
 
@@ -171,7 +171,7 @@ async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
 
 async def expire_if_due(runtime: Runtime, document: Document) -> Document:
     """Return the document, expired if its time is over."""
-    if not lifecycle.is_past_expiry(document, runtime.clock.read_settled_time()):
+    if not is_past_expiry(document, runtime.clock.read_settled_time()):
         return document
     return await expire(runtime, document.id)
 
@@ -182,7 +182,7 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
     async def write(tx: Transaction) -> Document:
         before = await documents.get(tx, document_id)
-        if not lifecycle.is_past_expiry(before, runtime.clock.read_settled_time()):
+        if not is_past_expiry(before, runtime.clock.read_settled_time()):
             return before
         return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
 

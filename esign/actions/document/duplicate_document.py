@@ -4,8 +4,8 @@ from esign.actions.base import quota
 from esign.actions.base.caller import Caller
 from esign.actions.base.disk_room import require_room
 from esign.actions.document.documents import get, make_finder
+from esign.core.document import duplicate as duplicating
 from esign.core.document.document import Document
-from esign.core.document.state import duplicate as duplicating
 from esign.core.document.state import lifecycle
 from esign.runtime import Runtime
 from esign.store.document import outcomes

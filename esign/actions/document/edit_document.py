@@ -13,7 +13,7 @@ from esign.actions.document.upload import Source
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import edit as editing
-from esign.core.document.state.correct import CORRECTED, correct, is_redirected
+from esign.core.document.state.edit import CORRECTED, correct, is_redirected
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant, Millis

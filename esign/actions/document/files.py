@@ -9,8 +9,9 @@ from typing import Literal
 
 from esign.actions.document.documents import get
 from esign.core.actor import Author, Owner
-from esign.core.document.document import Document, Status
+from esign.core.document.document import Document
 from esign.core.document.filename import name_file
+from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
@@ -77,8 +78,8 @@ def find_hash(document: Document, variant: str) -> str:
     """Return the SHA-256 of a variant in hex. Raises `document_not_completed` before there is a seal."""
     if variant == "original":
         return document.file.uploaded
-    if document.status is not Status.COMPLETED or document.seal is None:
-        raise Problem("document_not_completed", current_status=document.status)
+    require(document, Act.DOWNLOAD_SEALED)
+    assert document.seal is not None
     return document.seal.sha256 if variant == "sealed" else document.seal.certificate_sha256
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from esign.actions.base.caller import Caller
 from esign.actions.document.documents import change_own
 from esign.core.document.document import Document
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, lifecycle, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import HOUR, Instant, rfc3339
 from esign.runtime import Runtime
@@ -33,13 +33,13 @@ async def issue_link(
 ) -> IssuedLink:
     """Issue one more link. Earlier links stay valid. It ends with the document at the latest.
 
-    Raises what `lifecycle.require_open` and `lifecycle.require_active` raise.
+    Raises what `require` and `lifecycle.require_active` raise.
     """
     now, token = runtime.clock.now(), make_token()
 
     def decide(document: Document) -> Outcome:
         recipient = document.recipient(recipient_id)
-        lifecycle.require_open(document, now)
+        require(document, Act.LINK, now)
         lifecycle.require_active(document, recipient)
         data = {"expiresAt": rfc3339(ends_at(document))}
         event = Event("link.issued", now, caller.author.actor, recipient_id, caller.author.origin, data=data)

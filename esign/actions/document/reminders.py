@@ -6,9 +6,9 @@ from esign.actions.base import quota
 from esign.actions.base.caller import Caller
 from esign.actions.document.documents import change_own, get
 from esign.core.document.document import Document
-from esign.core.document.state import lifecycle
+from esign.core.document.state import is_past_expiry, lifecycle
 from esign.core.document.state.outcome import Outcome
-from esign.core.document.state.remind_now import RemindersSent, remind_recipients
+from esign.core.document.state.remind import RemindersSent, remind_recipients, send_reminder
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
@@ -30,7 +30,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
     async def write(tx: Transaction) -> None:
         before = await documents.get(tx, document_id)
-        if lifecycle.is_past_expiry(before, now):
+        if is_past_expiry(before, now):
             await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
             return
         recipient = before.recipient(recipient_id)
@@ -40,7 +40,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
         elif before.status == "sent" and recipient.invited:
-            outcome = lifecycle.remind(before, recipient, now)
+            outcome = send_reminder(before, recipient, now)
         else:
             outcome = Outcome(before.with_recipient(replace(recipient, next_reminder_at=None)))
         await outcomes.save(tx, outcome, before, runtime.vault, now)

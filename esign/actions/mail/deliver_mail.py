@@ -27,7 +27,7 @@ from esign.core.document.challenge import Method
 from esign.core.document.document import MailDelivery, Recipient, Status
 from esign.core.document.filename import name_file
 from esign.core.document.signing_link import Reached
-from esign.core.document.state.correct import is_redirected
+from esign.core.document.state.edit import is_redirected
 from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
 from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure

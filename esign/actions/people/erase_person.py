@@ -13,12 +13,12 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import Caller
 from esign.core.actor import PROGRAM, Author, Mode, Owner
+from esign.core.document import erasure as rules
 from esign.core.document.audit import ERASED
 from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters, Sort
-from esign.core.document.state import cancel_delete
-from esign.core.document.state import erase as rules
-from esign.core.document.state.erase import ErasureRequest, Fate
+from esign.core.document.erasure import ErasureRequest, Fate
+from esign.core.document.state import lifecycle
 from esign.core.errors import Problem
 from esign.core.fold_text import fold
 from esign.runtime import Runtime
@@ -203,7 +203,7 @@ async def erase_document(
                 document, organisation, email, erasing.shared, runtime.clock.read_settled_time()
             )
             if fate is Fate.ERASED:
-                outcome = cancel_delete.delete(document, Author(erasing.actor, erasing.origin), now)
+                outcome = lifecycle.delete(document, Author(erasing.actor, erasing.origin), now)
                 await erase(tx, outcome, document, runtime.vault, now)
         await erasings.advance(tx, erasing.id, mode, PageStart(seen.created_at, seen.id), fate)
         return fate

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 from esign.actions.signing import signature_images, signing
 from esign.actions.signing.visits import OpenVisit, Visit, Visitor
 from esign.core.document import handoff as rules
-from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.document import Document, Recipient
 from esign.core.document.handoff import Handoff, Progress
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, is_allowed, lifecycle, require
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
@@ -69,7 +69,7 @@ async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> OfferedHand
 
     async def write(tx: Transaction) -> Handoff:
         document = await signing.get_linked_document(tx, visitor.token, now)
-        lifecycle.require_open(document, now)
+        require(document, Act.FILL_IN, now)
         lifecycle.require_turn(document, document.recipient(person.id))
         made = Handoff(person.id, document.id, make_id("hnd", now), str(kind), now + rules.LIVES)
         await phone_handoffs.begin(tx, token, made)
@@ -113,7 +113,7 @@ async def find_phone(runtime: Runtime, token: str) -> Phone:
         return ClosedPhone("sent")
     document = await documents.get(runtime.db, found.document_id)
     person = document.recipient(found.recipient_id)
-    if document.status is not Status.SENT or not person.is_active:
+    if not is_allowed(document, Act.FILL_IN) or not person.is_active:
         return ClosedPhone("expired")
     organisation = await organisations.get(runtime.db, document.organisation_id)
     return OpenPhone(document, person, organisation, found.kind)
@@ -154,6 +154,6 @@ async def require_drawable(reader: Reader, token: str, now: Instant) -> Handoff:
     if found.progress(now) in (Progress.EXPIRED, Progress.RECEIVED):
         raise Problem("recipient_not_active")
     document = await documents.get(reader, found.document_id)
-    lifecycle.require_open(document, now)
+    require(document, Act.FILL_IN, now)
     lifecycle.require_turn(document, document.recipient(found.recipient_id))
     return found

@@ -36,7 +36,7 @@ from esign.core.document.document import Document, Field, Ink, Recipient, Recipi
 from esign.core.document.field_values import fill_fields
 from esign.core.document.filename import name_file
 from esign.core.document.signing_link import LinkRoute
-from esign.core.document.state import lifecycle, renew_link
+from esign.core.document.state import Act, lifecycle, renew_link, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant, to_datetime
@@ -51,7 +51,7 @@ from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
 from esign.store.queue import audit_entries
 
-Act = Callable[[Document, Recipient, Instant], Outcome]
+Transition = Callable[[Document, Recipient, Instant], Outcome]
 
 
 async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
@@ -150,7 +150,7 @@ async def decline(runtime: Runtime, visitor: Visitor, reason: str | None, origin
     )
 
 
-async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
+async def act(runtime: Runtime, visitor: Visitor, decide: Transition) -> Visit:
     """Perform one transition on behalf of the recipient, and return the visit after it.
 
     `decide(document, recipient, now)` returns the outcome.
@@ -182,7 +182,7 @@ async def complete(
     seen = await find_proven(runtime, visitor)
     document, person = seen.document, seen.recipient
     now = runtime.clock.now()
-    lifecycle.require_open(document, now)
+    require(document, Act.COMPLETE, now)
     lifecycle.require_turn(document, person)
     check_consent(consent, person.role)
     given = await check_answers(runtime, document, person, seen.organisation, answers)

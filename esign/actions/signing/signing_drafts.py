@@ -7,7 +7,7 @@ from esign.actions.signing.signing import find, get_linked_document
 from esign.actions.signing.visits import OpenVisit, Visitor
 from esign.core.document import signing_draft as rules
 from esign.core.document.signing_draft import EnteredValue, SigningDraft
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, lifecycle, require
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.runtime import Runtime
@@ -44,7 +44,7 @@ async def keep(
 
     async def write(tx: Transaction) -> SigningDraft:
         document = await get_linked_document(tx, visitor.token, now)
-        lifecycle.require_open(document, now)
+        require(document, Act.FILL_IN, now)
         lifecycle.require_turn(document, document.recipient(person.id))
         before = await signing_drafts.get(tx, person.id, runtime.vault)
         after = rules.merge_values(before, given, now)

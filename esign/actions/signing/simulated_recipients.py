@@ -12,9 +12,9 @@ from esign.actions.document.reminders import ReminderResult
 from esign.actions.signing.signing import check_answers, find_today
 from esign.core.actor import NOWHERE, PROGRAM, SYSTEM
 from esign.core.document import consent, mail_delivery, simulated_answers
-from esign.core.document.document import Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, Recipient, RecipientStatus
 from esign.core.document.signing_link import LinkRoute
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, lifecycle, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
@@ -69,7 +69,7 @@ def choose_recipient(scene: SimulationRun, document: Document) -> Recipient:
 
     Raises `recipient_not_active`.
     """
-    lifecycle.require_open(document, scene.runtime.clock.now())
+    require(document, Act.VIEW, scene.runtime.clock.now())
     if scene.step.recipient_id is not None:
         return replace(document.recipient(scene.step.recipient_id), link=LinkRoute.TEST)
     asked = [recipient for recipient in document.recipients if recipient.invited]
@@ -168,7 +168,7 @@ async def expire(scene: SimulationRun, found: Document) -> Document:
     now = scene.runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
-        lifecycle.require(document, Status.SENT)
+        require(document, Act.EXPIRE)
         return lifecycle.expire(replace(document, expires_at=now), now)
 
     return await scene.play(decide)

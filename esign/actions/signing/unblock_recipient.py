@@ -8,7 +8,8 @@ from esign.actions.base.caller import Caller
 from esign.actions.document.documents import change_own
 from esign.core.document import challenge as rules
 from esign.core.document.challenge import Method
-from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, Millis
@@ -70,8 +71,7 @@ def make_wait_error(wait: Millis) -> Problem:
 
 def require_code(document: Document, recipient: Recipient) -> None:
     """Raise unless the links of this recipient are out and ask for a code."""
-    if document.status is Status.DRAFT:
-        raise Problem("document_not_sent", current_status=document.status)
+    require(document, Act.UNBLOCK)
     if recipient.authentication == Method.LINK:
         raise Problem("recipient_not_active", "No code is asked for.", current_status=document.status)
 

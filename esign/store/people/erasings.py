@@ -5,7 +5,7 @@ from dataclasses import asdict
 import orjson
 
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document.state.erase import ErasureRequest, Fate
+from esign.core.document.erasure import ErasureRequest, Fate
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart

@@ -7,8 +7,9 @@ import pytest
 
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Role, Status
 from esign.core.document.state import lifecycle
-from esign.core.document.state.correct import correct
+from esign.core.document.state.edit import correct
 from esign.core.document.state.outcome import MailJob, Outcome, SealJob
+from esign.core.document.state.remind import send_reminder
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
 from tests.factories import AUTHOR, NOW, ORIGIN, a_document, a_recipient, a_seal, a_sent_document
@@ -28,7 +29,7 @@ ACTS: dict[str, Act] = {
     "view": lambda d, r: lifecycle.view(d, r, ORIGIN, LATER),
     "complete": complete,
     "decline": lambda d, r: lifecycle.decline(d, r, None, ORIGIN, LATER),
-    "remind": lambda d, r: lifecycle.remind(d, r, LATER),
+    "remind": lambda d, r: send_reminder(d, r, LATER),
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import esign.core
 from esign.core.document.document import Document, Recipient
-from esign.core.document.state import cancel_delete, lifecycle
+from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.people.account import Organisation
 from esign.store.document import documents, outcomes, signing_links
@@ -36,14 +36,14 @@ async def cancelled(db: Database, vault: Vault, *recipients: Recipient) -> Docum
 
     async def write(tx: Transaction) -> Document:
         sent = await outcomes.save(tx, lifecycle.send(draft, AUTHOR, NOW), draft, vault, NOW)
-        outcome = cancel_delete.cancel(sent, "why", True, AUTHOR, NOW)
+        outcome = lifecycle.cancel(sent, "why", True, AUTHOR, NOW)
         return await outcomes.save(tx, outcome, sent, vault, NOW)
 
     return await db.write(write)
 
 
 async def delete(db: Database, vault: Vault, document: Document) -> None:
-    outcome: Outcome = cancel_delete.delete(document, AUTHOR, LATER)
+    outcome: Outcome = lifecycle.delete(document, AUTHOR, LATER)
     await db.write(lambda tx: erase(tx, outcome, document, vault, LATER))
 
 

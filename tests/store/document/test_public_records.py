@@ -1,6 +1,6 @@
 """What is left to say of a sealed document to whoever knows its id; how a whole one is told stands in test_verify."""
 
-from esign.core.document.state import cancel_delete
+from esign.core.document.state import lifecycle
 from esign.core.people.account import Organisation
 from esign.store.document import public_records
 from esign.store.document.erase_document import erase
@@ -15,7 +15,7 @@ async def test_a_document_that_was_never_sealed_leaves_no_record(
 ) -> None:
     draft = await store(db, vault, a_document())
     assert await public_records.find(db, draft.id) is None
-    outcome = cancel_delete.delete(draft, AUTHOR, NOW)
+    outcome = lifecycle.delete(draft, AUTHOR, NOW)
     await db.write(lambda tx: erase(tx, outcome, draft, vault, NOW))
     assert await public_records.find(db, draft.id) is None
     assert await public_records.find(db, "doc_nobody") is None

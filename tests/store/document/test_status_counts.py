@@ -16,8 +16,9 @@ from esign.core.actor import NOWHERE, PROGRAM, Mode, Owner
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import Document, MailDelivery, RecipientStatus, Role, Status
 from esign.core.document.document_filters import DocumentFilters
-from esign.core.document.state import cancel_delete, lifecycle
+from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
+from esign.core.document.state.remind import send_reminder
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store.document import documents, listing, outcomes, status_counts
@@ -66,11 +67,11 @@ def sign(document: Document) -> Outcome:
 STEPS: dict[str, Step] = {
     "send": lambda d: lifecycle.send(d, PROGRAM, NOW),
     "refuse": refuse,
-    "remind": lambda d: lifecycle.remind(d, d.recipient(waited_for(d)), NOW),
+    "remind": lambda d: send_reminder(d, d.recipient(waited_for(d)), NOW),
     "sign": sign,
     "seal fails": lambda d: lifecycle.seal_failed(d, "no answer", NOW)[0],
     "seal": lambda d: lifecycle.seal(d, a_seal(), NOW),
-    "cancel": lambda d: cancel_delete.cancel(d, None, False, PROGRAM, NOW),
+    "cancel": lambda d: lifecycle.cancel(d, None, False, PROGRAM, NOW),
     "expire": lambda d: lifecycle.expire(d, NOW + 40 * DAY),
 }
 
@@ -81,7 +82,7 @@ async def take(db: Database, vault: Vault, id: str, step: str) -> None:
     async def write(tx: Transaction) -> None:
         before = await documents.get(tx, id)
         if step == "delete":
-            await erase(tx, cancel_delete.delete(before, PROGRAM, NOW), before, vault, NOW)
+            await erase(tx, lifecycle.delete(before, PROGRAM, NOW), before, vault, NOW)
         else:
             await outcomes.save(tx, STEPS[step](before), before, vault, NOW)
 

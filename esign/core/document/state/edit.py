@@ -1,4 +1,4 @@
-"""The changes that a sender may make, by status (D2 and the table of contract 2.1)."""
+"""The changes that a sender may make, by status (contract 2.1), and the correction of a recipient (contract 2.2)."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -7,29 +7,30 @@ from typing import Any
 
 from esign.core.actor import Author
 from esign.core.document import reminder
-from esign.core.document.document import Document, Recipient, Status
-from esign.core.document.state.outcome import Event, Outcome
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
+from esign.core.document.state import Act, require
+from esign.core.document.state.invite import invite
+from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant
 
-ALWAYS = frozenset({"external_id", "metadata"})
-WHILE_SENT = ALWAYS | {"expires_at", "reminders"}
+ACTS = {  # of each member; any other is changed by Act.EDIT, in drafts only
+    "expires_at": Act.EDIT_EXPIRY,
+    "reminders": Act.EDIT_REMINDERS,
+    "external_id": Act.EDIT_REFERENCE,
+    "metadata": Act.EDIT_REFERENCE,
+}
+CORRECTED = frozenset({"email", "name"})
 LONGEST_DAYS = 365
 
 
 def check_may_change(document: Document, members: Collection[str]) -> None:
     """Raise a Problem for members that this status does not let be changed: no longer, or not yet."""
-    if document.status is Status.DRAFT:
-        if "expires_at" in members:
-            raise Problem(
-                "document_not_sent",
-                "A draft has no expiry yet; set expiresInDays.",
-                current_status=document.status,
-            )
-        return
-    allowed = WHILE_SENT if document.status is Status.SENT else ALWAYS
-    if not allowed.issuperset(members):
-        raise Problem("document_not_draft", current_status=document.status)
+    if document.status is Status.DRAFT and "expires_at" in members:
+        message = "A draft has no expiry yet; set expiresInDays."
+        raise Problem("document_not_sent", message, current_status=document.status)
+    for member in members:
+        require(document, ACTS.get(member, Act.EDIT))
 
 
 def edit(document: Document, changes: Mapping[str, Any], author: Author, now: Instant) -> Outcome:
@@ -83,6 +84,63 @@ def reschedule_reminders(document: Document, now: Instant) -> Document:
         recipients=tuple(
             replace(r, next_reminder_at=next_due(r)) if r.invited else r for r in document.recipients
         ),
+    )
+
+
+def correct(document: Document, corrected: Recipient, author: Author, now: Instant) -> Outcome:
+    """Save another address or name of a recipient; one who was already invited is invited anew, by a new link.
+
+    If the document goes to another mailbox now, the old address is told when it may have received a link.
+    Raises `document_not_sent` and `recipient_already_completed`.
+    """
+    require(document, Act.CORRECT, now)
+    recipient, email = document.recipient(corrected.id), corrected.email
+    if recipient.status is RecipientStatus.COMPLETED:
+        raise Problem("recipient_already_completed", current_status=document.status)
+    if (email, corrected.name) == (recipient.email, recipient.name):
+        return Outcome(document)
+    detail = {
+        "old": {"email": recipient.email, "name": recipient.name},
+        "new": {"email": email, "name": corrected.name},
+    }
+    events = [Event("recipient.corrected", now, author.actor, recipient.id, author.origin, detail=detail)]
+    jobs: list[Job] = []
+    if recipient.status is not RecipientStatus.CREATED:
+        corrected = replace(
+            invite(document, corrected, now),
+            viewed_at=None,
+            link=None,
+            code=None,
+            last_reminded_at=None,
+            delivery_error=None,
+        )
+        events.append(
+            Event("recipient.sent", now, author.actor, recipient.id, author.origin, detail={"email": email})
+        )
+        key = f"invite:{recipient.id}:{document.revision + 1}"
+        jobs += [RevokeLinks(recipient.id), MailJob("invitation", key, recipient.id)]
+        if is_redirected(recipient, email) and was_reached(recipient):
+            old = (recipient.email, recipient.name)
+            key = f"corrected:{recipient.id}:{document.revision + 1}"
+            jobs.append(MailJob("corrected", key, about=recipient.id, to=old))
+    return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))
+
+
+def is_redirected(recipient: Recipient, email: str) -> bool:
+    """Return whether the document would go to another mailbox with this address."""
+    return email.casefold() != recipient.email.casefold()
+
+
+def was_reached(recipient: Recipient) -> bool:
+    """Return whether the present address may have received a link, which ends now.
+
+    A mail that was kept on this server counts, because an operator may have passed it on. A reminder queues the
+    delivery anew, so the delivery state alone does not say that no invitation arrived before.
+    """
+    return (
+        recipient.delivery in (MailDelivery.ACCEPTED, MailDelivery.KEPT)
+        or recipient.viewed_at is not None
+        or recipient.last_reminded_at is not None
     )
 
 

@@ -1,13 +1,11 @@
-"""The state machine of a document (contract 2.1, D1 to D10): the only code that changes a status."""
+"""Takes a document from draft to its end (contract 2.1): the only code that changes a status."""
 
 from dataclasses import replace
 
-from esign.core.actor import SYSTEM, Actor, Author, Origin
-from esign.core.document import reminder
+from esign.core.actor import Actor, Author, Origin
 from esign.core.document.challenge import Method
 from esign.core.document.document import (
     Document,
-    MailDelivery,
     Recipient,
     RecipientStatus,
     Role,
@@ -15,6 +13,7 @@ from esign.core.document.document import (
     Status,
 )
 from esign.core.document.placement import find_out_of_bounds
+from esign.core.document.state import Act, require
 from esign.core.document.state.invite import invite_next, send_copy
 from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
 from esign.core.errors import Detail, Problem
@@ -24,7 +23,6 @@ SEAL_RETRIES: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 ALERT_AFTER = 3
 
 DONE = {Role.SIGNER: "signed", Role.APPROVER: "approved"}
-NOT_IN = {Status.DRAFT: "document_not_draft", Status.SENT: "document_not_sent"}
 
 
 def create(document: Document, origin: Origin, now: Instant) -> Outcome:
@@ -43,7 +41,7 @@ def send(document: Document, author: Author, now: Instant) -> Outcome:
 
     Raises `document_not_draft`, and `document_not_ready` with what is missing.
     """
-    require(document, Status.DRAFT)
+    require(document, Act.SEND)
     if missing := find_missing(document):
         raise Problem("document_not_ready", details=missing, current_status=document.status)
     document = replace(
@@ -83,7 +81,7 @@ def find_missing(document: Document) -> list[Detail]:
 
 def view(document: Document, recipient: Recipient, origin: Origin, now: Instant) -> Outcome:
     """Record the first view of an invited recipient, which is all that a viewer does; later views change nothing."""
-    require_open(document, now)
+    require(document, Act.VIEW, now)
     require_active(document, recipient)
     if recipient.status is not RecipientStatus.SENT:
         return Outcome(document)
@@ -101,7 +99,7 @@ def complete(document: Document, recipient: Recipient, consent: str, origin: Ori
 
     `recipient` brings the fields filled in, the signature and the link.
     """
-    require_open(document, now)
+    require(document, Act.COMPLETE, now)
     require_turn(document, recipient)
     seen = view(document, recipient, origin, now)
     recipient = replace(
@@ -138,7 +136,7 @@ def decline(
     document: Document, recipient: Recipient, reason: str | None, origin: Origin, now: Instant
 ) -> Outcome:
     """Record that one recipient declines, which ends the document for all (D9)."""
-    require_open(document, now)
+    require(document, Act.DECLINE, now)
     require_turn(document, recipient)
     refused = replace(
         recipient,
@@ -167,7 +165,7 @@ def decline(
 
 def expire(document: Document, now: Instant) -> Outcome:
     """Expire a document that was not completed in time (D10). Raises `document_not_sent`."""
-    require(document, Status.SENT)
+    require(document, Act.EXPIRE)
     if document.expires_at is None or now < document.expires_at:
         raise Problem("document_not_sent", "The document has not expired.", current_status=document.status)
     return Outcome(
@@ -177,28 +175,38 @@ def expire(document: Document, now: Instant) -> Outcome:
     )
 
 
-def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """Send one automatic reminder and plan the next. Raises `no_recipient_to_remind`."""
-    require_open(document, now)
-    if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
-        raise Problem("no_recipient_to_remind", current_status=document.status)
-    count = recipient.reminders_sent + 1
-    reminded = replace(
-        recipient,
-        reminders_sent=count,
-        last_reminded_at=now,
-        next_reminder_at=reminder.find_next_due(
-            document.reminders, recipient.sent_at, document.expires_at, now
-        ),
-        delivery=MailDelivery.QUEUED,
-        delivery_at=now,
-        delivery_error=None,
-    )
+def cancel(document: Document, reason: str | None, notify: bool, author: Author, now: Instant) -> Outcome:
+    """Cancel a document that is out (D11).
+
+    With `notify`, every recipient who was sent something gets a mail. Raises `document_not_sent`.
+    """
+    require(document, Act.CANCEL, now)
+    told = [r for r in document.recipients if notify and r.sent_at is not None]
     return Outcome(
-        replace(document, updated_at=now).with_recipient(reminded),
-        (Event("recipient.reminded", now, SYSTEM, recipient.id),),
-        (MailJob("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
+        close(document, Status.CANCELLED, reason, now),
+        (
+            Event(
+                "document.cancelled",
+                now,
+                author.actor,
+                origin=author.origin,
+                data={"notified": notify},
+                detail={"reason": reason} if reason else None,
+            ),
+        ),
+        tuple(MailJob("cancelled", f"cancelled:{document.id}:{r.id}", r.id) for r in told),
     )
+
+
+def delete(document: Document, author: Author, now: Instant) -> Outcome:
+    """Delete a document that is not in progress (D3, D12); the event is the entry that remains after erasing.
+
+    The outcome leaves the document as it is: `store.document.erase_document` removes it. Raises
+    `document_in_progress`.
+    """
+    require(document, Act.DELETE)
+    data = {"status": document.status.value}
+    return Outcome(document, (Event("document.deleted", now, author.actor, origin=author.origin, data=data),))
 
 
 def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
@@ -206,7 +214,7 @@ def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
 
     For recipients with the role cc, the copy is all they are ever sent.
     """
-    require(document, Status.SEALING, "document_not_completed")
+    require(document, Act.SEAL)
     document = replace(
         document,
         recipients=tuple(send_copy(recipient, now) for recipient in document.recipients),
@@ -236,7 +244,7 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
 
     Attempts go on without end. The third adds an event that alerts the operator.
     """
-    require(document, Status.SEALING, "document_not_completed")
+    require(document, Act.FAIL_TO_SEAL)
     attempts = document.seal_attempts + 1
     document = replace(document, seal_error=reason, seal_attempts=attempts, updated_at=now)
     wait = SEAL_RETRIES[min(attempts, len(SEAL_RETRIES)) - 1]
@@ -246,30 +254,22 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
     return Outcome(document, events), now + wait
 
 
+def retry_seal(document: Document, author: Author, now: Instant) -> Outcome:
+    """Try a failed seal again now, instead of at its next date (D8). Raises `seal_not_failed`."""
+    require(document, Act.RETRY_SEAL)
+    if document.seal_error is None:
+        raise Problem("seal_not_failed", current_status=document.status)
+    return Outcome(
+        document, (Event("document.seal_retried", now, author.actor, origin=author.origin),), (SealJob(),)
+    )
+
+
 def close(document: Document, status: Status, reason: str | None, now: Instant) -> Document:
     """Return the document as ended without a seal, its reminders stopped."""
     quiet = tuple(replace(r, next_reminder_at=None) for r in document.recipients)
     return replace(
         document, status=status, closed_at=now, close_reason=reason, updated_at=now, recipients=quiet
     )
-
-
-def is_past_expiry(document: Document, now: Instant) -> bool:
-    """Return whether the document is out past its expiry, so that the caller must let it expire first (D10)."""
-    return document.status is Status.SENT and document.expires_at is not None and now >= document.expires_at
-
-
-def require(document: Document, status: Status, code: str | None = None) -> None:
-    """Raise a Problem unless the document is in `status`; its code is `code` or that of `NOT_IN`."""
-    if document.status is not status:
-        raise Problem(code or NOT_IN[status], current_status=document.status)
-
-
-def require_open(document: Document, now: Instant) -> None:
-    """Raise `document_not_sent` unless recipients may still act."""
-    require(document, Status.SENT)
-    if is_past_expiry(document, now):
-        raise Problem("document_not_sent", current_status=Status.EXPIRED)
 
 
 def require_turn(document: Document, recipient: Recipient) -> None:

@@ -1,7 +1,8 @@
 """Lets a recipient of an expired document ask the sender for a new link, at most once an hour."""
 
 from esign.core.actor import Origin
-from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state import Act, is_allowed
 from esign.core.document.state.lifecycle import make_actor
 from esign.core.document.state.outcome import Event, MailJob, Outcome
 from esign.core.errors import Problem
@@ -18,7 +19,7 @@ def may_ask(document: Document, recipient: Recipient, organisation: Organisation
     """
     open_ = recipient.sent_at is not None and recipient.completed_at is None
     heard = document.created_by.email or organisation.reply_to
-    return document.status is Status.EXPIRED and open_ and heard is not None
+    return is_allowed(document, Act.ASK_FOR_LINK) and open_ and heard is not None
 
 
 def is_recent(asked_at: Instant | None, now: Instant) -> bool:

@@ -9,7 +9,7 @@ from esign.actions.document import edit_document, links
 from esign.actions.document.edit_document import RecipientChanges
 from esign.actions.signing import unblock_recipient
 from esign.core.document.document import Document, Recipient, Status
-from esign.core.document.state.correct import CORRECTED
+from esign.core.document.state.edit import CORRECTED
 from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
 from esign.web.api.edit_requests import RecipientChange, make_recipient_check

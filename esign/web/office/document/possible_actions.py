@@ -10,8 +10,8 @@ from math import ceil
 from esign.core.actor import PROGRAM
 from esign.core.document import retention
 from esign.core.document.document import Document, Recipient
-from esign.core.document.state import cancel_delete, edit, lifecycle, remind_now
-from esign.core.document.state.correct import correct
+from esign.core.document.state import Act, edit, lifecycle, remind, require
+from esign.core.document.state.edit import correct
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
@@ -27,24 +27,24 @@ def may_change(*members: str) -> Rule:
 
 
 def may_remind(document: Document, organisation: Organisation, now: Instant) -> object:
-    return remind_now.remind_recipients(document, None, None, PROGRAM, now)
+    return remind.remind_recipients(document, None, None, PROGRAM, now)
 
 
 def may_cancel(document: Document, organisation: Organisation, now: Instant) -> object:
-    return cancel_delete.cancel(document, None, False, PROGRAM, now)
+    return lifecycle.cancel(document, None, False, PROGRAM, now)
 
 
 def may_delete(document: Document, organisation: Organisation, now: Instant) -> object:
     retention.require_unlocked(document, organisation, now)
-    return cancel_delete.delete(document, PROGRAM, now)
+    return lifecycle.delete(document, PROGRAM, now)
 
 
 def may_retry(document: Document, organisation: Organisation, now: Instant) -> object:
-    return cancel_delete.retry_seal(document, PROGRAM, now)
+    return lifecycle.retry_seal(document, PROGRAM, now)
 
 
 def may_link(document: Document, recipient: Recipient, now: Instant) -> None:
-    lifecycle.require_open(document, now)
+    require(document, Act.LINK, now)
     lifecycle.require_active(document, recipient)
 
 
@@ -53,7 +53,7 @@ def may_correct(document: Document, recipient: Recipient, now: Instant) -> objec
 
 
 def may_nudge(document: Document, recipient: Recipient, now: Instant) -> object:
-    return remind_now.remind_recipients(document, {recipient.id}, None, PROGRAM, now)
+    return remind.remind_recipients(document, {recipient.id}, None, PROGRAM, now)
 
 
 ACTS: Mapping[str, Rule] = {

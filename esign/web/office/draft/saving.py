@@ -10,8 +10,8 @@ import orjson
 from esign.actions.document import documents, edit_document
 from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.people import settings
-from esign.core.document.document import Document, Recipient, Status
-from esign.core.document.state import lifecycle
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state import Act, require
 from esign.core.document.template import TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
@@ -84,7 +84,7 @@ async def find_draft(call: OfficeCall) -> Document:
     Raise `not_found`, and `document_not_draft` once it was sent.
     """
     found = await documents.get(call.runtime, call.owner, call.path["id"])
-    lifecycle.require(found, Status.DRAFT)
+    require(found, Act.EDIT)
     return found
 
 

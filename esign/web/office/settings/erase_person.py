@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
-from esign.core.document.state.erase import ErasureRequest
+from esign.core.document.erasure import ErasureRequest
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import check_form

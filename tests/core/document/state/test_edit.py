@@ -7,7 +7,7 @@ import pytest
 
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
 from esign.core.document.state import edit as editing
-from esign.core.document.state.correct import correct
+from esign.core.document.state.edit import correct
 from esign.core.document.state.outcome import MailJob, Outcome, RevokeLinks
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR

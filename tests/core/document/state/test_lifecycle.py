@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Role, Status
-from esign.core.document.state import lifecycle
+from esign.core.document.state import is_past_expiry, lifecycle
 from esign.core.document.state.outcome import MailJob, Outcome, SealJob
+from esign.core.document.state.remind import send_reminder
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from tests.factories import (
@@ -50,6 +51,7 @@ def asked(document: Document) -> list[str]:
     return [r.id for r in document.recipients if r.invited]
 
 
+ENDED = {Status.COMPLETED, Status.DECLINED, Status.EXPIRED, Status.CANCELLED}
 Act = Callable[[Document], object]
 
 # What can be done, with the only status it can be done in, the status after it, and the code for every other one.
@@ -82,7 +84,7 @@ ACTS: dict[str, tuple[Status, Status, str, Act]] = {
         Status.SENT,
         Status.SENT,
         "document_not_sent",
-        lambda d: lifecycle.remind(d, first(d), LATER),
+        lambda d: send_reminder(d, first(d), LATER),
     ),
     "expire": (
         Status.SENT,
@@ -419,7 +421,7 @@ def test_both_events_of_a_refusal_name_who_refused_and_keep_the_reason_erasable(
 )
 def test_a_document_expires_exactly_at_its_date(now: Instant, past: bool) -> None:
     document = a_sent_document()
-    assert lifecycle.is_past_expiry(document, now) is past
+    assert is_past_expiry(document, now) is past
     if not past:
         with pytest.raises(Problem, match="document_not_sent"):
             lifecycle.expire(document, now)
@@ -436,7 +438,7 @@ def test_a_document_expires_exactly_at_its_date(now: Instant, past: bool) -> Non
 @pytest.mark.parametrize("status", Status)
 def test_only_a_sent_document_can_be_past_its_expiry(status: Status) -> None:
     document = a_document(status=status, expires_at=NOW)
-    assert lifecycle.is_past_expiry(document, NOW) is (status is Status.SENT)
+    assert is_past_expiry(document, NOW) is (status is Status.SENT)
 
 
 @pytest.mark.parametrize("act", ["view", "complete", "decline", "remind"])
@@ -446,6 +448,76 @@ def test_whoever_meets_a_document_past_its_expiry_is_told_that_it_expired(act: s
         ACTS[act][3](document)
     assert (refused.value.code, refused.value.current_status) == ("document_not_sent", "expired")
     ACTS[act][3](replace(document, expires_at=LATER + 1))
+
+
+# ---------- D3, D11, D12, and a seal that is tried again ----------
+
+
+def cancel(document: Document, reason: str | None = None, notify: bool = True) -> Outcome:
+    return lifecycle.cancel(document, reason, notify, AUTHOR, LATER)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_only_a_sent_document_can_be_cancelled(status: Status) -> None:
+    document = a_document(status=status)
+    if status is Status.SENT:
+        assert cancel(document).document.status is Status.CANCELLED
+        return
+    with pytest.raises(Problem) as refused:
+        cancel(document)
+    assert (refused.value.code, refused.value.current_status) == ("document_not_sent", status)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_draft_and_a_document_that_has_ended_can_be_deleted(status: Status) -> None:
+    document = a_document(status=status)
+    if status is Status.DRAFT or status in ENDED:
+        outcome = lifecycle.delete(document, AUTHOR, LATER)
+        (event,) = outcome.events
+        assert (event.type, event.data, event.actor) == ("document.deleted", {"status": status}, SENDER)
+        return
+    with pytest.raises(Problem) as refused:
+        lifecycle.delete(document, AUTHOR, LATER)
+    assert (refused.value.code, refused.value.current_status) == ("document_in_progress", status)
+
+
+@pytest.mark.parametrize("error", [None, "no disk"])
+@pytest.mark.parametrize("status", Status)
+def test_only_a_seal_that_failed_is_tried_again(status: Status, error: str | None) -> None:
+    document = a_document(status=status, seal_error=error)
+    if status is Status.SEALING and error:
+        outcome = lifecycle.retry_seal(document, AUTHOR, LATER)
+        assert outcome.document == document and outcome.jobs == (SealJob(),)
+        return
+    with pytest.raises(Problem) as refused:
+        lifecycle.retry_seal(document, AUTHOR, LATER)
+    assert (refused.value.code, refused.value.current_status) == ("seal_not_failed", status)
+
+
+def test_a_document_past_its_expiry_is_not_cancelled_any_more() -> None:
+    with pytest.raises(Problem) as refused:
+        lifecycle.cancel(a_document(status=Status.SENT), None, True, AUTHOR, NOW + 30 * DAY)
+    assert refused.value.current_status == Status.EXPIRED
+
+
+@pytest.mark.parametrize("notify", [True, False])
+def test_cancelling_tells_those_who_were_asked_and_reminds_nobody(notify: bool) -> None:
+    ana = a_recipient("Ana", status=RecipientStatus.COMPLETED)
+    bo = a_recipient("Bo", status=RecipientStatus.SENT, next_reminder_at=LATER)
+    cy = a_recipient("Cy", order=2)
+    outcome = cancel(a_document(ana, bo, cy, status=Status.SENT), "too late", notify)
+    document = outcome.document
+    assert (document.closed_at, document.close_reason, document.updated_at) == (LATER, "too late", LATER)
+    assert [r.status for r in document.recipients] == [ana.status, bo.status, cy.status]
+    assert not any(r.next_reminder_at for r in document.recipients)
+    told = [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, MailJob)]
+    assert told == ([("cancelled", ana.id), ("cancelled", bo.id)] if notify else [])
+    (event,) = outcome.events
+    assert (event.type, event.detail, event.data) == (
+        "document.cancelled",
+        {"reason": "too late"},
+        {"notified": notify},
+    )
 
 
 # ---------- reminders, delivery ----------
@@ -463,7 +535,7 @@ def test_each_reminder_is_counted_and_plans_the_next() -> None:
     ]:
         now = NOW + day * DAY
         assert first(document).next_reminder_at == now
-        outcome = lifecycle.remind(document, first(document), now)
+        outcome = send_reminder(document, first(document), now)
         document = outcome.document
         reminded = first(document)
         assert (reminded.reminders_sent, reminded.last_reminded_at) == (count, now)
@@ -476,7 +548,7 @@ def test_each_reminder_is_counted_and_plans_the_next() -> None:
 def test_after_days_without_the_program_one_reminder_leaves_and_the_next_is_in_the_future() -> None:
     document = a_sent_document()
     now = NOW + 16 * DAY
-    reminded = first(lifecycle.remind(document, first(document), now).document)
+    reminded = first(send_reminder(document, first(document), now).document)
     assert (reminded.reminders_sent, reminded.next_reminder_at) == (1, NOW + 19 * DAY)
 
 
@@ -484,10 +556,10 @@ def test_after_days_without_the_program_one_reminder_leaves_and_the_next_is_in_t
 def test_only_who_is_asked_and_has_not_finished_is_reminded(status: RecipientStatus) -> None:
     document = a_document(a_recipient(status=status), status=Status.SENT)
     if status in (SENT, VIEWED):
-        assert first(lifecycle.remind(document, first(document), LATER).document).status is status
+        assert first(send_reminder(document, first(document), LATER).document).status is status
         return
     with pytest.raises(Problem, match="no_recipient_to_remind"):
-        lifecycle.remind(document, first(document), LATER)
+        send_reminder(document, first(document), LATER)
 
 
 def test_nothing_leaves_a_closed_document_but_its_own_mails() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from esign.core.document.document import Status
-from esign.core.document.state import cancel_delete
-from esign.core.document.state.erase import Fate, decide_fate, has_others, is_recipient
+from esign.core.document.erasure import Fate, decide_fate, has_others, is_recipient
+from esign.core.document.state import lifecycle
 from esign.core.instant import DAY
 from tests.factories import AUTHOR, NOW, a_document, a_recipient, an_organisation
 
@@ -27,7 +27,7 @@ def test_open_ones_stay_and_those_with_others_where_it_was_not_said(
     found = decide_fate(document, an_organisation(), JO, shared, NOW)
     assert found is expected
     if found is Fate.ERASED:  # the rules of deleting agree
-        assert cancel_delete.delete(document, AUTHOR, NOW).events[0].type == "document.deleted"
+        assert lifecycle.delete(document, AUTHOR, NOW).events[0].type == "document.deleted"
 
 
 @pytest.mark.parametrize(("days", "expected"), [(29, Fate.LOCKED), (30, Fate.ERASED)])

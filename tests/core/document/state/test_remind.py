@@ -4,7 +4,7 @@ import pytest
 
 from esign.core.document.document import Document, RecipientStatus, Role, Status
 from esign.core.document.state.outcome import MailJob
-from esign.core.document.state.remind_now import RemindersSent, remind_recipients
+from esign.core.document.state.remind import RemindersSent, remind_recipients
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE
 from tests.factories import AUTHOR, NOW, SENDER, a_document, a_recipient

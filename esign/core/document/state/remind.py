@@ -1,13 +1,16 @@
-"""Reminds recipients at the sender's request, and says why others are not reminded (contract 3.2, remind)."""
+"""Reminds one recipient by schedule, or several at the sender's request, and says why others are not reminded
+(contract 3.2, remind).
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import ceil
 
-from esign.core.actor import Author
-from esign.core.document.document import Document, Recipient, RecipientStatus
+from esign.core.actor import SYSTEM, Author
+from esign.core.document import reminder
+from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus
 from esign.core.document.reminder import APART
-from esign.core.document.state import lifecycle
+from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
@@ -33,7 +36,7 @@ def remind_recipients(
 
     Raises `reminder_too_soon` or `no_recipient_to_remind` when no recipient is reminded.
     """
-    lifecycle.require_open(document, now)
+    require(document, Act.REMIND, now)
     asked = [r for r in document.recipients if wanted is None or r.id in wanted]
     reasons = {r.id: find_reason_against(r, now) for r in asked}
     due = [r for r in asked if reasons[r.id] is None]
@@ -42,13 +45,37 @@ def remind_recipients(
     events: list[Event] = []
     jobs: list[Job] = []
     for recipient in due:
-        one = lifecycle.remind(document, recipient, now)
+        one = send_reminder(document, recipient, now)
         document = one.document
         events += [replace(event, actor=author.actor, origin=author.origin) for event in one.events]
         jobs += [replace(job, message=message) if isinstance(job, MailJob) else job for job in one.jobs]
     outcome = Outcome(document, tuple(events), tuple(jobs))
     skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)
     return RemindersSent(outcome, tuple(r.id for r in due), skipped)
+
+
+def send_reminder(document: Document, recipient: Recipient, now: Instant) -> Outcome:
+    """Send one automatic reminder and plan the next. Raises `no_recipient_to_remind`."""
+    require(document, Act.REMIND, now)
+    if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
+        raise Problem("no_recipient_to_remind", current_status=document.status)
+    count = recipient.reminders_sent + 1
+    reminded = replace(
+        recipient,
+        reminders_sent=count,
+        last_reminded_at=now,
+        next_reminder_at=reminder.find_next_due(
+            document.reminders, recipient.sent_at, document.expires_at, now
+        ),
+        delivery=MailDelivery.QUEUED,
+        delivery_at=now,
+        delivery_error=None,
+    )
+    return Outcome(
+        replace(document, updated_at=now).with_recipient(reminded),
+        (Event("recipient.reminded", now, SYSTEM, recipient.id),),
+        (MailJob("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
+    )
 
 
 def find_reason_against(recipient: Recipient, now: Instant) -> str | None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import retention
 from esign.core.document.document import Document
-from esign.core.document.state.cancel_delete import IN_PROGRESS
+from esign.core.document.state import Act, is_allowed
 from esign.core.fold_text import fold
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
@@ -71,7 +71,7 @@ def decide_fate(
     document: Document, organisation: Organisation, email: str, shared: bool, now: Instant
 ) -> Fate:
     """Return whether the document is erased, or why it stays."""
-    if document.status in IN_PROGRESS:
+    if not is_allowed(document, Act.DELETE):
         return Fate.OPEN
     if now < (retention.find_lock_end(document, organisation) or 0):
         return Fate.LOCKED

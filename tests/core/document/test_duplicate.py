@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from esign.core.document.document import FieldType, RecipientStatus, Status
-from esign.core.document.state.duplicate import duplicate
+from esign.core.document.duplicate import duplicate
 from tests.factories import NOW, SENDER, TYPED, a_document, a_field, a_recipient
 
 LATER = NOW + 5
