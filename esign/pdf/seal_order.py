@@ -47,6 +47,15 @@ class DrawnField:
 
 
 @dataclass(frozen=True, slots=True)
+class Typesetting:
+    """How values are set in type: the date in the PDF that is drawn, the language, and folders with further fonts."""
+
+    now: Instant
+    lang: str = "en"
+    font_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SealOrder:
     """A completed document: the prepared file, the values in their places, the facts of the certificate page.
 

@@ -15,9 +15,9 @@ from PIL import Image, ImageDraw
 from esign.core.actor import Actor, Origin
 from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
-from esign.core.instant import Instant
 from esign.pdf.report import AuditHead
-from esign.pdf.seal import cms, seal
+from esign.pdf.seal.cms import SealKey
+from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file
 from esign.pdf.seal_order import DrawnField, SealOrder
 from tests.pki import NOW
 
@@ -196,12 +196,7 @@ def words(text: str) -> str:
 
 
 def sign_file(
-    pdf: bytes,
-    key: cms.SealKey,
-    now: Instant,
-    reason: str,
-    head: AuditHead | None = None,
-    attached: bytes | None = None,
+    pdf: bytes, key: SealKey, now: int, reason: str, head: AuditHead | None = None, trail: bytes | None = None
 ) -> bytes:
-    """Return the file with a seal without time stamp."""
-    return seal.fill_file(seal.prepare_file(pdf, key, now, reason, head, attached), key)
+    """The file with a seal without time stamp, and nothing drawn."""
+    return fill_file(prepare_file(pdf, key, SealTerms(now, reason, head, trail)), key)

@@ -15,6 +15,7 @@ from esign.core.document.template import Template
 from esign.core.language import choose_language
 from esign.core.people.account import Organisation
 from esign.pdf.inspection import Paragraph
+from esign.pdf.seal_order import Typesetting
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs, page_views
@@ -92,11 +93,9 @@ async def read_filled_picture(
     async def read_arguments() -> tuple[object, ...]:
         inks = await load_ink_pictures(runtime, people)
         fields = [make_drawn_field(field, who, inks) for field, who in here]
-        page, lang = (
-            document.file.pages[number - 1],
-            choose_language(document.locale, organisation.locale).tag,
-        )
-        return fields, page, size, lang, runtime.clock.now(), list_font_paths(runtime)
+        lang = choose_language(document.locale, organisation.locale).tag
+        setting = Typesetting(runtime.clock.now(), lang, list_font_paths(runtime))
+        return fields, document.file.pages[number - 1], size, setting
 
     async def make() -> bytes:
         return await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking)

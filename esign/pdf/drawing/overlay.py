@@ -8,7 +8,7 @@ from esign.core.document.document import FieldType
 from esign.core.document.field_types import FIELD_TYPES
 from esign.core.instant import Instant
 from esign.pdf.drawing import typst_template
-from esign.pdf.seal_order import DrawnField, SealFailed
+from esign.pdf.seal_order import DrawnField, SealFailed, Typesetting
 
 Size = tuple[float, float]  # of a page as displayed, in points
 
@@ -18,11 +18,8 @@ EXTRAS = ("format", "multiline", "options", "layout", "frame")
 def draw_overlay(
     fields: Sequence[DrawnField],
     sizes: Sequence[Size],
-    now: Instant,
-    *,
-    lang: str = "en",
+    setting: Typesetting,
     watermark: str | None = None,
-    font_paths: Sequence[str] = (),
 ) -> tuple[bytes, list[int]]:
     """Return a PDF and, for each of its pages, the number of the document page that it covers.
 
@@ -33,13 +30,14 @@ def draw_overlay(
     if not pages:
         return b"", []
     facts = {
-        "lang": lang,
+        "lang": setting.lang,
         "watermark": watermark,
         "numbers": text_fit.NUMBERS,
         "pictures": _share_pictures(pages),
         "pages": pages,
     }
-    return typst_template.draw_template(facts, "overlay", now, font_paths), [page["number"] for page in pages]
+    drawn = typst_template.draw_template(facts, "overlay", setting.now, setting.font_paths)
+    return drawn, [page["number"] for page in pages]
 
 
 def _share_pictures(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
@@ -58,11 +56,11 @@ def _share_pictures(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def find_unfit_texts(
-    fields: Sequence[DrawnField], sizes: Sequence[Size], now: Instant, font_paths: Sequence[str] = ()
+    fields: Sequence[DrawnField], sizes: Sequence[Size], now: Instant, font_paths: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """Return the ids of the texts that are too long for their boxes, so that the recipient can shorten them."""
     try:
-        draw_overlay(fields, sizes, now, font_paths=font_paths)
+        draw_overlay(fields, sizes, Typesetting(now, font_paths=font_paths))
     except typst_template.TextOverflow as overflow:
         return overflow.fields
     return ()

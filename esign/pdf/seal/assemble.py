@@ -9,7 +9,7 @@ from esign.pdf.drawing import overlay, stamp_pages
 from esign.pdf.intake import conformance_claims
 from esign.pdf.page import page_properties as pages
 from esign.pdf.page import structure_tags
-from esign.pdf.seal_order import SealOrder
+from esign.pdf.seal_order import SealOrder, Typesetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,8 @@ def assemble_file(order: SealOrder, certificate_pdf: bytes, watermark: str | Non
     with pikepdf.open(io.BytesIO(order.prepared)) as pdf:
         views = [pages.read_visible_area(page) for page in pdf.pages]
         sizes = [(view.width, view.height) for view in views]
-        drawn, numbers = overlay.draw_overlay(
-            order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
-        )
+        setting = Typesetting(order.now, lang, order.font_paths)
+        drawn, numbers = overlay.draw_overlay(order.fields, sizes, setting, watermark)
         structure_tags.drop_broken_tree(pdf)
         stamp_pages.stamp_overlays(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
         added = stamp_pages.append_pages(pdf, certificate_pdf)

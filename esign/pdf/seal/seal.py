@@ -8,6 +8,7 @@ signature by a remote key, or the proofs of a longer-lived level.
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
@@ -30,6 +31,22 @@ FIELD = "Seal"
 SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that no dry run is needed
 
 
+@dataclass(frozen=True, slots=True)
+class SealTerms:
+    """What a seal says besides its signer, and how it is made.
+
+    `head` is the audit head that it vouches for and `trail` the audit trail to attach. `level` is the level that is
+    made, `asked` the one that was asked for.
+    """
+
+    now: Instant
+    reason: str
+    head: AuditHead | None = None
+    trail: bytes | None = None
+    level: Level = "B-B"
+    asked: Level = "B-B"
+
+
 def seal_document(order: SealOrder, credential: Credential) -> SealedFiles:
     """Return the sealed document and its certificate page as a sealed file of its own, both checked, without
     time stamps.
@@ -50,9 +67,8 @@ def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
     revision = assemble_file(order, page, watermark)
     reason = words["event"]["document.completed"]
     head = _check_head(order)
-    room = timestamp.LARGEST if order.level == "B-T" else 0
-    document = prepare_file(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
-    alone = prepare_file(page, key, order.now, reason, head, order.trail, room, order.asked)
+    terms = SealTerms(order.now, reason, head, order.trail, order.level, order.asked)
+    document, alone = prepare_file(revision.pdf, key, terms), prepare_file(page, key, terms)
     self_check.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
     return BegunSeal(
@@ -74,9 +90,8 @@ def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], credential: Credentia
     sealed, alone = (fill_file(file, key, token) for file, token in zip(files, given, strict=True))
     head = cast(AuditHead, begun.head)
     for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
-        self_check.check_sealed_file(
-            pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked
-        )
+        expected = self_check.ExpectedSeal(pages, head, begun.level, begun.asked)
+        self_check.check_sealed_file(pdf, credential.anchor_der, begun.now, expected)
     return SealedFiles(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
@@ -106,30 +121,19 @@ def _describe_time(order: SealOrder) -> dict[str, object]:
     return {"source": "clock", "missed": order.asked != order.level}
 
 
-def prepare_file(
-    pdf: bytes,
-    key: cms.SealKey,
-    now: Instant,
-    reason: str,
-    head: AuditHead | None = None,
-    attached: bytes | None = None,
-    room: int = 0,
-    asked: Level = "B-B",
-) -> UnsealedFile:
+def prepare_file(pdf: bytes, key: cms.SealKey, terms: SealTerms) -> UnsealedFile:
     """Append the audit trail, its head, both levels, and an invisible certification signature over the whole file.
 
-    The signature forbids every change (DocMDP P=1) and reserves `room` bytes for a time stamp.
+    The signature forbids every change (DocMDP P=1) and has room for the time stamp of its level.
     """
     # The streams are closed here because pyHanko's objects refer to each other and would keep the whole file.
     with io.BytesIO(pdf) as file, TailStream(len(pdf)) as tail:
         writer = TailWriter(file)
-        if head is not None:
-            write_head(writer, head, asked, made="B-T" if room else "B-B")
-        if attached is not None:
-            audit_attachment.attach_trail(writer, attached, now)
-        first, last = _reserve_place(
-            writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room)
-        )
+        if terms.head is not None:
+            write_head(writer, terms.head, terms.asked, made=terms.level)
+        if terms.trail is not None:
+            audit_attachment.attach_trail(writer, terms.trail, terms.now)
+        first, last = _reserve_place(writer, tail, key, terms)
         behind = tail.getvalue()
     signer_info, signature = key.sign_digest(
         hash_parts(key.digest, pdf, behind[: first - 1], behind[last + 1 :])
@@ -138,22 +142,23 @@ def prepare_file(
 
 
 def _reserve_place(
-    writer: TailWriter, tail: TailStream, key: cms.SealKey, now: Instant, reason: str, digits: int
+    writer: TailWriter, tail: TailStream, key: cms.SealKey, terms: SealTerms
 ) -> tuple[int, int]:
     """Write everything but the signature. Return the first and last position of its place in the tail.
 
     pyHanko takes only the tail for its digest; that digest is not used.
     """
+    stamp = timestamp.LARGEST if terms.level == "B-T" else 0
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(
         SigObjSetup(
             SignatureObject(
-                timestamp=to_datetime(now),
+                timestamp=to_datetime(terms.now),
                 subfilter=SigSeedSubFilter.PADES,
                 name=key.name,
-                reason=reason,
-                bytes_reserved=digits,
+                reason=terms.reason,
+                bytes_reserved=2 * (len(key.certificates) + SLACK + stamp),
             ),
             mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
         )

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby, product
 from math import ceil, sqrt
 
@@ -19,32 +20,34 @@ Cut = tuple[float, float, float, float]
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
-def check_sealed_file(
-    sealed: bytes,
-    pages: int,
-    root: bytes,
-    now: Instant,
-    head: AuditHead | None = None,
-    level: Level = "B-B",
-    asked: Level = "B-B",
-) -> None:
-    """Raise `SealFailed` unless the file has these pages, one valid signature of this level over all of it, and
-    this head.
-    """
+@dataclass(frozen=True, slots=True)
+class ExpectedSeal:
+    """What a sealed file has to show: its number of pages, the audit head, and the levels made and asked for."""
+
+    pages: int
+    head: AuditHead | None = None
+    level: Level = "B-B"
+    asked: Level = "B-B"
+
+
+def check_sealed_file(sealed: bytes, root: bytes, now: Instant, expected: ExpectedSeal) -> None:
+    """Raise `SealFailed` unless one valid signature covers the whole file, and it shows what is expected."""
     verdict = verify_signatures(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
         raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
-    if verdict["signatures"][0]["level"] != level:
-        raise SealFailed(f"The sealed file has not the level {level} that was asked for.")
-    if verdict["signatures"][0]["levelAsked"] != asked:
+    if verdict["signatures"][0]["level"] != expected.level:
+        raise SealFailed(f"The sealed file has not the level {expected.level} that was asked for.")
+    if verdict["signatures"][0]["levelAsked"] != expected.asked:
         raise SealFailed("The level that was asked for cannot be read back from the sealed file.")
     stamp = verdict["signatures"][0]["timestamp"]
     if stamp is not None and not stamp["valid"]:
         raise SealFailed("The time stamp in the sealed file is not over its signature.")
-    if verdict["pageCount"] != pages:
-        raise SealFailed(f"The sealed file has {verdict['pageCount']} pages where {pages} are expected.")
-    if verdict["audit"] != head:
+    if verdict["pageCount"] != expected.pages:
+        raise SealFailed(
+            f"The sealed file has {verdict['pageCount']} pages where {expected.pages} are expected."
+        )
+    if verdict["audit"] != expected.head:
         raise SealFailed("The head of the audit trail cannot be read back from the sealed file.")
 
 

@@ -9,6 +9,7 @@ from fontTools.ttLib import TTFont
 
 import esign
 from esign.pdf.drawing import missing_glyphs, overlay, typst_template
+from esign.pdf.seal_order import Typesetting
 from tests.pdf.sealing import SCRIPTS, a_field, text_of
 from tests.pki import NOW
 
@@ -74,7 +75,7 @@ def test_typst_draws_every_character_of_the_table() -> None:
     ]
     lines = "\n".join("".join(shown[at : at + 60]) for at in range(0, len(shown), 60))
     field = a_field("text", lines, x=0, y=0, width=100, height=100, options={"multiline": True})
-    drawn, _ = overlay.draw_overlay([field], [(1000, 4000)], NOW)
+    drawn, _ = overlay.draw_overlay([field], [(1000, 4000)], Typesetting(NOW))
     assert drawn.startswith(b"%PDF-")
 
 
@@ -83,7 +84,7 @@ def test_a_hand_that_is_offered_writes_the_whole_signature(hand: str) -> None:
     covered = TABLE["hands"][hand]
     text = "".join(chr(c) for first, last in covered for c in range(first, last + 1) if c > 0x20)
     field = a_field("signature", kind="typed", text=text, hand=hand, x=0, y=0, width=100, height=100)
-    drawn, _ = overlay.draw_overlay([field], [(4000, 200)], NOW)
+    drawn, _ = overlay.draw_overlay([field], [(4000, 200)], Typesetting(NOW))
     assert f"EsignHand{hand.upper()}".encode() in drawn
     assert b"NotoSans" not in drawn
 
@@ -144,7 +145,7 @@ def test_fonts_of_a_configured_folder_count_for_the_workers(cjk_folder: str) -> 
 
 def test_what_a_configured_folder_can_draw_is_drawn(cjk_folder: str) -> None:
     field = a_field("name", "王明 Wang", lang="ja")
-    drawn, _ = overlay.draw_overlay([field], [(595, 842)], NOW, font_paths=[cjk_folder])
+    drawn, _ = overlay.draw_overlay([field], [(595, 842)], Typesetting(NOW, font_paths=(cjk_folder,)))
     assert "王明 Wang" in text_of(drawn)
     assert typst_template.find_families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
 

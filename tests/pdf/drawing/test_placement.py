@@ -22,7 +22,7 @@ from esign.pdf.drawing import overlay
 from esign.pdf.drawing.signature_picture import reencode_signature
 from esign.pdf.page import page_properties as pages
 from esign.pdf.seal.seal import seal_document
-from esign.pdf.seal_order import DrawnField
+from esign.pdf.seal_order import DrawnField, Typesetting
 from esign.pdf.worker.workers import Workers
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, a_picture, an_order, every_type, saved, text_of, words
 from tests.pki import NOW, a_seal, an_authority
@@ -103,7 +103,7 @@ def test_every_type_is_drawn_in_its_box_as_on_a_plain_page(prepared: bytes, seal
     plain, numbers = overlay.draw_overlay(
         [field for number in range(1, len(sizes) + 1) for field in fields_of(number)],
         [(size.width, size.height) for size in sizes],
-        NOW,
+        Typesetting(NOW),
     )
     assert numbers == list(range(1, len(sizes) + 1))
     wrong = []

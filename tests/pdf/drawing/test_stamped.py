@@ -220,7 +220,9 @@ def test_a_file_without_the_level_that_was_asked_for_does_not_pass() -> None:
     made = seal_document(an_order(a_pdf()), CREDENTIAL)
     head = verify_signatures(made.sealed, [ROOT.der], NOW)["audit"]
     with pytest.raises(SealFailed, match="level B-T"):
-        self_check.check_sealed_file(made.sealed, made.page_count, ROOT.der, NOW, head, "B-T")
+        self_check.check_sealed_file(
+            made.sealed, ROOT.der, NOW, self_check.ExpectedSeal(made.page_count, head, "B-T")
+        )
 
 
 def test_a_value_without_ink_is_found_before_any_authority_is_asked() -> None:

@@ -9,7 +9,7 @@ from PIL import Image, ImageChops
 
 from esign.pdf.drawing import overlay
 from esign.pdf.drawing.typed_signature import draw_letters
-from esign.pdf.seal_order import DrawnField
+from esign.pdf.seal_order import DrawnField, Typesetting
 
 NOW = 1_795_000_000_000
 NAMES = [("Jonas Weber", "a"), ("Łukasz Žižka", "b"), ("Ольга", "c"), ("محمد علي", None), ("अनुराधा", None)]
@@ -21,7 +21,7 @@ def test_it_is_as_wide_as_the_seal_draws_it_at_its_largest(text: str, hand: str 
     assert drawn.svg.startswith(b"<svg") and drawn.missing == ()
     width, height = 500.0, 200.0
     field = DrawnField("f", "signature", 1, 0, 0, 100, 100, kind="typed", text=text, hand=hand)
-    pdf, _ = overlay.draw_overlay([field], [(width, height)], NOW)
+    pdf, _ = overlay.draw_overlay([field], [(width, height)], Typesetting(NOW))
     left, _, right, bottom = sealed(pdf).getbbox() or (0, 0, 0, 0)
     swash = (44 * 0.22 if hand else 20 * 0.06) * 4
     assert right - left <= drawn.width * 4 <= right - left + 2 * swash + 60

@@ -9,7 +9,7 @@ from esign.core.document.document import FieldType
 from esign.core.language import LANGUAGES
 from esign.pdf.drawing import overlay, typst_template
 from esign.pdf.drawing.typst_template import TextOverflow
-from esign.pdf.seal_order import DrawnField, SealFailed
+from esign.pdf.seal_order import DrawnField, SealFailed, Typesetting
 from tests.pdf.sealing import SCRIPTS, a_field, a_recipient, every_type, image_of, text_of, the_facts, words
 from tests.pki import NOW
 
@@ -17,7 +17,7 @@ A4 = (595.0, 842.0)
 
 
 def drawn(*fields: DrawnField, size: tuple[float, float] = A4) -> bytes:
-    return overlay.draw_overlay(fields, [size], NOW)[0]
+    return overlay.draw_overlay(fields, [size], Typesetting(NOW))[0]
 
 
 def pages_of(pdf: bytes) -> int:
@@ -190,7 +190,7 @@ def test_alignment_moves_a_value_to_the_side_asked_for() -> None:
 
 
 def test_fields_without_a_value_leave_their_page_out() -> None:
-    pdf, numbers = overlay.draw_overlay([a_field("text", "x", page=3)], [A4] * 4, NOW)
+    pdf, numbers = overlay.draw_overlay([a_field("text", "x", page=3)], [A4] * 4, Typesetting(NOW))
     assert numbers == [3]
     assert pages_of(pdf) == 1
 

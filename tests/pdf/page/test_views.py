@@ -13,6 +13,7 @@ from esign.core.errors import Problem
 from esign.pdf.drawing import filled_page, overlay, typst_template
 from esign.pdf.page import page_text, render
 from esign.pdf.seal.assemble import assemble_file
+from esign.pdf.seal_order import Typesetting
 from tests.pdf.made import blank, written
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, an_order, every_type
 from tests.pki import NOW
@@ -69,7 +70,7 @@ def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
         render.render_pages(pdf, (A4,))[0] if size == 1 else render.render_sharper(pdf, 1, A4, size)
     )
     page = page.convert("RGBA")
-    over = opened(filled_page.draw_filled_page(fields, A4, size, "en", NOW))
+    over = opened(filled_page.draw_filled_page(fields, A4, size, Typesetting(NOW)))
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
@@ -91,8 +92,8 @@ def darkest(image: Image.Image) -> int:
 
 
 def test_only_the_page_s_own_place_counts() -> None:
-    first = filled_page.draw_filled_page([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
-    assert filled_page.draw_filled_page([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
+    first = filled_page.draw_filled_page([a_field("text", "Oak", page=1)], A4, 1, Typesetting(NOW))
+    assert filled_page.draw_filled_page([a_field("text", "Oak", page=7)], A4, 1, Typesetting(NOW)) == first
 
 
 # ---------- text ----------
@@ -143,7 +144,7 @@ def test_each_script_is_read_in_the_order_of_speaking(script: str) -> None:
 def filled_pdf(words: str) -> bytes:
     """A page on which the words are set as the seal sets them."""
     field = a_field("text", words, width=80)
-    return overlay.draw_overlay([field], [(595, 842)], NOW)[0]
+    return overlay.draw_overlay([field], [(595, 842)], Typesetting(NOW))[0]
 
 
 def test_a_page_of_endless_text_ends() -> None:

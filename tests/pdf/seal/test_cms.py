@@ -16,7 +16,7 @@ from asn1crypto import tsp
 
 from esign.core.der import SEQUENCE, encode_der
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import FIELD, fill_file, prepare_file
+from esign.pdf.seal.seal import FIELD, SealTerms, fill_file, prepare_file
 from tests.pdf.contents import contents, covered, pem, run
 from tests.pdf.drawing.test_stamped import an_authority_of_time, token_for
 from tests.pdf.others import a_stamper, signed_in_loop
@@ -40,7 +40,7 @@ def ours(kind: str, stamped: bool) -> bytes:
 
 def made(issued: Issued, stamped: bool) -> bytes:
     key = cms.load_key(issued.credential)
-    file = prepare_file(a_pdf({}, {}), key, NOW, "All recipients have finished", room=16_384)
+    file = prepare_file(a_pdf({}, {}), key, SealTerms(NOW, "All recipients have finished", level="B-T"))
     return fill_file(file, key, token_for(file.signature, an_authority_of_time()) if stamped else None)
 
 

@@ -19,6 +19,7 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.seal import seal_document
+from esign.pdf.seal.self_check import ExpectedSeal
 from esign.pdf.seal_order import DrawnField, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
@@ -121,7 +122,7 @@ def test_an_entry_that_is_no_head_is_none(text: str) -> None:
 def test_a_file_without_the_head_does_not_pass() -> None:
     made = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="head"):
-        self_check.check_sealed_file(made.sealed, made.page_count, ROOT.der, NOW)
+        self_check.check_sealed_file(made.sealed, ROOT.der, NOW, ExpectedSeal(made.page_count))
 
 
 def test_nobody_vouches_for_the_head_in_a_file_that_is_not_trusted() -> None:
@@ -304,13 +305,13 @@ def test_values_without_ink_are_not_looked_for(value: str) -> None:
 def test_a_file_that_lost_a_page_does_not_pass() -> None:
     result = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="2 pages where 3 are expected"):
-        self_check.check_sealed_file(result.sealed, 3, ROOT.der, NOW)
+        self_check.check_sealed_file(result.sealed, ROOT.der, NOW, ExpectedSeal(3))
 
 
 def test_a_file_with_bytes_behind_the_seal_does_not_pass() -> None:
     result = seal_document(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="does not verify"):
-        self_check.check_sealed_file(result.sealed + b"\n", 2, ROOT.der, NOW)
+        self_check.check_sealed_file(result.sealed + b"\n", ROOT.der, NOW, ExpectedSeal(2))
 
 
 def test_ink_on_dark_paper_is_still_seen() -> None:
