@@ -13,6 +13,7 @@ from pathlib import Path
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import UploadLimits
+from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.conftest import CORPUS
@@ -86,7 +87,7 @@ async def judge(workers: Workers, path: Path, row: dict[str, str], folder: Path)
         made = await workers.seal(order, a_seal(authority).credential)
     except (Problem, WorkerFailed) as failure:
         return Row(known.name, known.kind, known.demanded, TAKEN, *seen, f"no: {failure}")
-    verdict = await workers.verify(made.sealed, [authority.der], NOW)
+    verdict = await workers.verify(made.sealed, VerificationCase((authority.der,), NOW))
     others = await asyncio.to_thread(read, made.sealed, folder / path.name)
     judged = (verdict["result"], *others)
     return Row(known.name, known.kind, known.demanded, TAKEN, *seen, f"{made.page_count} pages", judged)

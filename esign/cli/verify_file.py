@@ -1,7 +1,7 @@
 """`esign verify`: verify one file in a limited worker, and print the report as words or as JSON."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,16 +11,18 @@ from esign.core.errors import Problem
 from esign.net import OutboundClient, TargetRules, revocation
 from esign.pdf.report import (
     DocumentTimestamp,
+    Result,
     RevocationSource,
     Signature,
     Timestamp,
     Verification,
-    is_level_missed,
+    VerificationCase,
 )
+from esign.pdf.verdict_sentences import COVERAGE, REVOCATION, is_level_missed
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.system.clock import SystemClock
 
-Judge = Callable[[bytes], Awaitable[Verification]]
+Verifier = Callable[[bytes], Awaitable[Verification]]
 
 
 class UnreadableInput(Exception):
@@ -30,23 +32,23 @@ class UnreadableInput(Exception):
 async def verify_file(
     config: Config, pdf: Path, trust: tuple[Path, ...], online: bool = False
 ) -> Verification:
-    """Return the report on a file. Raises Unreadable."""
+    """Return the report on a file. Raises `UnreadableInput`."""
     content = read_input(pdf)
-    async with open_judge(config, trust, online) as judge:
+    async with open_verifier(config, trust, online) as verify:
         try:
-            return await judge(content)
+            return await verify(content)
         except Problem as problem:
             raise UnreadableInput(f"{pdf}: {problem.message}") from None
 
 
 @asynccontextmanager
-async def open_judge(
+async def open_verifier(
     config: Config, trust: tuple[Path, ...] = (), online: bool = False
-) -> AsyncIterator[Judge]:
+) -> AsyncIterator[Verifier]:
     """Open a function that verifies files.
 
     It trusts this installation's authority if there is one, the roots of the configuration and those given.
-    Raises Unreadable.
+    Raises `UnreadableInput`.
     """
     place, given = config.storage.data_dir, authority.find_configured_seal(config.seal)
     roots = (*read_trusted_roots(config, trust), *authority.find_known_roots(place, given))
@@ -55,13 +57,13 @@ async def open_judge(
     hosts = config.webhooks
     http = OutboundClient(TargetRules(hosts.allow_hosts, hosts.allow_private), clock)
 
-    async def judge(content: bytes) -> Verification:
+    async def verify(content: bytes) -> Verification:
         now = clock.now()
         fetched = await fetch_revocation(http, workers, content, roots) if online else None
-        return await workers.verify(content, roots, now, own, fetched)
+        return await workers.verify(content, VerificationCase(roots, now, own, fetched))
 
     try:
-        yield judge
+        yield verify
     finally:
         await workers.close()
         await http.close()
@@ -69,13 +71,13 @@ async def open_judge(
 
 async def fetch_revocation(
     http: OutboundClient, workers: Workers, content: bytes, roots: tuple[bytes, ...]
-) -> list[bytes]:
+) -> tuple[bytes, ...]:
     """Return what the issuers of the certificates say about revocation; nothing for a file that no worker can open."""
     try:
         found = await workers.ask("sources", list[RevocationSource], content, roots, SystemClock().now())
     except WorkerFailed:
-        return []
-    return await revocation.fetch_answers(http, found)
+        return ()
+    return tuple(await revocation.fetch_answers(http, found))
 
 
 def read_trusted_roots(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:
@@ -92,12 +94,12 @@ def read_input(path: Path) -> bytes:
         raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from None
 
 
-WORDS = {
-    "invalid": "NOT VALID: do not rely on this file.",
-    "indeterminate": "NOT CERTAIN: the seal cannot be judged.",
-    "unsigned": "NO SIGNATURE: nothing in this file can be checked.",
+LABELS: Mapping[Result, str] = {
+    "valid": "VALID",
+    "invalid": "NOT VALID",
+    "indeterminate": "NOT CERTAIN",
+    "unsigned": "NO SIGNATURE",
 }
-REVOKED = {"not_revoked": "no", "revoked": "yes", "not_checked": "not checked"}
 IN_THE_FILE = {
     True: "    the whole trail is in the file as audit.json, and recomputes up to that hash",
     False: "    the trail itself is not in the file",
@@ -105,9 +107,8 @@ IN_THE_FILE = {
 
 
 def write_headline(verification: Verification) -> str:
-    """Return the verdict in one line. A valid file with additions is not called unchanged."""
-    summary = verification["summary"]
-    return WORDS.get(verification["result"], f"VALID: {summary[0].lower()}{summary[1:]}")
+    """Return the verdict in one line."""
+    return f"{LABELS[verification['result']]}: {verification['summary']}"
 
 
 def write_report(verification: Verification, as_json: bool) -> str:
@@ -143,7 +144,7 @@ def describe_signature(signature: Signature) -> list[str]:
         f"  {where}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
         *([f"    time stamp {describe_timestamp(stamp)}"] if stamp else []),
         f"    intact: {write_yes_or_no(signature['intact'])}, trusted: {write_yes_or_no(signature['trusted'])},"
-        f" revoked: {REVOKED[signature['revocation']]}, covers: {signature['coverage'].replace('_', ' ')},"
+        f" revoked: {REVOCATION[signature['revocation']]}, covers: {COVERAGE[signature['coverage']]},"
         f" level: {describe_level(signature)}",
         f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}",
         *(f"    {reason}" for reason in signature["reasons"]),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from esign.actions.verification import verify_trails
-from esign.cli.verify_file import UnreadableInput, open_judge, read_input
+from esign.cli.verify_file import UnreadableInput, open_verifier, read_input
 from esign.config import Config
 from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
@@ -31,12 +31,12 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
         )
     folder.prepare(data)
     keys = vault.load_or_make_vault(data / "app.key", data / FILE)
-    async with open_for_command(data / FILE) as db, open_judge(config) as judge:
+    async with open_for_command(data / FILE) as db, open_verifier(config) as verify:
         await installation.confirm_key(db, keys)
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
-            return await verify_against_file(db, keys, Path(what), judge, say)
-        return await verify_all_trails(db, keys, what, None if chains_only else judge, say)
+            return await verify_against_file(db, keys, Path(what), verify, say)
+        return await verify_all_trails(db, keys, what, None if chains_only else verify, say)
 
 
 def write_count(number: int, noun: str) -> str:
@@ -44,7 +44,7 @@ def write_count(number: int, noun: str) -> str:
 
 
 async def verify_all_trails(
-    db: Database, keys: vault.Vault, only: str | None, judge: verify_trails.Judge | None, say: Say
+    db: Database, keys: vault.Vault, only: str | None, verify: verify_trails.Verifier | None, say: Say
 ) -> bool:
     count = entries = files = broken = late = logs = logged = 0
     async for chain in verify_trails.recompute(db, keys, only):
@@ -54,9 +54,9 @@ async def verify_all_trails(
             logs, logged = logs + 1, logged + chain.entries
         else:
             count, entries = count + 1, entries + chain.entries
-        if judge is not None and not wrong and not is_organisation(chain.document_id):
+        if verify is not None and not wrong and not is_organisation(chain.document_id):
             sealed, wrong = await verify_trails.compare_own_file(
-                db, chain.document_id, judge, late=chain.late
+                db, chain.document_id, verify, late=chain.late
             )
             files += sealed
         if wrong:
@@ -73,7 +73,7 @@ async def verify_all_trails(
             f"BROKEN: {broken} of {count + logs} audit trails are not as they were written; do not rely on them."
         )
         return False
-    held = f", {files} of them held against their sealed files" if judge is not None else ""
+    held = f", {files} of them held against their sealed files" if verify is not None else ""
     if count or only is None:
         say(f"INTACT: {write_count(count, 'audit trail')} with {entries} entries recomputed{held}.")
     if logs:
@@ -88,14 +88,14 @@ async def verify_all_trails(
 
 
 async def verify_against_file(
-    db: Database, keys: vault.Vault, pdf: Path, judge: verify_trails.Judge, say: Say
+    db: Database, keys: vault.Vault, pdf: Path, verify: verify_trails.Verifier, say: Say
 ) -> bool:
     """Compare a sealed file, wherever it comes from, with the trail in this installation.
 
     Return whether they agree.
     """
     try:
-        found = await judge(read_input(pdf))
+        found = await verify(read_input(pdf))
     except Problem as problem:
         raise UnreadableInput(f"{pdf}: {problem.message}") from None
     wrong, head = None, found["audit"]

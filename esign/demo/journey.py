@@ -25,6 +25,7 @@ from esign.core.people.api_key import Scope
 from esign.demo import contract, owner
 from esign.demo.receiver import WebhookReceiver, run_receiver
 from esign.demo.steps import StepFailed, Steps
+from esign.pdf.report import VerificationCase
 from esign.runtime import Runtime
 from esign.store.engine.folder import UnusableFolder
 from esign.system.clock import SystemClock
@@ -260,7 +261,9 @@ class Journey:
 
     async def check_verdict(self, file: bytes, expected: str) -> None:
         runtime: Runtime = self.runtime
-        found = await runtime.pdf.verify(file, runtime.roots, runtime.clock.now(), runtime.own)
+        found = await runtime.pdf.verify(
+            file, VerificationCase(runtime.roots, runtime.clock.now(), runtime.own)
+        )
         if found["result"] != expected:
             reasons = [reason for signature in found["signatures"] for reason in signature["reasons"]]
             raise StepFailed(f"the verdict is {found['result']}, not {expected}: {'; '.join(reasons)}")

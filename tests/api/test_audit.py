@@ -14,7 +14,7 @@ from esign.actions.verification import verify_trails
 from esign.core.actor import Actor
 from esign.core.document.state.outcome import Event
 from esign.core.instant import rfc3339
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.store.document import outcomes
 from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
@@ -182,7 +182,7 @@ async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) ->
 
 
 async def judged(site: Site, content: bytes) -> Verification:
-    return await site.runtime.pdf.verify(content, (), site.clock.now(), site.runtime.roots)
+    return await site.runtime.pdf.verify(content, VerificationCase((), site.clock.now(), site.runtime.roots))
 
 
 async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_s_act(

@@ -22,6 +22,7 @@ import pytest
 
 from esign.actions.mail import embedded_outbox
 from esign.core.polyglot import is_pure
+from esign.pdf.report import VerificationCase
 from tests.api.site import Answer, Site, a_request, b64
 from tests.core.test_polyglot import POLYGLOTS
 from tests.journeys.api import until
@@ -276,7 +277,9 @@ async def test_a_title_of_200_emoji_with_joiners_goes_all_the_way(site: Site) ->
     completed = await site.completed(title=title)
     assert completed["title"] == title
     sealed = await site.bytes_of(completed["id"], "sealed")
-    verdict = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
+    verdict = await site.runtime.pdf.verify(
+        sealed, VerificationCase((), site.clock.now(), site.runtime.roots)
+    )
     assert verdict["result"] == "valid"
 
 
@@ -487,7 +490,9 @@ async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
             if isinstance(item, pikepdf.Stream) and item.get("/Type") == "/EmbeddedFile"
         ]
         assert held == [pdf.Root.Names.EmbeddedFiles.Names[1].EF.F], "our own and no other"
-    verdict = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
+    verdict = await site.runtime.pdf.verify(
+        sealed, VerificationCase((), site.clock.now(), site.runtime.roots)
+    )
     assert verdict["result"] == "valid"
 
 

@@ -10,6 +10,7 @@ import pikepdf
 import pytest
 import pytest_asyncio
 
+from esign.pdf.report import VerificationCase
 from tests.api.site import Answer, Site, a_request, b64
 from tests.conftest import CORPUS
 from tests.manifest import TAKEN, expected, rows
@@ -135,7 +136,7 @@ async def carried(site: Site, run: Run, case: Case) -> str | None:
     await person.sign({field: {"kind": "typed", "text": "Ada Lovelace", "hand": "a"}})
     document: Any = await site.sealed(document_id, seconds=60)
     sealed = await site.bytes_of(document_id, "sealed")
-    found = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
+    found = await site.runtime.pdf.verify(sealed, VerificationCase((), site.clock.now(), site.runtime.roots))
     with pikepdf.open(io.BytesIO(sealed)) as pdf:
         pages = len(pdf.pages)
     if found["result"] != "valid" or found["signatures"][0]["coverage"] != "entire_file":

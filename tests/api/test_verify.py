@@ -10,11 +10,10 @@ import pytest_asyncio
 
 from esign.actions.verification import verify_file
 from esign.core.actor import Mode, Owner
-from esign.core.instant import Instant
 from esign.core.people.api_key import Scope
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.worker.queue_turn import QueueTurn
-from esign.pdf.worker.workers import Ders, Workers
+from esign.pdf.worker.workers import Workers
 from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
 from tests.factories import an_organisation, store_organisation
 from tests.store.files import stored_bytes
@@ -131,16 +130,10 @@ class Watching(Workers):
         self.seconds: list[int | None] = []
 
     async def verify(
-        self,
-        file: bytes,
-        roots: Ders,
-        now: Instant,
-        own: Ders = (),
-        fetched: Ders | None = None,
-        turn: QueueTurn | None = None,
+        self, file: bytes, case: VerificationCase, turn: QueueTurn | None = None
     ) -> Verification:
         self.seconds.append(self._choose_limit(turn or QueueTurn()))
-        return await super().verify(file, roots, now, own, fetched, turn)
+        return await super().verify(file, case, turn)
 
 
 @pytest.mark.slow

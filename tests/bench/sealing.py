@@ -20,6 +20,7 @@ from pikepdf import Dictionary, Name, Stream
 from esign.config import RemoteAddress
 from esign.core.seal_credential import Credential
 from esign.net import DirectClient
+from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import BegunSeal, SealedFiles, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from esign.pdf.worker.workers import Workers
@@ -225,7 +226,7 @@ async def memory(pdf: bytes) -> None:
 async def verified(way: Way, file: bytes) -> float:
     """Seconds to find a file valid."""
     began = time.perf_counter()
-    found = await way.workers.verify(file, [ROOT.der], NOW)
+    found = await way.workers.verify(file, VerificationCase((ROOT.der,), NOW))
     if found["result"] != "valid":
         raise RuntimeError(f"a file that was sealed here is {found}")
     return time.perf_counter() - began

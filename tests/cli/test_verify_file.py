@@ -7,8 +7,8 @@ import pytest
 
 from esign.cli.verify_file import write_report
 from esign.core.errors import Problem
-from esign.pdf.report import UNREADABLE_FILE
 from esign.pdf.seal.seal import seal_document
+from esign.pdf.verdict_sentences import UNREADABLE_FILE
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.others import signed_in_loop
 from tests.pdf.proofs import a_list, with_proofs
@@ -25,16 +25,16 @@ def printed(file: bytes) -> list[str]:
 def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> None:
     cut_off = seal_document(an_order(a_pdf()), a_seal(ROOT).credential).sealed[:-30]
     verdict, _, *told = printed(cut_off)
-    assert verdict == "NOT VALID: do not rely on this file."
+    assert verdict == f"NOT VALID: Do not rely on this file. {UNREADABLE_FILE}"
     assert told == [f"  a signature: {UNREADABLE_FILE}"]
 
 
 def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:
     sealed = seal_document(an_order(a_pdf()), a_seal(ROOT).credential).sealed
-    assert printed(sealed)[0] == "VALID: the file is unchanged since it was signed."
+    assert printed(sealed)[0] == "VALID: The file is unchanged since it was signed."
     verdict, *told = printed(with_proofs(sealed, a_list(ROOT, NOW)))
     assert verdict == (
-        "VALID: what was signed is unchanged. Only proof was added after it was signed: validation data."
+        "VALID: What was signed is unchanged. Only proof was added after it was signed: validation data."
     )
     assert not any("file is unchanged" in line for line in told)
 
@@ -43,7 +43,7 @@ def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:
     name = "Ok\x1b[2J\nVALID: the file is unchanged since it was sealed.\x9b2J\u202e"
     signed = signed_in_loop(a_pdf(), a_seal(an_authority("Nobody")), name, None)
     lines = printed(signed)
-    assert lines[0] == "NOT CERTAIN: the seal cannot be judged."
+    assert lines[0].startswith("NOT CERTAIN: This file cannot be called valid.")
     assert not [line for line in lines if line.startswith("VALID") or not line.isprintable()]
     assert any("Ok\ufffd[2J\ufffdVALID" in line for line in lines)
 

@@ -13,6 +13,7 @@ import pytest
 
 from esign import authority
 from esign.jobs.worker import KINDS
+from esign.pdf.report import VerificationCase
 from esign.pdf.worker.workers import Workers
 from esign.store.document import blobs, documents
 from esign.store.engine.connections import FILE, open_for_command
@@ -58,6 +59,7 @@ host = "127.0.0.1"
 port = {port}
 security = "none"
 from = "sign@example.test"
+from esign.pdf.report import (VerificationCase)
 
 [limits]
 requests_per_minute = 100000
@@ -188,7 +190,7 @@ async def assert_every_seal_holds(db: Database, folder: Path, promises: Promises
             assert promises.sealed.get(row["id"], seal.sha256) == seal.sha256
             content = await blobs.get(db, seal.sha256)
             roots = authority.find_known_roots(folder)
-            found = await workers.verify(content, (), SystemClock().now(), roots)
+            found = await workers.verify(content, VerificationCase((), SystemClock().now(), roots))
             assert (found["result"], found["sha256"]) == ("valid", seal.sha256)
     finally:
         await workers.close()

@@ -18,7 +18,7 @@ from esign.core.instant import HOUR, MINUTE, Instant, parse
 from esign.core.seal_credential import Credential
 from esign.demo import contract
 from esign.jobs import retry_one_seal, worker
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.engine.connections import FILE
@@ -44,7 +44,7 @@ NAMES = {
 
 async def verify(site: Site, file: bytes) -> Verification:
     runtime = site.runtime
-    return await runtime.pdf.verify(file, runtime.roots, runtime.clock.now(), runtime.own)
+    return await runtime.pdf.verify(file, VerificationCase(runtime.roots, runtime.clock.now(), runtime.own))
 
 
 async def pdfsig(file: bytes, folder: Path) -> str:

@@ -16,7 +16,7 @@ from esign.cli.verify_file import write_report
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import retry_one_seal, worker
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
 from tests.tsa import Tsa, a_stamping_certificate, granting, hanging, saying, stamping
@@ -51,7 +51,9 @@ async def signed(site: Site, count: int = 1) -> list[str]:
 
 async def verify(site: Site, document: str, *roots: bytes, variant: str = "sealed") -> Verification:
     file = await site.api.file(document, variant)
-    return await site.runtime.pdf.verify(file, roots, site.runtime.clock.now(), site.runtime.roots)
+    return await site.runtime.pdf.verify(
+        file, VerificationCase(roots, site.runtime.clock.now(), site.runtime.roots)
+    )
 
 
 async def due_at(site: Site, document: str) -> Instant:
@@ -338,6 +340,6 @@ async def test_a_trusted_time_stamp_keeps_the_seal_valid_when_its_certificate_ha
             clock.now() + 4 * 365 * DAY
         )  # the seal's certificate lived three years, that of the authority five
         roots = site.runtime.roots
-        known = await site.runtime.pdf.verify(file, (tsa.root,), later, roots)
-        unknown = await site.runtime.pdf.verify(file, (), later, roots)
+        known = await site.runtime.pdf.verify(file, VerificationCase((tsa.root,), later, roots))
+        unknown = await site.runtime.pdf.verify(file, VerificationCase((), later, roots))
         assert (known["result"], unknown["result"]) == ("valid", "indeterminate")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import UploadLimits
+from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import DrawnField, SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
@@ -73,7 +74,7 @@ async def carry(workers: Workers, mutant: Mutant) -> Outcome:
     seconds = max(seconds, time.monotonic() - began)
     wrong = [] if made.page_count == len(inspection.pages) + 1 else [f"{made.page_count} pages"]
     if mutant.harmless:
-        verdict = await workers.verify(made.sealed, [authority.der], NOW)
+        verdict = await workers.verify(made.sealed, VerificationCase((authority.der,), NOW))
         wrong += [] if verdict["result"] == "valid" else [f"verified as {verdict['result']}"]
     wrong += [f"took {seconds:.1f} s"] if seconds > LONGEST else []
     return Outcome(mutant, TAKEN, seconds, ", ".join(wrong) or None, made.sealed)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from esign.cli.verify_file import Judge, open_judge, write_report
+from esign.cli.verify_file import Verifier, open_verifier, write_report
 from esign.config import load_config
 from esign.core.instant import DAY
 from esign.pdf.report import Verification
@@ -95,9 +95,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def judge(folder: Path) -> AsyncIterator[Judge]:
+async def judge(folder: Path) -> AsyncIterator[Verifier]:
     """As `esign verify --online` judges, which may go to private addresses too."""
-    async with open_judge(
+    async with open_verifier(
         load_config(folder / "private.toml", {}), (folder / "root.pem",), online=True
     ) as judge:
         yield judge
@@ -108,13 +108,13 @@ def reasons(found: Verification) -> list[str]:
 
 
 async def test_nobody_is_asked_unless_it_is_wanted(file: bytes, folder: Path, responder: Responder) -> None:
-    async with open_judge(load_config(folder / "private.toml", {}), (folder / "root.pem",)) as judge:
+    async with open_verifier(load_config(folder / "private.toml", {}), (folder / "root.pem",)) as judge:
         assert (await judge(file))["result"] == "valid"
     assert responder.asked == []
 
 
 async def test_a_good_answer_is_enough(
-    judge: Judge, file: bytes, signed: Issued, responder: Responder
+    judge: Verifier, file: bytes, signed: Issued, responder: Responder
 ) -> None:
     responder.says["/ocsp"] = an_answer(ROOT, signed, TODAY)
     found = await judge(file)
@@ -124,7 +124,7 @@ async def test_a_good_answer_is_enough(
 
 
 async def test_the_list_is_fetched_where_nobody_answers(
-    judge: Judge, file: bytes, signed: Issued, responder: Responder
+    judge: Verifier, file: bytes, signed: Issued, responder: Responder
 ) -> None:
     responder.says["/list.crl"] = a_list(ROOT, TODAY, {signed.certificate.serial_number: TODAY - DAY})
     found = await judge(file)
@@ -135,7 +135,7 @@ async def test_the_list_is_fetched_where_nobody_answers(
 
 
 async def test_a_revoked_certificate_is_told(
-    judge: Judge, file: bytes, signed: Issued, responder: Responder
+    judge: Verifier, file: bytes, signed: Issued, responder: Responder
 ) -> None:
     responder.says["/ocsp"] = an_answer(ROOT, signed, TODAY, TODAY - DAY)
     found = await judge(file)
@@ -145,7 +145,7 @@ async def test_a_revoked_certificate_is_told(
 
 @pytest.mark.parametrize("said", [None, b"", b"<html>sorry</html>", b"\x30\x03\x0a\x01\x06", b"x" * 70_000])
 async def test_no_answer_is_a_doubt(
-    judge: Judge, file: bytes, responder: Responder, said: bytes | None
+    judge: Verifier, file: bytes, responder: Responder, said: bytes | None
 ) -> None:
     if said is not None:
         responder.says |= {"/ocsp": said, "/list.crl": said}
@@ -160,7 +160,7 @@ async def test_private_addresses_are_not_asked(
     file: bytes, folder: Path, signed: Issued, responder: Responder
 ) -> None:
     responder.says["/ocsp"] = an_answer(ROOT, signed, TODAY)
-    async with open_judge(
+    async with open_verifier(
         load_config(folder / "public.toml", {}), (folder / "root.pem",), online=True
     ) as judge:
         assert (await judge(file))["result"] == "indeterminate"

@@ -19,7 +19,7 @@ from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
 from esign.mail.failure import MailFailure
 from esign.mail.message import NamedMailbox, compose_message
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
@@ -121,7 +121,7 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> CheckResult:
     roots = (*runtime.trusted, *runtime.roots)
     try:
         made = await seal_levels.make_seal(runtime, order, Mode.LIVE, turn)
-        verdict = await runtime.pdf.verify(made.sealed.sealed, roots, now, turn=turn)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, VerificationCase(roots, now), turn)
     except (WorkerFailed, NoTimeStamp) as failure:
         return CheckResult(False, failure.reason)
     except Problem as problem:
@@ -137,7 +137,9 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
     turn = QueueTurn(PdfJobKind.ACT, organisation.id)
     try:
         sealed = await runtime.pdf.seal(order, candidate, turn)
-        verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now, turn=turn)
+        verdict = await runtime.pdf.verify(
+            sealed.sealed, VerificationCase((candidate.anchor_der,), order.now), turn
+        )
     except WorkerFailed as failure:
         return CheckResult(False, failure.reason)
     return judge_verdict(verdict, sealed.level)

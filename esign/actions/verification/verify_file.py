@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from esign.core.actor import Owner
 from esign.core.errors import Problem
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import documents, public_records
@@ -30,7 +30,7 @@ class Match(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileFinding:
+class VerifiedFile:
     """The result of a public verification.
 
     `record` is that of the document that was asked for, otherwise of the document that the seal names.
@@ -49,19 +49,19 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
     the owner. Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue
     refuses with.
     """
-    found = await judge_file(
+    verification = await verify_in_worker(
         runtime, file, QueueTurn(PdfJobKind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS)
     )
-    if found["issuedHere"]:
-        found["documentId"] = await documents.find_sealed(
-            runtime.db, owner.organisation_id, owner.mode, found["sha256"]
+    if verification["issuedHere"]:
+        verification["documentId"] = await documents.find_sealed(
+            runtime.db, owner.organisation_id, owner.mode, verification["sha256"]
         )
-    return found
+    return verification
 
 
 async def verify_for_anybody(
     runtime: Runtime, file: bytes, asked: str | None = None, *, source: str = "", owner: Owner | None = None
-) -> FileFinding:
+) -> VerifiedFile:
     """Return the same verdict as `verify`, and the relation of the file to the document `asked` for.
 
     Requests without an owner wait behind all others, one file at a time for each `source`, which is their
@@ -71,12 +71,14 @@ async def verify_for_anybody(
     turn = (
         QueueTurn(PdfJobKind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
     )
-    found = await judge_file(runtime, file, turn)
-    named = found["audit"]["documentId"] if found["issuedHere"] and found["audit"] else None
+    verification = await verify_in_worker(runtime, file, turn)
+    named = (
+        verification["audit"]["documentId"] if verification["issuedHere"] and verification["audit"] else None
+    )
     document_id = asked or named
     record = await public_records.find(runtime.db, document_id) if document_id else None
     same = named is not None and named == document_id
-    return FileFinding(found, document_id, record, match_file(found["sha256"], record, same))
+    return VerifiedFile(verification, document_id, record, match_file(verification["sha256"], record, same))
 
 
 def match_file(sha256: str, record: PublicRecord | None, same_seal: bool) -> Match:
@@ -92,13 +94,14 @@ def match_file(sha256: str, record: PublicRecord | None, same_seal: bool) -> Mat
     return Match.DELETED if record.deleted_at is not None else Match.OTHER_BYTES
 
 
-async def judge_file(runtime: Runtime, file: bytes, turn: QueueTurn) -> Verification:
+async def verify_in_worker(runtime: Runtime, file: bytes, turn: QueueTurn) -> Verification:
     """Verify the file in a worker. Raises `file_too_large` and `too_many_pages`."""
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
     roots = (*runtime.trusted, *runtime.roots)
-    found = await runtime.pdf.verify(file, roots, runtime.clock.now(), runtime.own, turn=turn)
-    if found["pageCount"] > limits.pages:
+    case = VerificationCase(roots, runtime.clock.now(), tuple(runtime.own))
+    verification = await runtime.pdf.verify(file, case, turn)
+    if verification["pageCount"] > limits.pages:
         raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
-    return found
+    return verification

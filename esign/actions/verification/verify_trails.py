@@ -17,7 +17,7 @@ from esign.store.engine.database import Database, Transaction
 from esign.store.server import installation
 from esign.system.vault import Vault
 
-Judge = Callable[[bytes], Awaitable[Verification]]
+Verifier = Callable[[bytes], Awaitable[Verification]]
 
 BATCH = 200
 
@@ -82,7 +82,7 @@ def end_chain(chain: Chain, last: trails.TrailRow, vault: Vault) -> Chain:
 
 
 async def compare_own_file(
-    db: Database, document_id: str, judge: Judge, *, late: bool = False
+    db: Database, document_id: str, verify: Verifier, *, late: bool = False
 ) -> tuple[bool, str | None]:
     """Compare the trail with the sealed file of its document. Return whether that was possible, and the fault
     found, if any.
@@ -95,7 +95,7 @@ async def compare_own_file(
         return False, None
     try:
         content = await blobs.get(db, document.seal.sha256)
-        found = await judge(content)
+        found = await verify(content)
     except (blobs.MissingBlob, Problem, WorkerFailed) as failure:
         still = await find_document(db, document_id)  # it may have been deleted meanwhile
         return (True, f"its sealed file cannot be checked: {failure}") if still else (False, None)

@@ -15,7 +15,8 @@ from pyhanko.pdf_utils.generic import DictionaryObject, IndirectObject, TextStri
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign.validation import EmbeddedPdfSignature
 
-from esign.pdf.report import LEVELS, AuditHead
+from esign.pdf.report import AuditHead
+from esign.pdf.verdict_sentences import LEVELS
 
 KEY, ASKED, MADE = "/EsignAudit", "/EsignLevelAsked", "/EsignLevel"
 TEXT = re.compile(r"(doc_[0-9a-z]{1,60}) ([1-9][0-9]{0,8}) ([0-9a-f]{64})")

@@ -19,10 +19,12 @@ from pyhanko.sign.validation.settings import KeyUsageConstraints
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 from pyhanko_certvalidator.path import ValidationPath
 
+from esign.core.instant import to_datetime
 from esign.core.seal_credential import TEST_MARK
 from esign.pdf.audit import audit_attachment
 from esign.pdf.audit import audit_head as head
-from esign.pdf.report import (
+from esign.pdf.report import AuditHead, Result, Signature, Timestamp, VerificationCase
+from esign.pdf.verdict_sentences import (
     MOST_FIELDS,
     MOST_SIGNATURES,
     OF_A_TEST,
@@ -32,10 +34,7 @@ from esign.pdf.report import (
     TRAIL,
     UNJUDGED,
     UNREADABLE,
-    AuditHead,
-    Result,
-    Signature,
-    Timestamp,
+    find_result,
 )
 from esign.pdf.verify import (
     additions,
@@ -175,10 +174,9 @@ def _judge_signature(
         "certificate": describe_certificate(certificate),
         "reasons": against + doubts + notes,
     }
-    result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
     paths = (status.validation_path, finding.stamp.validation_path if finding.stamp else None)
     return SignatureVerdict(
-        result, told, anchor, vouched or None, tuple(path for path in paths if path is not None)
+        find_result(told), told, anchor, vouched or None, tuple(path for path in paths if path is not None)
     )
 
 
@@ -219,16 +217,6 @@ def _describe_nothing(field_name: str, reason: str) -> Signature:
         "certificate": None,
         "reasons": [reason],
     }
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationCase:
-    """The input of a verification; `validate.verify_signatures` describes each part."""
-
-    roots: Sequence[bytes]
-    own: Sequence[bytes]
-    fetched: Sequence[bytes] | None
-    now: datetime
 
 
 @contextmanager
@@ -280,7 +268,7 @@ def _read_signature(
         return build_unreadable_verdict(name)
 
 
-def judge_file(file: bytes, case: VerificationCase) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
+def judge_signatures(file: bytes, case: VerificationCase) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
     """Return the judgement on each signature and, separately, the time stamps over the document."""
     with _open_reader(file) as reader:
         return _judge_reader(reader, case)
@@ -295,7 +283,8 @@ def _judge_reader(
     signed = [embedded.signed_data for embedded in readable]
     authorities = [one for one in case.own if x509.Certificate.load(one).ca]
     proofs = evidence.gather_evidence(reader, signed, (*case.roots, *authorities), case.fetched)
-    stamped = time_stamps.judge_stamps(kept, proofs, case.now)
+    now = to_datetime(case.now)
+    stamped = time_stamps.judge_stamps(kept, proofs, now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
     judged: list[SignatureVerdict] = []
     for field, one in found:
@@ -303,7 +292,7 @@ def _judge_reader(
             judged.append(one)
         elif one not in kept:
             try:
-                judged.append(_judge_signature(one, proofs, stamped, case.now, ours))
+                judged.append(_judge_signature(one, proofs, stamped, now, ours))
             except GAVE_UP:
                 judged.append(build_unjudged_verdict(field, UNJUDGED))
             except BROKEN:

@@ -10,13 +10,15 @@ from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 
-from esign.pdf.report import (
+from esign.pdf.report import Addition, Coverage, Modification
+from esign.pdf.verdict_sentences import (
     ADDED,
     BURDENED,
     CHANGED,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
     EXPIRED,
+    FORM_FILLED,
     MISMATCH,
     NOT_COMPARED,
     OUTSIDE,
@@ -25,9 +27,6 @@ from esign.pdf.report import (
     TOO_EARLY,
     UNJUDGED_ARCHIVE,
     UNRECOGNISED,
-    Addition,
-    Coverage,
-    Modification,
 )
 from esign.pdf.verify import revocation
 from esign.pdf.verify.additions import Additions
@@ -128,9 +127,7 @@ def list_doubts(finding: SignatureFinding) -> list[str]:
     """Return the reasons that keep an intact signature from being valid."""
     reasons = []
     if finding.modification == "form_filling":
-        reasons.append(
-            "Form values or a further signature were added after it was signed, and it does not vouch for them."
-        )
+        reasons.append(FORM_FILLED)
     if finding.stamp is not None and not finding.stamp_holds:
         reasons.append(DAMAGED_STAMP)
     if not all(stamp.whole or not stamp.judged for stamp in finding.stamps):

@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.ocsp import OCSPRequestBuilder
 from pyhanko_certvalidator.path import ValidationPath
 
-from esign.core.instant import Instant, to_datetime
-from esign.pdf.report import RevocationSource
+from esign.core.instant import Instant
+from esign.pdf.report import RevocationSource, VerificationCase
 from esign.pdf.verify.evidence import BROKEN
-from esign.pdf.verify.judge_signature import VerificationCase, judge_file
+from esign.pdf.verify.judge_signature import judge_signatures
 
 MOST = 30
 WEB = ("http://", "https://")
@@ -25,7 +25,7 @@ def list_sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Revo
     Other certificates are left out, so that a file cannot make this server send requests.
     """
     try:
-        judged, stamps = judge_file(file, VerificationCase(roots, (), None, to_datetime(now)))
+        judged, stamps = judge_signatures(file, VerificationCase(tuple(roots), now))
         paths = [path for one in judged for path in one.paths]
         paths += [stamp.path for stamp in stamps if stamp.path is not None]
         return list(dict.fromkeys(_list_path_sources(paths)))[:MOST]

@@ -16,23 +16,15 @@ from collections.abc import Sequence
 import pikepdf
 
 from esign.core.errors import Problem
-from esign.core.instant import Instant, to_datetime
-from esign.pdf.report import (
-    UNJUDGED,
-    UNREADABLE_FILE,
-    AuditHead,
-    Result,
-    Verification,
-    is_unchanged,
-    summarise_signatures,
-)
+from esign.core.instant import Instant
+from esign.pdf.report import AuditHead, Result, Verification, VerificationCase
+from esign.pdf.verdict_sentences import UNJUDGED, UNREADABLE_FILE, is_unchanged, summarise_signatures
 from esign.pdf.verify.evidence import BROKEN, GAVE_UP
 from esign.pdf.verify.judge_signature import (
     SignatureVerdict,
-    VerificationCase,
     build_unjudged_verdict,
     build_unreadable_verdict,
-    judge_file,
+    judge_signatures,
 )
 from esign.pdf.verify.time_stamps import JudgedStamp
 
@@ -43,7 +35,7 @@ WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 def _judge_all(file: bytes, case: VerificationCase) -> tuple[list[SignatureVerdict], list[JudgedStamp]]:
     """Judge all signatures. If the file cannot be processed, return one judgement on whatever signatures it has."""
     try:
-        return judge_file(file, case)
+        return judge_signatures(file, case)
     except GAVE_UP:
         return ([build_unjudged_verdict("", UNJUDGED)] if b"/ByteRange" in file else []), []
     except BROKEN:
@@ -90,7 +82,8 @@ def verify_signatures(
     `file_encrypted`; a damaged signature is a verdict, not an error.
     """
     pages = _count_pages(file)
-    judged, stamped = _judge_all(file, VerificationCase(roots, own, fetched, to_datetime(now)))
+    given = tuple(fetched) if fetched is not None else None
+    judged, stamped = _judge_all(file, VerificationCase(tuple(roots), now, tuple(own), given))
     results = {one.result for one in judged}
     worst: Result = next((result for result in WORST if result in results), "unsigned")
     told = [one.told for one in judged]

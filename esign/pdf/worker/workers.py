@@ -22,7 +22,7 @@ from esign.pdf.inspection import (
     TypedLetters,
     UploadLimits,
 )
-from esign.pdf.report import Verification
+from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.seal_order import DrawnField, SealedFiles, SealOrder
 from esign.pdf.worker import frames
 from esign.pdf.worker.failure_memory import FailureMemory
@@ -123,16 +123,10 @@ class Workers:
         return await self._judge_content("inspect", Inspection, upload, limits, turn=turn)
 
     async def verify(
-        self,
-        file: bytes,
-        roots: Ders,
-        now: Instant,
-        own: Ders = (),
-        fetched: Ders | None = None,
-        turn: QueueTurn | None = None,
+        self, file: bytes, case: VerificationCase, turn: QueueTurn | None = None
     ) -> Verification:
         """Run `verify.validate.verify_signatures`. A file that brings a worker down is refused as `invalid_file`."""
-        given = (file, roots, now, own, fetched)
+        given = (file, case.roots, case.now, case.own, case.fetched)
         return await self._judge_content("verify", Verification, *given, turn=turn)
 
     async def reencode(

@@ -15,10 +15,10 @@ from pikepdf import Array, Dictionary, Name
 
 from esign.core.document import audit_file
 from esign.pdf.audit import audit_head
-from esign.pdf.report import TRAIL
 from esign.pdf.seal import cms
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import SealFailed
+from esign.pdf.verdict_sentences import TRAIL
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.sealing import ID, a_pdf, a_trail, ordered, saved, sign_file
 from tests.pki import NOW, a_seal, an_authority

@@ -13,6 +13,7 @@ from esign.core.actor import Actor
 from esign.core.document import audit_file
 from esign.core.document.state.outcome import Event
 from esign.pdf.drawing import typst_template
+from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
 from tests.papers import Story, a_story, drawn, told
@@ -118,7 +119,7 @@ async def test_a_trail_of_thousands_of_entries_keeps_no_document_from_its_seal(w
     facts = told(story, "en")
     trail = audit_file.write_audit_file(story.document.id, story.lines)
     made = await workers.seal(SealOrder(a_pdf(), (), facts, NOW, trail=trail), a_seal(ROOT).credential)
-    verdict = await workers.verify(made.sealed, [ROOT.der], NOW)
+    verdict = await workers.verify(made.sealed, VerificationCase((ROOT.der,), NOW))
     assert verdict["result"] == "valid" and verdict["audit"]
     assert (verdict["audit"]["entries"], verdict["audit"]["embedded"]) == (len(story.lines), True)
     text = text_of(made.certificate)

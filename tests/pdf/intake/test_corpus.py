@@ -12,6 +12,7 @@ from PIL import ImageChops
 from esign.core.errors import Problem
 from esign.pdf.inspection import Inspection, UploadLimits
 from esign.pdf.intake.active_content import write_object
+from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
 from tests.manifest import TAKEN, expected, rows
@@ -129,7 +130,7 @@ async def test_every_taken_file_can_be_sealed(
     async def sealed(inspection: Inspection) -> tuple[str, int]:
         order = SealOrder(inspection.prepared, every_type(len(inspection.pages)), the_facts(), NOW)
         result = await workers.seal(order, credential)
-        verdict = await workers.verify(result.sealed, [authority.der], NOW)
+        verdict = await workers.verify(result.sealed, VerificationCase((authority.der,), NOW))
         return verdict["result"], result.page_count - len(inspection.pages)
 
     taken = [inspection for inspection in outcomes.values() if isinstance(inspection, Inspection)]

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from asn1crypto import cms, crl
 
-from esign.pdf.report import BURDENED
+from esign.pdf.verdict_sentences import BURDENED
 from esign.pdf.verify import cms_envelope
 from tests.pdf.burdens import WORDS, burdened, changed, in_indefinite_lengths, place, with_revocation
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop

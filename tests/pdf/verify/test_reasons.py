@@ -11,9 +11,17 @@ from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.instant import DAY
-from esign.pdf.report import PADDED, STRIPPED, TOO_MANY, UNJUDGED, UNREADABLE, UNRECOGNISED, is_level_missed
 from esign.pdf.seal.seal import begin_seal, finish_seal, seal_document
 from esign.pdf.seal_order import BegunSeal, Level
+from esign.pdf.verdict_sentences import (
+    PADDED,
+    STRIPPED,
+    TOO_MANY,
+    UNJUDGED,
+    UNREADABLE,
+    UNRECOGNISED,
+    is_level_missed,
+)
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import numbers
 from tests.pdf.forging import appended

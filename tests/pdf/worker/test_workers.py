@@ -16,6 +16,7 @@ import uvloop
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import NOT_CHECKED, Inspection, UploadLimits
+from esign.pdf.report import VerificationCase
 from esign.pdf.worker import frames
 from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, PdfJobKind, QueueTurn, run_as_caller
 from esign.pdf.worker.workers import WorkerFailed, Workers
@@ -90,7 +91,7 @@ async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limi
             assert refusal.value.code == "invalid_file"
             assert "too complex" in refusal.value.message
         with pytest.raises(Problem) as refusal:
-            await workers.verify(b"", [], 0)
+            await workers.verify(b"", VerificationCase((), 0))
         assert refusal.value.code == "invalid_file"
         assert refusal.value.message == NOT_CHECKED and "print" not in refusal.value.message
 
@@ -128,7 +129,7 @@ async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing
         jobs = (
             lambda: workers.ask("sleep", int, 60),
             lambda: workers.inspect(b"a busy day", limits),
-            lambda: workers.verify(b"a busy day", [], 0),
+            lambda: workers.verify(b"a busy day", VerificationCase((), 0)),
             lambda: workers.seal(cast(Any, None), cast(Any, None)),
         )
         for job in jobs:
@@ -461,6 +462,7 @@ async def test_a_worker_has_no_network_where_the_system_lets() -> None:
 PARENT = """
 import asyncio, sys
 from esign.pdf.worker.workers import Workers
+from esign.pdf.report import (VerificationCase)
 
 async def main(fifo, *command):
     workers = Workers(command=command)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from esign.actions.verification.verify_file import FileFinding, Match
+from esign.actions.verification.verify_file import Match, VerifiedFile
 from esign.core.actor import Mode
 from esign.store.document.public_records import PublicRecord
 from esign.web.office.verify.seals import CheckLine
@@ -42,9 +42,9 @@ def describe_record(record: PublicRecord | None) -> IdentityNote:
     )
 
 
-def compare_with_record(finding: FileFinding) -> IdentityNote:
+def compare_with_record(file: VerifiedFile) -> IdentityNote:
     """Return how a file relates to the document that was asked for."""
-    record = finding.record
+    record = file.record
     if record is None:
         return IdentityNote(
             "warnbox",
@@ -52,21 +52,21 @@ def compare_with_record(finding: FileFinding) -> IdentityNote:
             "No document with this ID was sealed here. What the seal of the file itself says stands below.",
         )
     sealed = f"sealed here on {format_time(record.completed_at)}"
-    if finding.match is Match.SEALED:
+    if file.match is Match.SEALED:
         return IdentityNote(
             "ok", "This is the very document", f"It is the file that was {sealed}, byte for byte."
         )
-    if finding.match is Match.CERTIFICATE:
+    if file.match is Match.CERTIFICATE:
         return IdentityNote(
             "ok", "This is its audit certificate", f"It belongs to the document {sealed}, byte for byte."
         )
-    if finding.match is Match.OTHER_BYTES:
+    if file.match is Match.OTHER_BYTES:
         return IdentityNote(
             "warnbox",
             "This carries the seal of that document, but is not the same file",
             f"Something was added to the file that was {sealed}. What became of it stands below.",
         )
-    if finding.match is Match.DELETED:
+    if file.match is Match.DELETED:
         return IdentityNote(
             "ok", "This carries the seal of that document", f"It was {sealed}, and has been deleted since."
         )
@@ -77,17 +77,17 @@ def compare_with_record(finding: FileFinding) -> IdentityNote:
     )
 
 
-def find_known_file(finding: FileFinding) -> CheckLine | None:
+def find_known_file(file: VerifiedFile) -> CheckLine | None:
     """Return how a file without a requested id relates to the documents sealed here; None if it is not one of them."""
-    record = finding.record
-    if record is None or finding.match is Match.NOTHING:
+    record = file.record
+    if record is None or file.match is Match.NOTHING:
         return None
     at = f"on {format_time(record.completed_at)}"
-    if finding.match is Match.SEALED:
+    if file.match is Match.SEALED:
         return CheckLine("good", "Known here:", f"this very file was sealed {at}.")
-    if finding.match is Match.CERTIFICATE:
+    if file.match is Match.CERTIFICATE:
         return CheckLine("good", "Known here:", f"this is the audit certificate of a document sealed {at}.")
-    if finding.match is Match.DELETED:
+    if file.match is Match.DELETED:
         return CheckLine("info", "Known here:", f"the document was sealed {at}, and has been deleted since.")
     return CheckLine(
         "info", "Known here:", f"its seal was made {at}; the file that was kept has other bytes."

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from esign.actions.verification import verify_file
-from esign.actions.verification.verify_file import FileFinding
+from esign.actions.verification.verify_file import VerifiedFile
 from esign.core.errors import Problem
 from esign.core.rate_network import find_network
 from esign.pdf.inspection import NOT_CHECKED
@@ -45,7 +45,7 @@ async def check_file(call: OfficeCall) -> Response:
     [file] = call.files
     asked = call.form.get("document", "")[:ID_LENGTH]
     try:
-        finding = await verify_file.verify_for_anybody(
+        verified = await verify_file.verify_for_anybody(
             call.runtime,
             file.content,
             asked or None,
@@ -54,7 +54,7 @@ async def check_file(call: OfficeCall) -> Response:
         )
     except Problem as problem:
         raise FormError({"file": explain_refusal(call, problem)}) from None
-    return show_result(call, file, finding, asked)
+    return show_result(call, file, verified, asked)
 
 
 def explain_refusal(call: OfficeCall, problem: Problem) -> str:
@@ -74,19 +74,19 @@ def explain_refusal(call: OfficeCall, problem: Problem) -> str:
     return known[problem.code]
 
 
-def show_result(call: OfficeCall, file: SentFile, finding: FileFinding, asked: str) -> Response:
+def show_result(call: OfficeCall, file: SentFile, verified: VerifiedFile, asked: str) -> Response:
     """Render what verification found."""
-    found = finding.verification
+    found = verified.verification
     seals = [describe_seal(signature) for signature in found["signatures"]]
     return call.page(
         "verify_result",
         asked=make_printable(asked),
-        note=known_file.compare_with_record(finding) if asked else None,
-        known=None if asked else known_file.find_known_file(finding),
+        note=known_file.compare_with_record(verified) if asked else None,
+        known=None if asked else known_file.find_known_file(verified),
         name=make_printable(file.name) or "Your file",
         size=format_size(len(file.content)),
         found=found,
-        verdict=reach_verdict(found, seals, finding.record),
+        verdict=reach_verdict(found, seals, verified.record),
         seals=seals,
         archived=list(check_archive_stamps(found["documentTimestamps"])),
         moment=format_time,

@@ -6,27 +6,23 @@ from typing import Literal
 
 from esign.core.instant import Instant, parse
 from esign.core.seal_credential import TEST_MARK
-from esign.pdf.report import (
-    ADDED,
+from esign.pdf.report import DocumentTimestamp, Result, Signature
+from esign.pdf.verdict_sentences import (
+    ADDITIONS,
     AGAINST,
-    CHANGED,
+    COVERAGE,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
-    MISMATCH,
+    LEVEL,
+    MODIFICATION,
     NOTES,
     OF_A_TEST,
-    OUTSIDE,
+    REVOCATION,
     STRIPPED,
-    TOO_EARLY,
-    TRAIL,
     UNCHECKED,
-    UNREADABLE,
-    UNREADABLE_FILE,
     UNSIGNED,
-    Addition,
-    DocumentTimestamp,
-    Result,
-    Signature,
+    find_objections,
+    find_result,
     is_level_missed,
 )
 from esign.web.office.verify.untrusted_text import format_time, make_printable
@@ -34,50 +30,7 @@ from esign.web.office.verify.untrusted_text import format_time, make_printable
 ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]
 
-COVERAGE = {
-    "entire_file": "the whole file",
-    "entire_revision": "all of the file as it was when it was sealed",
-    "contiguous": "only the beginning of the file",
-    "unclear": "parts of the file that cannot be told apart",
-}
-MODIFICATION = {
-    "none": "nothing",
-    "lta_updates": "proof that the seal was valid, such as an archive time stamp",
-    "form_filling": "values in forms, or a further signature",
-    "annotations": "comments or marks",
-    "other": "something that changes what the file shows or does, or may do so",
-}
-LEVEL = {
-    "B-B": "B-B, without time stamp",
-    "B-T": "B-T, with time stamp",
-    "B-LT": "B-LT, with proof of validity",
-    "B-LTA": "B-LTA, with archive time stamp",
-}
-REVOCATION = {
-    "not_revoked": "no, by a proof in the file",
-    "revoked": "yes",
-    "not_checked": "no proof in the file",
-}
-AGAINST_IN_WORDS = {
-    CHANGED: ("The content was changed", "after it was sealed."),
-    MISMATCH: ("The seal is not genuine:", "it does not match the certificate that it names."),
-    OUTSIDE: ("A part of the file is not covered", "by the seal, and may have been put there by anybody."),
-    ADDED: ("Something was added", "after the file was sealed that the seal does not allow."),
-    TOO_EARLY: ("Sealed too early:", "a time stamp proves that its certificate was not valid yet."),
-    TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
-    UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
-    UNREADABLE_FILE: (
-        "The file is damaged,",
-        "or something was added to it, so that its seal cannot be found.",
-    ),
-}
-
-
 SHOWN_APART = NOTES | {DAMAGED_STAMP, DAMAGED_ARCHIVE}
-ADDITIONS: dict[Addition, str] = {
-    "validation_data": "validation data (certificates and proofs about revocation)",
-    "document_timestamp": "a time stamp over the whole file",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +72,7 @@ def describe_seal(signature: Signature) -> SealSummary:
     stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
     claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
     return SealSummary(
-        result=judge_signature(signature),
+        result=find_result(signature),
         name=name_sealer(signature, proved and signature["issuedHere"]),
         proved=proved,
         at=parse(claimed) if claimed else None,
@@ -141,19 +94,11 @@ def name_sealer(signature: Signature, ours: bool) -> str:
     return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
-def judge_signature(signature: Signature) -> Result:
-    """Return the result of this signature alone."""
-    reasons = {*signature["reasons"]} - NOTES
-    if reasons & {*AGAINST}:
-        return "invalid"
-    return "indeterminate" if reasons else "valid"
-
-
 def list_checks(signature: Signature) -> Iterator[CheckLine]:
     """Yield what speaks against the signature, what holds, and what is undecided."""
     reasons = signature["reasons"]
-    against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
-    yield from (CheckLine("bad", *words) for words in against)
+    against = find_objections(signature)
+    yield from (CheckLine("bad", *one.halves) for one in against)
     if not against and not {*reasons} & {*UNCHECKED}:
         yield check_content(signature)
     if signature["valid"] and signature["trusted"]:
@@ -172,7 +117,7 @@ def list_checks(signature: Signature) -> Iterator[CheckLine]:
             yield CheckLine("warn", "Altered after it was sealed:", reason)
         elif reason in UNSIGNED:
             yield CheckLine("warn", "Not under the seal:", reason)
-        elif reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
+        elif reason not in AGAINST and reason not in SHOWN_APART:
             yield CheckLine("warn", "Not proved:", make_printable(reason))
     if signature["certificate"] is not None:
         yield check_time(signature)
@@ -208,7 +153,7 @@ def check_time(signature: Signature) -> CheckLine:
     """Return the check of the time: proved by a time stamp, or only claimed by the sealing computer."""
     stamp, claimed = signature["timestamp"], signature["signedAt"]
     if stamp is not None and not stamp["valid"]:
-        return CheckLine("bad", "The time stamp is damaged,", "so it proves no time.")
+        return CheckLine("bad", DAMAGED_STAMP)
     if stamp is not None:
         by = f"by {make_printable(stamp['authority'])}"
         if stamp["trusted"]:
