@@ -135,6 +135,13 @@ def test_a_form_that_goes_round_in_circles_ends() -> None:
         assert find_fields(written(pdf), plain()) == DetectedFields((), ())
 
 
+def test_a_widget_that_the_form_does_not_list_is_a_field() -> None:
+    with Pdf.open(io.BytesIO(with_form({"FT": "/Tx", "T": "a"}))) as pdf:
+        del pdf.Root.AcroForm
+        (field,) = find_fields(written(pdf), plain()).fields
+    assert (field.type, field.key) == ("text", "a")
+
+
 # ---------- marks ----------
 
 
