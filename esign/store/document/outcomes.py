@@ -134,7 +134,7 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
     # The count includes these events: they are recorded already.
-    so_far = await audit_entries.count(tx, document.id, webhook.PUBLISHED)
+    so_far = await audit_entries.count(tx, document.id, tuple(webhook.PUBLISHED))
     offered: list[EventDelivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.make_payload(event, make_id("evt", now), number, document)

@@ -7,6 +7,7 @@ precedence.
 from collections.abc import Mapping
 from typing import Any
 
+from esign.core.webhook.webhook import PUBLISHED, TEST
 from esign.web.api import event_examples, examples
 from esign.web.rest.openapi.words import ApiWords
 from esign.web.values.field_models import INPUTS, REPLIES
@@ -402,25 +403,8 @@ MEMBERS: Mapping[str, str] = {
 }  # fmt: skip
 
 EVENTS: Mapping[str, str] = {
-    "document.created": "A draft was made: by upload, from a template, or as a copy.",
-    "document.sent": "A document went out; the first recipients were invited.",
-    "document.completed": "Everybody has acted, and the sealed file can be fetched.",
-    "document.declined": "A recipient declined, which ends the document.",
-    "document.expired": "The time to sign ran out.",
-    "document.cancelled": "The sender withdrew the document.",
-    "document.deleted": "A document was deleted; nothing but its ids is left to say.",
-    "document.seal_failed": "The seal has failed three times; it is tried again without end.",
-    "recipient.sent": "An invitation was queued, also after a correction.",
-    "recipient.viewed": "A recipient saw the document for the first time.",
-    "recipient.completed": "A recipient signed or approved.",
-    "recipient.declined": "A recipient declined.",
-    "recipient.reminded": "A reminder was queued, by itself or by hand.",
-    "recipient.delivery_failed": "The mail server refused a mail to this recipient for good.",
-    "template.created": "A template was made.",
-    "template.updated": "A template was changed.",
-    "template.deleted": "A template was deleted.",
-    "audit.recorded": "Something was entered in the administrative audit log.",
-    "webhook.test": "Sent by the call that tests a webhook, whatever it is subscribed to.",
+    **{name: event.description for name, event in PUBLISHED.items()},
+    TEST: "Sent by the call that tests a webhook, whatever it is subscribed to.",
 }
 
 

@@ -2,33 +2,17 @@
 
 from collections.abc import Mapping
 
+from esign.core.webhook.webhook import PUBLISHED
+
+SUBJECTS = {
+    "Documents": "document.",
+    "Recipients": "recipient.",
+    "Templates": "template.",
+    "Administration": "audit.",
+}
 GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Documents": {
-        "document.created": "Created",
-        "document.sent": "Sent",
-        "document.completed": "Signed by everybody and sealed",
-        "document.declined": "Declined",
-        "document.expired": "Expired",
-        "document.cancelled": "Cancelled",
-        "document.deleted": "Deleted",
-        "document.seal_failed": "Could not be sealed so far",
-    },
-    "Recipients": {
-        "recipient.sent": "Invited",
-        "recipient.viewed": "Opened the document",
-        "recipient.completed": "Signed or approved",
-        "recipient.declined": "Declined",
-        "recipient.reminded": "Reminded",
-        "recipient.delivery_failed": "Address refused by the mail server",
-    },
-    "Templates": {
-        "template.created": "Created",
-        "template.updated": "Changed",
-        "template.deleted": "Deleted",
-    },
-    "Administration": {
-        "audit.recorded": "An entry in the audit log",
-    },
+    title: {name: event.choice for name, event in PUBLISHED.items() if name.startswith(subject)}
+    for title, subject in SUBJECTS.items()
 }
 
 CHOSEN = "some"
