@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from esign.pdf.seal.seal import seal_document
-from tests.pdf.sealing import a_pdf, a_recipient, a_trail, an_order, ordered
+from tests.pdf.sealing import a_pdf, a_recipient, a_trail, an_order, make_seal_order
 from tests.pki import a_seal, an_authority
 
 MANY = tuple(a_recipient(f"Person {number}") for number in range(50))
@@ -29,7 +29,7 @@ def certificates() -> Iterator[tuple[str, bytes]]:
     credential = a_seal(an_authority()).credential
     for name, facts in KINDS.items():
         yield name, seal_document(an_order(a_pdf(), **facts), credential).certificate
-    with_trail = ordered(a_trail())
+    with_trail = make_seal_order(a_trail())
     yield "with-trail", seal_document(with_trail, credential).certificate
     yield "high-level-missed", seal_document(replace(with_trail, asked="B-T"), credential).certificate
 

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 TEAL = (15, 107, 120)
 
 
-def drawn(width: int = 900, height: int = 220, ground: Any = (0, 0, 0, 0)) -> Image.Image:
+def draw_logo(width: int = 900, height: int = 220, ground: Any = (0, 0, 0, 0)) -> Image.Image:
     """A disc and three bars, with empty edges around."""
     image = Image.new("RGBA", (width, height), ground)
     pen = ImageDraw.Draw(image)
@@ -25,4 +25,4 @@ def file_of(image: Image.Image, format: str = "PNG", **how: Any) -> bytes:
 
 
 def a_logo(width: int = 900, height: int = 220) -> bytes:
-    return file_of(drawn(width, height))
+    return file_of(draw_logo(width, height))

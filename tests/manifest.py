@@ -20,7 +20,7 @@ def rows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def expected(row: dict[str, str]) -> str:
+def find_expected_code(row: dict[str, str]) -> str:
     """`TAKEN` or the code of the refusal."""
     if row.get("class", "").startswith(("signed", "certified")):
         return "file_signed"

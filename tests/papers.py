@@ -153,7 +153,7 @@ def a_story(language: str, count: int, **changes: Any) -> Story:
     return story
 
 
-def told(story: Story, language: str) -> dict[str, Any]:
+def tell_story(story: Story, language: str) -> dict[str, Any]:
     """What the certificate is drawn from."""
     organisation = an_organisation(
         name="Northlight", colour="#0f6b78", locale=language, time_zone="Europe/Berlin"
@@ -163,8 +163,8 @@ def told(story: Story, language: str) -> dict[str, Any]:
     return {**found, "seal": SEAL, "attached": True}
 
 
-def drawn(story: Story, language: str) -> bytes:
-    return typst_template.draw_template(told(story, language), "certificate", story.now, FONT_PATHS)
+def draw_story(story: Story, language: str) -> bytes:
+    return typst_template.draw_template(tell_story(story, language), "certificate", story.now, FONT_PATHS)
 
 
 def long() -> Story:
@@ -200,12 +200,12 @@ def main(folder: Path, *wanted: str) -> None:
     for language in wanted or LANGUAGES:
         try:
             for count in (1, 3, 50):
-                save(folder, f"{language}-{count:02}", drawn(a_story(language, count), language))
+                save(folder, f"{language}-{count:02}", draw_story(a_story(language, count), language))
         except SealFailed as failure:  # fonts of Japanese are not in the package
             print(f"{language}: {failure} ESIGN_SEAL__FONT_PATHS names folders with more fonts.")
     if not wanted:
-        save(folder, "test", drawn(a_story("de", 3, mode=Mode.TEST), "de"))
-        save(folder, "tight", drawn(long(), "de"))
+        save(folder, "test", draw_story(a_story("de", 3, mode=Mode.TEST), "de"))
+        save(folder, "tight", draw_story(long(), "de"))
 
 
 if __name__ == "__main__":

@@ -70,15 +70,15 @@ class Issued:
         )
 
 
-def _named(name: str) -> x509.Name:
+def _make_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
 
 
 def an_authority(name: str = "Test Root", kind: str = "p256", above: Issued | None = None) -> Issued:
     key = a_key(kind, hash(name))
-    issuer = above.certificate.subject if above else _named(name)
+    issuer = above.certificate.subject if above else _make_name(name)
     certificate = (
-        x509.CertificateBuilder(issuer, _named(name), key.public_key(), x509.random_serial_number())
+        x509.CertificateBuilder(issuer, _make_name(name), key.public_key(), x509.random_serial_number())
         .not_valid_before(MADE)
         .not_valid_after(MADE + 10 * YEAR)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -103,7 +103,7 @@ def a_seal(
     )
     builder = (
         x509.CertificateBuilder(
-            authority.certificate.subject, _named(name), key.public_key(), x509.random_serial_number()
+            authority.certificate.subject, _make_name(name), key.public_key(), x509.random_serial_number()
         )
         .not_valid_before(first)
         .not_valid_after(last)

@@ -91,7 +91,7 @@ def time_readers(module: ast.Module) -> Iterator[str]:
             yield f"line {node.lineno}: {name}"
 
 
-def loaded(module: str, libraries: tuple[str, ...]) -> list[str]:
+def list_loaded(module: str, libraries: tuple[str, ...]) -> list[str]:
     """Which of the libraries a fresh interpreter holds after importing `module`."""
     code = f"import sys, {module}; print(*[name for name in {libraries!r} if name in sys.modules])"
     ran = subprocess.run(
@@ -125,11 +125,11 @@ def test_every_file_says_what_it_is_for(file: Path) -> None:
 
 
 def test_the_serving_process_opens_no_pdf() -> None:
-    assert loaded("esign.app", PDF_LIBRARIES) == []
+    assert list_loaded("esign.app", PDF_LIBRARIES) == []
 
 
 def test_the_command_line_starts_without_the_service() -> None:
-    assert loaded("esign.cli", SERVICE_LIBRARIES) == []
+    assert list_loaded("esign.cli", SERVICE_LIBRARIES) == []
 
 
 def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
@@ -197,7 +197,7 @@ def test_what_only_looks_alike_is_left_alone(code: str) -> None:
 # ---------- the locks ----------
 
 
-def locked(name: str) -> dict[str, str]:
+def read_locked(name: str) -> dict[str, str]:
     lines = (ROOT / "packaging" / name).read_text("utf-8").splitlines()
     return {m[1]: m[2] for line in lines if (m := re.match(r"([a-z0-9._-]+)==([^ ;\\]+)", line))}
 
@@ -208,7 +208,7 @@ def test_a_lock_holds_what_the_project_asks_for(lock: str, extras: tuple[str, ..
     project = settings["project"]
     wanted = [*project["dependencies"], *settings["build-system"]["requires"]]
     wanted += [line for extra in extras for line in project["optional-dependencies"][extra]]
-    versions = locked(lock)
+    versions = read_locked(lock)
     for line in wanted:
         requirement = Requirement(line)
         version = versions.get(canonicalize_name(requirement.name))
@@ -217,7 +217,7 @@ def test_a_lock_holds_what_the_project_asks_for(lock: str, extras: tuple[str, ..
 
 
 def test_both_locks_agree() -> None:
-    run, test = locked("requirements.txt"), locked("requirements-test.txt")
+    run, test = read_locked("requirements.txt"), read_locked("requirements-test.txt")
     assert run == {name: version for name, version in test.items() if name in run}
 
 
@@ -227,5 +227,5 @@ def test_a_lock_has_hashes_for_everything_and_names_no_index(lock: str) -> None:
     assert "://" not in text
     assert not re.search(r"^\s*-(-index|-extra|-find|i|f)", text, re.MULTILINE)
     entries = re.split(r"\n(?=[a-z])", text)[1:]
-    assert len(entries) == len(locked(lock))
+    assert len(entries) == len(read_locked(lock))
     assert all("--hash=sha256:" in entry for entry in entries)

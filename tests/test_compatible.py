@@ -17,7 +17,7 @@ Json = dict[str, Any]
 Change = Callable[[Json, Json], object]  # what is changed in the document, and in its schemas
 
 
-def compared(folder: Path, change: Change, version: str = "1.1.0") -> list[str]:
+def compare_descriptions(folder: Path, change: Change, version: str = "1.1.0") -> list[str]:
     """What the check says of this description and a changed one of the next version."""
     old = json.loads(json.dumps(describe()))
     new = copy.deepcopy(old)
@@ -118,21 +118,21 @@ BROKEN: dict[str, tuple[Change, str]] = {
 
 
 def test_the_same_description_is_compatible_with_itself(tmp_path: Path) -> None:
-    assert compared(tmp_path, lambda d, s: None, describe()["info"]["version"]) == []
+    assert compare_descriptions(tmp_path, lambda d, s: None, describe()["info"]["version"]) == []
 
 
 @pytest.mark.parametrize("change", ADDED.values(), ids=ADDED)
 def test_what_is_added_breaks_nobody(tmp_path: Path, change: Change) -> None:
-    assert compared(tmp_path, change) == []
+    assert compare_descriptions(tmp_path, change) == []
 
 
 @pytest.mark.parametrize(("change", "said"), BROKEN.values(), ids=BROKEN)
 def test_what_a_program_may_rely_on_is_missed(tmp_path: Path, change: Change, said: str) -> None:
-    found = compared(tmp_path, change)
+    found = compare_descriptions(tmp_path, change)
     assert found and all(said in sentence for sentence in found), found
 
 
 def test_a_change_comes_with_a_higher_version(tmp_path: Path) -> None:
-    [said] = compared(tmp_path, ADDED["an event"], "1.0.0")
+    [said] = compare_descriptions(tmp_path, ADDED["an event"], "1.0.0")
     assert "must rise above 1.0.0" in said
-    assert any("major" in sentence for sentence in compared(tmp_path, ADDED["an event"], "2.0.0"))
+    assert any("major" in sentence for sentence in compare_descriptions(tmp_path, ADDED["an event"], "2.0.0"))

@@ -82,7 +82,7 @@ class Tsa:
         That is what is stated (`imprint`, `nonce`, `at`), how it is signed (`digest`, `algorithm`, `pss`, `older`,
         `named`, `signature`) or what comes along (`certificates`).
         """
-        stated = self.stated(question, wrong).dump()
+        stated = self.state_time(question, wrong).dump()
         digest = wrong.get("digest", "sha256")
         attributes = self.attributes(stated, digest, wrong)
         certificates = wrong.get("certificates", (self.issued.certificate, *self.issued.issuers))
@@ -95,7 +95,7 @@ class Tsa:
         }
         return cms.ContentInfo({"content_type": "signed_data", "content": cms.SignedData(signed)})
 
-    def stated(self, question: tsp.TimeStampReq, wrong: dict[str, Any]) -> tsp.TSTInfo:
+    def state_time(self, question: tsp.TimeStampReq, wrong: dict[str, Any]) -> tsp.TSTInfo:
         imprint = question["message_imprint"]
         if "imprint" in wrong:
             imprint = {"hash_algorithm": {"algorithm": "sha256"}, "hashed_message": wrong["imprint"]}
@@ -161,7 +161,7 @@ class Tsa:
             "signature": wrong.get("signature", signature),
         }
 
-    def granted(self, question: tsp.TimeStampReq, **wrong: Any) -> bytes:
+    def grant_token(self, question: tsp.TimeStampReq, **wrong: Any) -> bytes:
         status = {"status": "granted"}
         response = tsp.TimeStampResp({"status": status, "time_stamp_token": self.token(question, **wrong)})
         return bytes(response.dump())
@@ -175,7 +175,7 @@ def granting(**wrong: Any) -> Behaviour:
     """A time stamp as it should be, or with something wrong (see `Tsa.token`)."""
 
     async def how(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -> web.StreamResponse:
-        return reply(tsa.granted(question, **wrong))
+        return reply(tsa.grant_token(question, **wrong))
 
     return how
 
@@ -202,7 +202,7 @@ async def hanging(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) ->
 def slow(seconds: float) -> Behaviour:
     async def how(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -> web.StreamResponse:
         await asyncio.sleep(seconds)
-        return reply(tsa.granted(question))
+        return reply(tsa.grant_token(question))
 
     return how
 
@@ -211,7 +211,7 @@ async def dripping(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -
     """One byte after the other, so that no single wait is long."""
     response = web.StreamResponse()
     await response.prepare(request)
-    for byte in tsa.granted(question):
+    for byte in tsa.grant_token(question):
         await response.write(bytes((byte,)))
         await asyncio.sleep(0.05)
     return response

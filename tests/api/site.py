@@ -142,21 +142,21 @@ class Site:
         """The id of a new draft of one page for one signer, unless told otherwise."""
         return str((await self.ok("POST", "/documents", a_request(**changes)))["id"])
 
-    async def sent(self, **changes: Any) -> Any:
+    async def send_document(self, **changes: Any) -> Any:
         """A new document that was sent, as the answer shows it."""
         return await self.ok("POST", f"/documents/{await self.create(**changes)}/send")
 
     async def get(self, document_id: str) -> Any:
         return await self.ok("GET", f"/documents/{document_id}")
 
-    async def created(self, **changes: Any) -> Any:
+    async def create_draft(self, **changes: Any) -> Any:
         """A new draft as GET shows it."""
         return await self.get(await self.create(**changes))
 
     async def trail(self, document_id: str) -> list[Any]:
         return list((await self.ok("GET", f"/documents/{document_id}/audit?limit=100"))["data"])
 
-    async def happened(self, document_id: str) -> list[str]:
+    async def list_events(self, document_id: str) -> list[str]:
         """The types in the audit trail, oldest first."""
         return [entry["type"] for entry in await self.trail(document_id)]
 
@@ -186,22 +186,22 @@ class Site:
 
         return Person(self.session, await until(link, f"mail to {address}"))
 
-    async def completed(self, **changes: Any) -> Any:
+    async def complete_document(self, **changes: Any) -> Any:
         """A document that its one signer has signed and that is sealed."""
         signer = self.signer()
-        document = await self.sent(recipients=[signer], **changes)
+        document = await self.send_document(recipients=[signer], **changes)
         await (await self.person(signer["email"])).sign()
-        return await self.sealed(document["id"])
+        return await self.wait_until_sealed(document["id"])
 
-    async def sealed(self, document_id: str, seconds: float = 20) -> Any:
+    async def wait_until_sealed(self, document_id: str, seconds: float = 20) -> Any:
         """The document once it is completed."""
 
-        async def done() -> Any:
+        async def find_completed() -> Any:
             document = await self.get(document_id)
             assert document["sealError"] is None, document["sealError"]
             return document if document["status"] == "completed" else None
 
-        return await until(done, "seal", seconds)
+        return await until(find_completed, "seal", seconds)
 
 
 def a_request(**changes: Any) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def b64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def saved(pdf: pikepdf.Pdf, **how: Any) -> str:
+def encode_file(pdf: pikepdf.Pdf, **how: Any) -> str:
     """A PDF as a request carries it."""
     target = io.BytesIO()
     pdf.save(target, **how)

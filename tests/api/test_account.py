@@ -44,9 +44,9 @@ async def test_what_is_kept_read_and_attached_follows_the_settings(
     config = a_config(tmp_path_factory.mktemp("kept"), event_days=10, link_days=12, attachment_mib=0)
     async with running(config) as site:
         signer = site.signer()
-        document = await site.sent(recipients=[signer])
+        document = await site.send_document(recipients=[signer])
         await (await site.person(signer["email"])).sign()
-        await site.sealed(document["id"])
+        await site.wait_until_sealed(document["id"])
 
         async def letter() -> Any:
             for mail in await embedded_outbox.list_mails(site.runtime.db, 9):

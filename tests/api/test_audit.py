@@ -18,7 +18,7 @@ from esign.pdf.report import Verification, VerificationCase
 from esign.store.document import outcomes
 from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
-from tests.api.site import Site, a_request, b64, saved
+from tests.api.site import Site, a_request, b64, encode_file
 from tests.journeys.api import a_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -28,18 +28,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def signed(site: Site) -> Any:
     """A document that two people signed, downloaded once."""
     first, second = site.signer(order=1), site.signer(order=2)
-    document = await site.sent(recipients=[first, second])
+    document = await site.send_document(recipients=[first, second])
     for signer in (first, second):
         person = await site.person(signer["email"])
         site.clock.advance(minutes=1)
         await person.sign()
-    sealed = await site.sealed(document["id"])
+    sealed = await site.wait_until_sealed(document["id"])
     await site.bytes_of(document["id"], "sealed")
     return sealed
 
 
 async def test_the_trail_tells_what_happened_oldest_first(site: Site, signed: Any) -> None:
-    assert await site.happened(signed["id"]) == [
+    assert await site.list_events(signed["id"]) == [
         "document.created",
         "document.sent",
         "recipient.sent",
@@ -152,7 +152,7 @@ async def test_pages_of_the_trail_follow_each_other(site: Site, signed: Any) -> 
 
 
 async def test_a_cursor_belongs_to_its_document(site: Site, signed: Any) -> None:
-    other = (await site.sent())["id"]
+    other = (await site.send_document())["id"]
     cursor = (await site.ok("GET", f"/documents/{signed['id']}/audit?limit=1"))["nextCursor"]
     listed = (await site.ok("GET", "/documents?limit=1"))["nextCursor"]
     for wrong in (cursor, listed, "x"):
@@ -165,15 +165,15 @@ async def test_a_cursor_belongs_to_its_document(site: Site, signed: Any) -> None
 
 
 async def test_whoever_reads_the_trail_of_a_document_past_its_time_meets_it_expired(site: Site) -> None:
-    document = await site.sent(expiresInDays=1)
+    document = await site.send_document(expiresInDays=1)
     site.clock.advance(days=1)
-    assert (await site.happened(document["id"]))[-1] == "document.expired"
+    assert (await site.list_events(document["id"]))[-1] == "document.expired"
 
 
 async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) -> None:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         pdf.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, F=pikepdf.String("cmd.exe"))
-        document = await site.create(file=saved(pdf))
+        document = await site.create(file=encode_file(pdf))
     [entry] = await site.trail(document)
     assert entry["data"]["removed"] == ["actions"]
 
@@ -181,7 +181,7 @@ async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) ->
 # ---------- the head in the sealed file ----------
 
 
-async def judged(site: Site, content: bytes) -> Verification:
+async def verify_file(site: Site, content: bytes) -> Verification:
     return await site.runtime.pdf.verify(content, VerificationCase((), site.clock.now(), site.runtime.roots))
 
 
@@ -200,7 +200,7 @@ async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_
             "embedded": True,
         }
         assert told["audit"] == expected and entries[last + 1]["type"] == "document.completed"
-        assert await verify_trails.compare_file(site.runtime.db, await judged(site, content)) is None
+        assert await verify_trails.compare_file(site.runtime.db, await verify_file(site, content)) is None
 
 
 async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
@@ -221,7 +221,7 @@ async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
 
 async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_sealed_file(site: Site) -> None:
     """One word of one entry, every hash after it made again, the mac of the end too: only the seal knows better."""
-    document = await site.completed()
+    document = await site.complete_document()
     runtime, lines = site.runtime, await audit_entries.find_entries(site.runtime.db, document["id"])
     async with aiosqlite.connect(runtime.config.storage.data_dir / FILE) as tamper:
         await tamper.execute("DROP TRIGGER audit_is_never_deleted")
@@ -246,13 +246,13 @@ async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_se
     [chain] = [c async for c in verify_trails.recompute(runtime.db, runtime.vault, document["id"])]
     assert (chain.broken, chain.entries) == (None, len(lines))
     sealed, wrong = await verify_trails.compare_own_file(
-        runtime.db, document["id"], lambda content: judged(site, content)
+        runtime.db, document["id"], lambda content: verify_file(site, content)
     )
     assert sealed and wrong is not None and "not the one that the sealed file names" in wrong
 
 
 async def test_the_trails_of_everything_that_happened_here_are_intact(site: Site, signed: Any) -> None:
-    gone = await site.completed()
+    gone = await site.complete_document()
     await site.ok("DELETE", f"/documents/{gone['id']}")
     chains = [c async for c in verify_trails.recompute(site.runtime.db, site.runtime.vault)]
     assert len(chains) > 3 and [c.broken for c in chains] == [None] * len(chains)

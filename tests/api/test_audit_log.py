@@ -183,7 +183,7 @@ async def test_a_log_that_was_changed_is_told_by_verify_audit(site: Site) -> Non
     assert await verify_trails.verify_all_trails(db, vault, organisation, None, said.append)
     assert said[-1].startswith("INTACT: 1 administrative log with ")
 
-    async def cut(tx: Transaction) -> None:
+    async def cut_trail(tx: Transaction) -> None:
         """As somebody would who has the database alone: the last entry goes."""
         await tx.run("DROP TRIGGER audit_is_never_deleted")
         await tx.run(
@@ -192,7 +192,7 @@ async def test_a_log_that_was_changed_is_told_by_verify_audit(site: Site) -> Non
             id=organisation,
         )
 
-    await db.write(cut)
+    await db.write(cut_trail)
     assert not await verify_trails.verify_all_trails(db, vault, organisation, None, said.append)
     assert "does not end with the entry that was written last" in said[-2]
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PATH = "/api/v1/documents"
 
 
-async def authorized(site: Site, *lines: str) -> Seen:
+async def list_documents(site: Site, *lines: str) -> Seen:
     """GET /documents with these header lines and no other."""
     return await ask(site.port, "GET", PATH, None, *lines)
 
@@ -36,7 +36,7 @@ def header(key: str) -> str:
 
 async def test_the_scheme_may_be_written_in_any_case(site: Site) -> None:
     for scheme in ("Bearer", "bearer", "BEARER", "bEaReR"):
-        assert (await authorized(site, f"Authorization: {scheme} {site.key}")).status == 200
+        assert (await list_documents(site, f"Authorization: {scheme} {site.key}")).status == 200
 
 
 MISSING = {
@@ -55,7 +55,7 @@ MISSING = {
 
 @pytest.mark.parametrize("lines", MISSING.values(), ids=MISSING)
 async def test_a_missing_or_malformed_header_is_told_apart(site: Site, lines: list[str]) -> None:
-    seen = await authorized(site, *(line.format(key=site.key) for line in lines))
+    seen = await list_documents(site, *(line.format(key=site.key) for line in lines))
     assert seen.status == 401 and seen.code == "missing_api_key"
     assert seen.headers["www-authenticate"] == 'Bearer realm="api"'
 
@@ -76,7 +76,7 @@ INVALID: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("change", INVALID.values(), ids=INVALID)
 async def test_a_key_that_is_none_is_invalid(site: Site, change: Callable[[str], str]) -> None:
-    seen = await authorized(site, header(change(site.key)))
+    seen = await list_documents(site, header(change(site.key)))
     assert seen.status == 401 and seen.code == "invalid_api_key"
     assert seen.headers["www-authenticate"] == 'Bearer realm="api", error="invalid_token"'
     assert site.key[9:] not in seen.body.decode()
@@ -182,7 +182,7 @@ async def test_a_test_environment_takes_only_test_keys(tmp_path_factory: pytest.
     config = a_config(tmp_path_factory.mktemp("test"))
     server = config.server.model_copy(update={"environment": "test"})
     async with running(config.model_copy(update={"server": server})) as site:
-        assert (await site.created())["mode"] == "test"
+        assert (await site.create_draft())["mode"] == "test"
         answer = await site.ask("GET", "/documents", key=a_wrong_key(Mode.LIVE))
         assert answer.code == "invalid_api_key"
 
@@ -217,7 +217,7 @@ async def test_the_checks_come_in_the_order_of_the_contract(site: Site) -> None:
     assert await code("POST", f"{unknown}/send", "", **bad_replay) == "invalid_idempotency_key"
     # the object before If-Match, If-Match before the state
     assert await code("POST", f"{unknown}/send", "", headers={"If-Match": '"7"'}) == "not_found"
-    sent = f"/documents/{(await site.sent())['id']}/send"
+    sent = f"/documents/{(await site.send_document())['id']}/send"
     assert await code("POST", sent, "", headers={"If-Match": '"77"'}) == "revision_mismatch"
     assert await code("POST", sent, "") == "document_not_draft"
 

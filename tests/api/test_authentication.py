@@ -23,17 +23,17 @@ FIELD = {"type": "text", "page": 1, "x": 10, "y": 10, "value": "a prefilled secr
 CODES = re.compile(r"\b(\d{3})\s(\d{3})\b")
 
 
-def agreed(site: Site, **members: Any) -> dict[str, Any]:
+def recipient_with_code(site: Site, **members: Any) -> dict[str, Any]:
     return site.signer(authentication="access_code", accessCode=CODE, **members)
 
 
-def mailed(site: Site, **members: Any) -> dict[str, Any]:
+def recipient_with_mailed_code(site: Site, **members: Any) -> dict[str, Any]:
     return site.signer(authentication="email_code", **members)
 
 
 async def out(site: Site, *recipients: Any, **changes: Any) -> tuple[Any, Person]:
     """A document that is out, and its first recipient at the link."""
-    document = await site.sent(recipients=list(recipients), **changes)
+    document = await site.send_document(recipients=list(recipients), **changes)
     return document, await site.person(recipients[0]["email"])
 
 
@@ -107,7 +107,7 @@ async def test_a_code_belongs_to_access_code_and_has_4_to_64_characters(
 
 
 async def test_a_change_keeps_the_code_that_is_there_and_another_method_takes_it_away(site: Site) -> None:
-    draft = await site.created(recipients=[agreed(site)])
+    draft = await site.create_draft(recipients=[recipient_with_code(site)])
     path = f"/documents/{draft['id']}/recipients/{draft['recipients'][0]['id']}"
     assert (await site.ok("PATCH", path, {"name": "Other"}))["authentication"] == "access_code"
     assert (await site.ok("PATCH", path, {"accessCode": "new code"}))["authentication"] == "access_code"
@@ -134,7 +134,7 @@ async def test_a_change_keeps_the_code_that_is_there_and_another_method_takes_it
 
 
 async def test_while_it_is_out_neither_method_nor_code_is_changed(site: Site) -> None:
-    document, _ = await out(site, agreed(site))
+    document, _ = await out(site, recipient_with_code(site))
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
     for change in (
         {"accessCode": "another"},
@@ -148,7 +148,7 @@ async def test_templates_ask_for_codes_where_they_are_used(site: Site) -> None:
     body = {"fileName": "a.pdf", "file": ONE_PAGE, "roles": [{"key": "a"}, {"key": "b"}]}
     template = await site.ok("POST", "/templates", body)
     path = f"/templates/{template['id']}/documents"
-    takers = [mailed(site, roleKey="b"), agreed(site, roleKey="a")]
+    takers = [recipient_with_mailed_code(site, roleKey="b"), recipient_with_code(site, roleKey="a")]
     made = await site.get((await site.ok("POST", path, {"recipients": takers}))["id"])
     assert [r["authentication"] for r in made["recipients"]] == ["access_code", "email_code"]
     await site.ok("POST", f"/documents/{made['id']}/send")
@@ -164,7 +164,7 @@ async def test_templates_ask_for_codes_where_they_are_used(site: Site) -> None:
 
 
 async def test_a_duplicate_asks_for_the_same_code(site: Site) -> None:
-    recipient = agreed(site)
+    recipient = recipient_with_code(site)
     draft = await site.create(recipients=[recipient])
     copy = (await site.ok("POST", f"/documents/{draft}/duplicate"))["id"]
     await site.ok("POST", f"/documents/{copy}/send")
@@ -189,7 +189,7 @@ async def everything(person: Person) -> list[Answer]:
 @pytest.mark.parametrize("role", ["signer", "approver", "viewer"])
 @pytest.mark.parametrize("method", ["email_code", "access_code"])
 async def test_nothing_is_seen_or_done_before_the_code(site: Site, method: str, role: str) -> None:
-    make = mailed if method == "email_code" else agreed
+    make = recipient_with_mailed_code if method == "email_code" else recipient_with_code
     fields = [] if role == "viewer" else [FIELD]
     recipients = [make(site, role=role, fields=fields), site.signer()]
     document, person = await out(site, *recipients, title="Strictly private", message="Between us")
@@ -221,7 +221,7 @@ async def test_nothing_is_seen_or_done_before_the_code(site: Site, method: str, 
 
 
 async def test_the_proof_is_a_cookie_of_one_browser_that_scripts_cannot_read(site: Site) -> None:
-    _, person = await out(site, agreed(site))
+    _, person = await out(site, recipient_with_code(site))
     answer = await person.enter(CODE)
     cookie = answer.headers["Set-Cookie"]
     assert cookie.startswith("esign-s=")  # on plain http; `__Host-` and Secure are tests/web/signing's
@@ -236,7 +236,7 @@ async def test_the_proof_is_a_cookie_of_one_browser_that_scripts_cannot_read(sit
 
 
 async def test_a_proof_opens_no_other_recipient_s_link_and_every_link_of_its_own(site: Site) -> None:
-    first, second = agreed(site), agreed(site)
+    first, second = recipient_with_code(site), recipient_with_code(site)
     document, person = await out(site, first, second)
     await person.enter(CODE)
     other = await site.person(second["email"])
@@ -250,7 +250,7 @@ async def test_a_proof_opens_no_other_recipient_s_link_and_every_link_of_its_own
 
 
 async def test_one_browser_keeps_what_it_has_shown_of_several_documents(site: Site) -> None:
-    one, other = agreed(site), agreed(site)
+    one, other = recipient_with_code(site), recipient_with_code(site)
     _, person = await out(site, one)
     _, next_one = await out(site, other)
     await person.enter(CODE)
@@ -264,7 +264,7 @@ async def test_one_browser_keeps_what_it_has_shown_of_several_documents(site: Si
 
 
 async def test_a_proof_ends_after_twelve_hours(site: Site) -> None:
-    _, person = await out(site, agreed(site))
+    _, person = await out(site, recipient_with_code(site))
     await person.enter(CODE)
     site.clock.advance(hours=12, seconds=-1)
     assert await person.state() == "open"
@@ -274,19 +274,19 @@ async def test_a_proof_ends_after_twelve_hours(site: Site) -> None:
 
 
 async def test_looking_at_a_link_that_asks_for_a_code_sends_none_and_changes_nothing(site: Site) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
-    before = await site.happened(document["id"])
+    before = await site.list_events(document["id"])
     for _ in range(3):
         assert "Set-Cookie" not in (await person.open()).headers
     for path in ("/code", "/authenticate"):
         assert (await person.get(path)).status == 404
-    assert await site.happened(document["id"]) == before
+    assert await site.list_events(document["id"]) == before
     assert (await challenges.get(site.runtime.db, document["recipients"][0]["id"])).sent == 0
 
 
 async def test_who_was_corrected_begins_anew(site: Site) -> None:
-    recipient = agreed(site)
+    recipient = recipient_with_code(site)
     document, person = await out(site, recipient)
     await person.enter(CODE)
     wrong = Person(site.session, person.link)
@@ -311,7 +311,7 @@ async def test_without_the_code_a_link_shows_neither_title_nor_names_in_any_stat
     site: Site, state: str, method: str
 ) -> None:
     """Not on the page, in its title, in the JSON of its script, in the names of files; nor how the document stands."""
-    make = mailed if method == "email_code" else agreed
+    make = recipient_with_mailed_code if method == "email_code" else recipient_with_code
     guarded = {**make(site), "name": "Guarda Person"}
     other = {**site.signer(), "name": "Otto Sampleman"}
     people = [guarded, {**other, "order": 2 if state == "done" else 1}]
@@ -331,7 +331,7 @@ async def test_without_the_code_a_link_shows_neither_title_nor_names_in_any_stat
         )
     elif state == "completed":
         await (await site.person(other["email"])).sign()
-        await site.sealed(document["id"])
+        await site.wait_until_sealed(document["id"])
     elif state == "cancelled":
         await site.ok("POST", f"{path}/cancel", {"reason": "a private reason"})
     elif state == "declined":
@@ -370,7 +370,7 @@ async def test_without_the_code_a_link_shows_neither_title_nor_names_in_any_stat
 
 
 async def test_the_code_opens_what_is_left_to_see_after_the_end(site: Site) -> None:
-    document, person = await out(site, agreed(site), title="Strictly private")
+    document, person = await out(site, recipient_with_code(site), title="Strictly private")
     await site.ok("POST", f"/documents/{document['id']}/cancel", {"reason": "a private reason"})
     assert (await person.enter(CODE)).body == {"state": "cancelled"}
     page = (await person.open()).content.decode()
@@ -378,7 +378,7 @@ async def test_the_code_opens_what_is_left_to_see_after_the_end(site: Site) -> N
 
 
 async def test_the_page_of_the_code_names_the_organisation_and_not_the_member_who_sent_it(site: Site) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     await site.runtime.db.write(
         lambda tx: tx.run(
             "UPDATE document SET created_by = :by WHERE id = :id",
@@ -403,7 +403,7 @@ async def unblock(site: Site, document: Any, **given: Any) -> Any:
 
 @pytest.mark.parametrize("tries", [5, 20])
 async def test_the_sender_unblocks_whoever_tried_an_access_code_too_often(site: Site, tries: int) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     for number in range(tries):
         await person.enter("wrong")
         if number % 5 == 4 and number + 1 < tries:
@@ -414,14 +414,14 @@ async def test_the_sender_unblocks_whoever_tried_an_access_code_too_often(site: 
     assert (await site.trail(document["id"]))[-1]["type"] == "recipient.unblocked"
     assert (await unblock(site, document)).body["unblocked"] is False
     assert (await site.trail(document["id"]))[-1]["data"] == {"method": "access_code"}
-    assert (await site.happened(document["id"])).count("recipient.unblocked") == 1
+    assert (await site.list_events(document["id"])).count("recipient.unblocked") == 1
     assert (await person.enter("wrong")).status == 400
     assert (await person.enter(CODE)).status == 200
 
 
 async def test_the_sender_unblocks_whoever_had_all_codes_of_the_day(site: Site) -> None:
     site.clock.at = (site.clock.now() // DAY + 1) * DAY
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
     for _ in range(10):
         await person.send_code()
@@ -443,12 +443,12 @@ async def test_the_sender_unblocks_whoever_had_all_codes_of_the_day(site: Site) 
 
 
 async def test_only_who_may_send_unblocks_and_only_where_a_code_is_asked_for(site: Site) -> None:
-    document, _ = await out(site, agreed(site))
+    document, _ = await out(site, recipient_with_code(site))
     key = await site.new_key(*(set(Scope) - {Scope.ALL, Scope.DOCUMENTS_SEND}))
     assert (await unblock(site, document, key=key)).code == "insufficient_scope"
     plain, _ = await out(site, site.signer())
     assert (await unblock(site, plain)).code == "recipient_not_active"
-    draft = await site.created(recipients=[agreed(site)])
+    draft = await site.create_draft(recipients=[recipient_with_code(site)])
     assert (await unblock(site, draft)).code == "document_not_sent"
 
 
@@ -460,7 +460,9 @@ async def test_a_sender_who_does_not_know_the_code_gets_few_guesses_a_day(
 ) -> None:
     """Whatever lets a recipient try again is bounded, or a key could guess a code that its owner never saw."""
     site.clock.at = (site.clock.now() // DAY + 1) * DAY
-    document, person = await out(site, agreed(site) if method == "access_code" else mailed(site))
+    document, person = await out(
+        site, recipient_with_code(site) if method == "access_code" else recipient_with_mailed_code(site)
+    )
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
     guesses = since = 0
     for step in range(72):  # every 20 minutes of a day
@@ -479,14 +481,14 @@ async def test_a_sender_who_does_not_know_the_code_gets_few_guesses_a_day(
         site.clock.advance(minutes=20)
     most = 20 if method == "access_code" else 50
     assert guesses <= most * (4 if by == "unblocking" else 1)
-    assert (await site.happened(document["id"])).count("recipient.unblocked") <= 3
+    assert (await site.list_events(document["id"])).count("recipient.unblocked") <= 3
 
 
 # ---------- a code by mail ----------
 
 
 async def test_a_code_by_mail_opens_the_link_once(site: Site) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
     assert (await person.enter("123456")).code == "recipient_not_active"
     await person.send_code()
@@ -499,7 +501,7 @@ async def test_a_code_by_mail_opens_the_link_once(site: Site) -> None:
 
 
 async def test_the_letter_holds_the_code_and_no_link_and_its_subject_neither(site: Site) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient, title="Strictly private")
     links = len(await site.runtime.db.all("SELECT 1 FROM link WHERE document_id = :id", id=document["id"]))
     await person.send_code()
@@ -523,7 +525,7 @@ async def test_the_letter_holds_the_code_and_no_link_and_its_subject_neither(sit
 async def test_five_wrong_tries_spend_a_code_and_the_sixth_does_not_count_even_if_it_is_right(
     site: Site,
 ) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
     await person.send_code()
     code = await code_in(site, recipient["email"])
@@ -546,7 +548,7 @@ async def test_five_wrong_tries_spend_a_code_and_the_sixth_does_not_count_even_i
 
 
 async def test_an_old_code_is_of_no_use(site: Site) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     _, person = await out(site, recipient)
     await person.send_code()
     code = await code_in(site, recipient["email"])
@@ -557,7 +559,7 @@ async def test_an_old_code_is_of_no_use(site: Site) -> None:
 
 async def test_at_most_ten_codes_leave_in_a_day(site: Site) -> None:
     site.clock.at = (site.clock.now() // DAY + 1) * DAY
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
     for _ in range(10):
         assert (await person.send_code()).status == 200
@@ -573,14 +575,14 @@ async def test_at_most_ten_codes_leave_in_a_day(site: Site) -> None:
 
 
 async def test_simultaneous_wishes_send_one_code(site: Site) -> None:
-    document, person = await out(site, mailed(site))
+    document, person = await out(site, recipient_with_mailed_code(site))
     answers = await gather(*(person.send_code() for _ in range(8)))
     assert sorted(answer.status for answer in answers) == [200] + [429] * 7
     assert await facts(site, document) == [("code_sent", None)]
 
 
 async def test_only_who_is_to_get_a_code_by_mail_is_sent_one(site: Site) -> None:
-    for recipient in (agreed(site), site.signer()):
+    for recipient in (recipient_with_code(site), site.signer()):
         _, person = await out(site, recipient)
         assert (await person.send_code()).status in (404, 409)
 
@@ -590,13 +592,13 @@ async def test_only_who_is_to_get_a_code_by_mail_is_sent_one(site: Site) -> None
 
 @pytest.mark.parametrize("given", [CODE, f"  {CODE} ", CODE.replace("4711", "４７１１")])
 async def test_a_code_is_compared_as_it_looks(site: Site, given: str) -> None:
-    _, person = await out(site, agreed(site))
+    _, person = await out(site, recipient_with_code(site))
     assert (await person.enter(given)).status == 200
 
 
 @pytest.mark.parametrize("given", [CODE.lower(), CODE[:-1], CODE + "x", CODE.replace("-", "")])
 async def test_another_code_is_refused(site: Site, given: str) -> None:
-    _, person = await out(site, agreed(site))
+    _, person = await out(site, recipient_with_code(site))
     answer = await person.enter(given)
     assert answer.status == 400
     assert answer.body["error"]["details"][0]["path"] == "/code"
@@ -606,13 +608,13 @@ async def test_another_code_is_refused(site: Site, given: str) -> None:
     "body", [{}, {"code": ""}, {"code": " "}, {"code": 5}, {"code": "x" * 201}, {"code": CODE, "x": 1}]
 )
 async def test_what_is_no_code_is_not_counted(site: Site, body: Any) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     assert (await person.post("authenticate", body)).status == 400
     assert await facts(site, document) == []
 
 
 async def test_five_wrong_tries_in_a_quarter_of_an_hour_shut_the_right_code_out(site: Site) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     for _ in range(4):
         assert (await person.enter("wrong")).status == 400
     fifth = await person.enter("wrong")
@@ -629,7 +631,7 @@ async def test_five_wrong_tries_in_a_quarter_of_an_hour_shut_the_right_code_out(
 
 
 async def test_twenty_wrong_tries_shut_it_out_for_good(site: Site) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     for number in range(20):
         assert (await person.enter("wrong")).status in (400, 409, 429), number
         site.clock.advance(minutes=4)
@@ -642,7 +644,7 @@ async def test_twenty_wrong_tries_shut_it_out_for_good(site: Site) -> None:
 
 
 async def test_many_tries_at_once_are_counted_one_by_one(site: Site) -> None:
-    document, person = await out(site, agreed(site))
+    document, person = await out(site, recipient_with_code(site))
     answers = await gather(*(Person(site.session, person.link).enter(f"wrong {n}") for n in range(30)))
     assert sorted(answer.status for answer in answers) == [400] * 4 + [429] * 26
     assert len(await facts(site, document)) == 5
@@ -672,8 +674,11 @@ async def test_no_code_is_written_down_anywhere(site: Site) -> None:
 
 
 async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_the_trail(site: Site) -> None:
-    signer, approver = agreed(site, order=2), mailed(site, role="approver")
-    viewer, copy = mailed(site, role="viewer", order=2), agreed(site, role="cc")
+    signer, approver = recipient_with_code(site, order=2), recipient_with_mailed_code(site, role="approver")
+    viewer, copy = (
+        recipient_with_mailed_code(site, role="viewer", order=2),
+        recipient_with_code(site, role="cc"),
+    )
     document, first = await out(site, approver, signer, viewer, copy)
     await first.send_code()
     await first.enter(await code_in(site, approver["email"]))
@@ -686,7 +691,7 @@ async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_t
     await reader.enter(await code_in(site, viewer["email"]))
     await reader.view()
     await last.sign()
-    done = await site.sealed(document["id"])
+    done = await site.wait_until_sealed(document["id"])
     sealed = await site.bytes_of(done["id"], "sealed")
     verified = await site.ok("POST", "/verify", {"file": b64(sealed)})
     assert (verified["issuedHere"], verified["documentId"]) == (True, done["id"])
@@ -721,8 +726,8 @@ async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_t
     assert (await gets.get("/sealed.pdf")).content == sealed
 
 
-async def attached(site: Site, address: str) -> list[str | None]:
-    async def completed() -> list[str | None] | None:
+async def list_attachments(site: Site, address: str) -> list[str | None]:
+    async def find_attachments() -> list[str | None] | None:
         for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if address in mail.recipient and mail.subject.startswith("Signed by"):
                 message = await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
@@ -730,23 +735,23 @@ async def attached(site: Site, address: str) -> list[str | None]:
                 return [one.get_filename() for one in message.iter_attachments()]
         return None
 
-    return await until(completed, "final copy")
+    return await until(find_attachments, "final copy")
 
 
 async def test_the_final_copy_lies_behind_the_code_that_no_mail_holds(site: Site) -> None:
     """By mail it would be open to whoever reads the mailbox, which is what an agreed code is to prevent."""
-    signer, copy = mailed(site), agreed(site, role="cc")
+    signer, copy = recipient_with_mailed_code(site), recipient_with_code(site, role="cc")
     document, person = await out(site, signer, copy)
     await person.send_code()
     await person.enter(await code_in(site, signer["email"]))
     await person.sign()
-    await site.sealed(document["id"])
-    assert await attached(site, signer["email"]) == ["agreement-sealed.pdf"]
-    assert await attached(site, copy["email"]) == []
+    await site.wait_until_sealed(document["id"])
+    assert await list_attachments(site, signer["email"]) == ["agreement-sealed.pdf"]
+    assert await list_attachments(site, copy["email"]) == []
 
 
 async def test_with_its_document_all_that_was_known_of_codes_is_gone(site: Site) -> None:
-    recipient = mailed(site)
+    recipient = recipient_with_mailed_code(site)
     document, person = await out(site, recipient)
     await person.send_code()
     await person.enter(await code_in(site, recipient["email"]))

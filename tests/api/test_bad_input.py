@@ -195,7 +195,7 @@ async def test_a_file_over_the_limit_is_refused_by_its_size(site: Site) -> None:
 async def test_a_large_file_is_taken(site: Site) -> None:
     with made.blank() as pdf:
         pdf.pages[0].obj.Resources.XObject = pikepdf.Dictionary(I=pdf.make_stream(os.urandom(20 * 2**20)))
-        answer = await with_file(site, made.written(pdf, compress_streams=False))
+        answer = await with_file(site, made.write_pdf(pdf, compress_streams=False))
     assert answer.status == 201, answer
 
 
@@ -274,7 +274,7 @@ async def test_a_title_is_text_of_two_hundred_characters(site: Site, title: str,
 async def test_a_title_of_200_emoji_with_joiners_goes_all_the_way(site: Site) -> None:
     title = ("👩\u200d🌾" * 67)[:200]
     assert len(title) == 200
-    completed = await site.completed(title=title)
+    completed = await site.complete_document(title=title)
     assert completed["title"] == title
     sealed = await site.bytes_of(completed["id"], "sealed")
     verdict = await site.runtime.pdf.verify(
@@ -303,7 +303,7 @@ async def test_a_name_made_for_headers_reaches_one_mailbox(site: Site) -> None:
     """What no rule forbids in a name is data all the same."""
     signer = site.signer(name='Eve" <evil@x.test>, "Bob, evil@x.test; =?utf-8?q?Bcc=3A?=')
     subject = "Re: =?utf-8?q?=0D=0ABcc=3A_evil=40x.test?= \\r\\nBcc: evil@x.test"
-    await site.sent(recipients=[signer], subject=subject)
+    await site.send_document(recipients=[signer], subject=subject)
     await site.person(signer["email"])
     [kept] = [mail for mail in await mails(site) if signer["email"] in mail["To"]]
     assert [address.addr_spec for address in kept["To"].addresses] == [signer["email"]]
@@ -357,14 +357,14 @@ async def test_255_characters_are_too_many_for_an_address(site: Site) -> None:
 
 async def test_an_internationalised_address_gets_its_mail(site: Site) -> None:
     assert (await create(site, recipients=[{"name": "Ü", "email": "ü@例え.jp"}])).status == 201
-    document = await site.sent(recipients=[{"name": "Ü", "email": "ü@größe.example"}])
+    document = await site.send_document(recipients=[{"name": "Ü", "email": "ü@größe.example"}])
     assert document["recipients"][0]["email"] == "ü@größe.example"
 
-    async def accepted() -> Any:
+    async def find_accepted() -> Any:
         found = (await site.get(document["id"]))["recipients"][0]["delivery"]
         return found if found["status"] == "none" else None
 
-    assert (await until(accepted, "mail"))["error"] is None
+    assert (await until(find_accepted, "mail"))["error"] is None
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "..\\..\\boot.ini", "a\u0000.pdf", "..", "a\r\nb.pdf"])
@@ -417,7 +417,7 @@ async def test_line_breaks_and_a_data_url_are_tolerated(site: Site) -> None:
         "data:application/pdf;base64," + text,
         f"\n data:application/pdf;base64,{folded}\n",
     ):
-        document = await site.created(file=spelt)
+        document = await site.create_draft(file=spelt)
         assert await site.bytes_of(document["id"], "original") == made.plain()
 
 
@@ -433,7 +433,7 @@ def bomb() -> bytes:
         stream = pikepdf.Stream(pdf, zlib.compress(inner, 9))
         stream.Filter = pikepdf.Array([pikepdf.Name.FlateDecode] * 2)
         pdf.pages[0].obj.Contents = pdf.make_indirect(stream)
-        return made.written(pdf, stream_decode_level=pikepdf.StreamDecodeLevel.none, compress_streams=False)
+        return made.write_pdf(pdf, stream_decode_level=pikepdf.StreamDecodeLevel.none, compress_streams=False)
 
 
 @pytest.mark.slow
@@ -455,10 +455,10 @@ async def test_a_bomb_is_refused_soon_and_nobody_waits_for_it(site: Site) -> Non
 
 
 ACTIVE: dict[str, tuple[Callable[[], bytes], set[str]]] = {
-    "scripts": (made.scripted, {"scripts"}),
+    "scripts": (made.make_scripted, {"scripts"}),
     "a program to launch": (made.launching, {"actions"}),
     "an attachment": (made.attaching, {"attachments"}),
-    "an owner's restrictions": (made.restricted, {"restrictions"}),
+    "an owner's restrictions": (made.make_restricted, {"restrictions"}),
     "a film": (made.playing, {"multimedia"}),
 }
 
@@ -467,7 +467,7 @@ ACTIVE: dict[str, tuple[Callable[[], bytes], set[str]]] = {
 async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
     site: Site, make: Callable[[], bytes], words: set[str]
 ) -> None:
-    completed = await site.completed(file=b64(make()))
+    completed = await site.complete_document(file=b64(make()))
     assert set(completed["file"]["removed"]) == words
     [created] = [entry for entry in await site.trail(completed["id"]) if entry["seq"] == 1]
     assert set(created["data"]["removed"]) == words
@@ -502,25 +502,25 @@ async def test_dynamic_xfa_is_refused_and_named(site: Site) -> None:
     assert {path for path, _ in answer.places} == {"/file"}
 
 
-@pytest.mark.parametrize("make", [made.signed, made.cleared])
+@pytest.mark.parametrize("make", [made.make_signed, made.make_cleared])
 async def test_a_file_that_was_ever_signed_is_refused(site: Site, make: Callable[[], bytes]) -> None:
     content = await asyncio.to_thread(make)  # signing runs a loop of its own
     assert (await with_file(site, content)).code == "file_signed"
 
 
 async def test_a_password_is_asked_for_in_a_sentence(site: Site) -> None:
-    answer = await with_file(site, made.locked())
+    answer = await with_file(site, made.make_locked())
     assert answer.code == "file_encrypted" and "password" in answer.body["error"]["message"]
 
 
 async def test_a_disordered_file_is_mended_and_says_so(site: Site) -> None:
-    assert (await site.created(file=b64(made.disordered())))["file"]["repaired"] is True
+    assert (await site.create_draft(file=b64(made.make_disordered())))["file"]["repaired"] is True
 
 
 @pytest.mark.slow
 async def test_pages_have_their_limit(site: Site) -> None:
-    assert (await site.created(file=b64(made.written(made.blank(500)))))["pageCount"] == 500
-    assert (await with_file(site, made.written(made.blank(501)))).code == "too_many_pages"
+    assert (await site.create_draft(file=b64(made.write_pdf(made.blank(500)))))["pageCount"] == 500
+    assert (await with_file(site, made.write_pdf(made.blank(501)))).code == "too_many_pages"
 
 
 SIZES = {
@@ -536,7 +536,7 @@ SIZES = {
 async def test_a_page_has_sides_that_can_be_shown(site: Site, size: tuple[float, float], code: str) -> None:
     with made.blank() as pdf:
         pdf.pages[0].obj.MediaBox = pikepdf.Array([0, 0, *size])
-        answer = await with_file(site, made.written(pdf))
+        answer = await with_file(site, made.write_pdf(pdf))
     assert answer.code == code
 
 
@@ -544,7 +544,7 @@ async def test_a_page_has_sides_that_can_be_shown(site: Site, size: tuple[float,
 async def test_what_is_also_another_format_is_kept_and_served_as_a_plain_pdf_alone(
     site: Site, kind: str
 ) -> None:
-    document = await site.created(file=b64(POLYGLOTS[kind]))
+    document = await site.create_draft(file=b64(POLYGLOTS[kind]))
     assert document["file"]["removed"] == ["foreign data"]
     served = await site.bytes_of(document["id"], "original")
     assert served.startswith(b"%PDF-") and is_pure(served) and b"<script" not in served

@@ -13,7 +13,7 @@ import pytest_asyncio
 from esign.pdf.report import VerificationCase
 from tests.api.site import Answer, Site, a_request, b64
 from tests.conftest import CORPUS
-from tests.manifest import TAKEN, expected, rows
+from tests.manifest import TAKEN, find_expected_code, rows
 
 pytestmark = pytest.mark.corpus
 
@@ -34,7 +34,7 @@ def cases() -> list[Case]:
     for folder in (manifest.parent for manifest in CORPUS.glob("**/manifest.csv")):
         for row in rows(folder):
             pages = int(row["pages"]) if row.get("pages") else None
-            wanted = "201" if expected(row) == TAKEN else expected(row)
+            wanted = "201" if find_expected_code(row) == TAKEN else find_expected_code(row)
             found.append(Case(folder / row["file"], wanted, pages))
     return sorted(found, key=lambda case: case.path)
 
@@ -115,7 +115,7 @@ async def test_every_file_that_was_taken_is_carried_through_to_a_valid_seal(site
 
     async def carry(case: Case) -> str | None:
         async with places:
-            return await carried(site, run, case)
+            return await run_case(site, run, case)
 
     taken = [case for case in cases() if case.expected == "201"]
     assert len(taken) > 30
@@ -123,7 +123,7 @@ async def test_every_file_that_was_taken_is_carried_through_to_a_valid_seal(site
     assert not list(filter(None, faults)), "\n".join(filter(None, faults))
 
 
-async def carried(site: Site, run: Run, case: Case) -> str | None:
+async def run_case(site: Site, run: Run, case: Case) -> str | None:
     """Send, sign, seal, verify; what went wrong, if anything did."""
     if run.answers[case.path].status != 201:
         return f"{case.path.name}: not taken: {run.answers[case.path]}"
@@ -134,7 +134,7 @@ async def carried(site: Site, run: Run, case: Case) -> str | None:
     field = sent.body["recipients"][0]["fields"][0]["id"]
     person = await site.person(run.emails[case.path])
     await person.sign({field: {"kind": "typed", "text": "Ada Lovelace", "hand": "a"}})
-    document: Any = await site.sealed(document_id, seconds=60)
+    document: Any = await site.wait_until_sealed(document_id, seconds=60)
     sealed = await site.bytes_of(document_id, "sealed")
     found = await site.runtime.pdf.verify(sealed, VerificationCase((), site.clock.now(), site.runtime.roots))
     with pikepdf.open(io.BytesIO(sealed)) as pdf:

@@ -37,9 +37,9 @@ async def run(command: str, folder: Path, **variables: str) -> tuple[int, str]:
     return int(status), body
 
 
-async def known(site: Site) -> dict[str, str]:
+async def make_examples(site: Site) -> dict[str, str]:
     """What the variables of the calls stand for: a draft, somebody on it, and one of everything else."""
-    draft = await site.created()
+    draft = await site.create_draft()
     template = await site.ok("POST", "/templates", {"fromDocumentId": draft["id"]})
     member = await site.ok(
         "POST", "/members", {"email": f"{draft['id']}@example.test", "name": "M", "role": "member"}
@@ -85,7 +85,7 @@ SIMPLE = [
 async def test_a_call_of_the_page_works_as_it_stands(
     site: Site, calls: dict[str, Any], name: str, tmp_path: Path
 ) -> None:
-    variables = await known(site)
+    variables = await make_examples(site)
     if name == "useTemplate":  # the example fills the role and the field of the example before it
         made = await run(calls["createTemplate"]["curl"], tmp_path, **variables)
         variables["TEMPLATE"] = json.loads(made[1])["id"]

@@ -41,22 +41,22 @@ async def hook(site: Site, receiver: Receiver) -> AsyncIterator[Any]:
     await site.ask("DELETE", f"/webhooks/{webhook['id']}")
 
 
-async def ended(site: Site, webhook: Any, number: int = 1, path: str = "") -> list[Any]:
+async def wait_for_deliveries(site: Site, webhook: Any, number: int = 1, path: str = "") -> list[Any]:
     """The deliveries once there are that many and an attempt was made of each."""
 
-    async def found() -> list[Any] | None:
+    async def find_deliveries() -> list[Any] | None:
         page = await site.ok("GET", f"/webhooks/{webhook['id']}/deliveries?limit=100{path}")
         made = list(page["data"])
         return made if len(made) == number and all(each["attemptCount"] for each in made) else None
 
-    return await until(found, f"{number} deliveries")
+    return await until(find_deliveries, f"{number} deliveries")
 
 
 async def log(site: Site, delivery: Any) -> Any:
     return await site.ok("GET", f"/webhooks/{delivery['webhookId']}/deliveries/{delivery['id']}")
 
 
-def verified(webhook: Any, delivered: Delivered, secret: str | None = None) -> Any:
+def verify_delivery(webhook: Any, delivered: Delivered, secret: str | None = None) -> Any:
     """The event as the public library lets it through; its clock is ours."""
     signature = Webhook(secret or webhook["secret"])
     stamp = int(delivered.headers["webhook-timestamp"])
@@ -74,7 +74,7 @@ async def test_a_delivery_tells_what_was_sent_and_what_came_of_it(
     site: Site, hook: Any, receiver: Receiver
 ) -> None:
     document = await site.create()
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     now = rfc3339(site.clock.now())
     [delivered] = receiver.came
     assert delivery == {
@@ -93,7 +93,7 @@ async def test_a_delivery_tells_what_was_sent_and_what_came_of_it(
     assert delivery["id"].startswith("dlv_") and len(delivery["id"]) == 30
     whole = await log(site, delivery)
     assert {name: whole[name] for name in DELIVERY} == delivery
-    assert whole["payload"] == verified(hook, delivered)
+    assert whole["payload"] == verify_delivery(hook, delivered)
     assert whole["payload"]["data"]["document"]["id"] == document
     [attempt] = whole["attempts"]
     assert attempt == {
@@ -121,7 +121,7 @@ async def test_the_log_keeps_a_kibibyte_of_what_the_receiver_said(
 ) -> None:
     receiver.always(503, body=said)
     await site.create()
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     assert (delivery["status"], delivery["lastStatusCode"], delivery["lastError"]) == (
         "pending",
         503,
@@ -135,7 +135,7 @@ async def test_the_log_keeps_a_kibibyte_of_what_the_receiver_said(
 async def test_a_receiver_that_does_not_answer_is_an_error_without_status(site: Site) -> None:
     webhook = await site.ok("POST", "/webhooks", {"url": NOBODY, "events": ["document.created"]})
     await site.create()
-    [delivery] = await ended(site, webhook)
+    [delivery] = await wait_for_deliveries(site, webhook)
     assert delivery["lastStatusCode"] is None and delivery["lastError"].startswith("connection_failed")
     assert delivery["nextAttemptAt"] > rfc3339(site.clock.now())
     [attempt] = (await log(site, delivery))["attempts"]
@@ -150,11 +150,11 @@ async def test_deliveries_are_listed_newest_first_by_pages_and_filters(
 ) -> None:
     webhook = await site.ok("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
     path = f"/webhooks/{webhook['id']}/deliveries"
-    receiver.answer = lambda d: refusal() if d.type == "document.sent" else taken()
+    receiver.answer = lambda d: refusal() if d.type == "document.sent" else take_delivery()
     for _ in range(2):
         site.clock.advance(milliseconds=1)
-        await site.sent()
-    made = await ended(site, webhook, 6)
+        await site.send_document()
+    made = await wait_for_deliveries(site, webhook, 6)
     assert [each["createdAt"] for each in made] == sorted((e["createdAt"] for e in made), reverse=True)
     pages, cursor = [], ""
     while True:
@@ -178,7 +178,7 @@ async def test_deliveries_are_listed_newest_first_by_pages_and_filters(
     assert (await site.ask("GET", path)).code == "not_found"
 
 
-def taken() -> Any:
+def take_delivery() -> Any:
     from aiohttp import web
 
     return web.Response(status=204)
@@ -198,7 +198,7 @@ async def test_a_delivery_that_failed_succeeds_when_it_is_sent_again(
 ) -> None:
     receiver.always(500)
     await site.create()
-    [before] = await ended(site, hook)
+    [before] = await wait_for_deliveries(site, hook)
     assert before["status"] == "pending"
     receiver.always(202)
     path = f"/webhooks/{hook['id']}/deliveries/{before['id']}/redeliver"
@@ -217,7 +217,7 @@ async def test_a_failure_when_sent_again_changes_neither_status_nor_schedule(
 ) -> None:
     receiver.always(500)
     await site.create()
-    [waiting] = await ended(site, hook)
+    [waiting] = await wait_for_deliveries(site, hook)
     path = f"/webhooks/{hook['id']}/deliveries/{waiting['id']}/redeliver"
     receiver.always(404)
     after = await site.ok("POST", path)
@@ -232,7 +232,7 @@ async def test_a_failure_when_sent_again_changes_neither_status_nor_schedule(
 
 async def test_sending_again_under_one_key_sends_once(site: Site, hook: Any, receiver: Receiver) -> None:
     await site.create()
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     path, headers = f"/webhooks/{hook['id']}/deliveries/{delivery['id']}/redeliver", {"Idempotency-Key": "r"}
     first = await site.ask("POST", path, headers=headers)
     again = await site.ask("POST", path, headers=headers)
@@ -242,7 +242,7 @@ async def test_sending_again_under_one_key_sends_once(site: Site, hook: Any, rec
 
 async def test_410_to_a_redelivery_ends_the_webhook(site: Site, hook: Any, receiver: Receiver) -> None:
     await site.create()
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     receiver.always(410)
     path = f"/webhooks/{hook['id']}/deliveries/{delivery['id']}/redeliver"
     assert (await site.ok("POST", path))["status"] == "succeeded"
@@ -259,7 +259,7 @@ async def test_a_test_arrives_whatever_the_webhook_subscribes_to(
 ) -> None:
     tested = await site.ok("POST", f"/webhooks/{hook['id']}/test")
     [delivered] = receiver.came
-    event = verified(hook, delivered)
+    event = verify_delivery(hook, delivered)
     assert event == {
         "id": tested["eventId"],
         "type": "webhook.test",
@@ -269,7 +269,7 @@ async def test_a_test_arrives_whatever_the_webhook_subscribes_to(
         "sequence": None,
         "data": {"webhookId": hook["id"]},
     }
-    [delivery] = await ended(site, hook, path="&eventType=webhook.test")
+    [delivery] = await wait_for_deliveries(site, hook, path="&eventType=webhook.test")
     assert (delivery["id"], delivery["status"]) == (tested["deliveryId"], "succeeded")
     assert await site.ok("GET", f"/events/{tested['eventId']}") == event
 
@@ -281,7 +281,7 @@ async def test_a_test_that_fails_is_not_tried_again_and_not_held_against_the_web
     headers = {"Idempotency-Key": "t"}
     tested = await site.ok("POST", f"/webhooks/{hook['id']}/test", headers=headers)
     assert await site.ok("POST", f"/webhooks/{hook['id']}/test", headers=headers) == tested
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     assert (delivery["status"], delivery["attemptCount"], delivery["lastStatusCode"]) == ("failed", 1, 500)
     assert len(receiver.came) == 1
     assert (await site.ok("GET", f"/webhooks/{hook['id']}"))["failingSince"] is None
@@ -314,10 +314,10 @@ async def test_what_happened_while_a_webhook_was_off_can_be_recovered(
     since = rfc3339(site.clock.now())
     receiver.always(500)
     await site.create()
-    [waiting] = await ended(site, hook)
+    [waiting] = await wait_for_deliveries(site, hook)
     off = await site.ok("PATCH", path, {"enabled": False})
     assert (off["enabled"], off["disabledReason"], off["disabledAt"]) == (False, "manual", since)
-    [given_up] = await ended(site, hook)
+    [given_up] = await wait_for_deliveries(site, hook)
     assert (given_up["status"], given_up["nextAttemptAt"], given_up["finishedAt"]) == ("failed", None, since)
     for act, body in (
         ("test", None),
@@ -327,7 +327,7 @@ async def test_what_happened_while_a_webhook_was_off_can_be_recovered(
         assert (await site.ask("POST", f"{path}/{act}", body)).code == "webhook_disabled"
     site.clock.advance(milliseconds=1)
     missed = await site.create()
-    assert len(await ended(site, hook)) == 1, "nothing is queued while it is off"
+    assert len(await wait_for_deliveries(site, hook)) == 1, "nothing is queued while it is off"
 
     on = await site.ok("PATCH", path, {"enabled": True})
     assert (on["enabled"], on["disabledReason"], on["disabledAt"], on["failingSince"]) == (True, *[None] * 3)
@@ -337,7 +337,7 @@ async def test_what_happened_while_a_webhook_was_off_can_be_recovered(
     assert await site.ok("POST", f"{path}/recover", period) == {"queued": 2}
 
     async def both() -> list[Any] | None:
-        made = await ended(site, hook, 2)
+        made = await wait_for_deliveries(site, hook, 2)
         return made if {each["status"] for each in made} == {"succeeded"} else None
 
     again, other = reversed(await until(both, "recovered events"))
@@ -353,15 +353,15 @@ async def test_only_subscribed_events_of_the_period_are_recovered(site: Site, re
     for _ in range(3):
         site.clock.advance(milliseconds=5)
         times.append(rfc3339(site.clock.now()))
-        await site.sent()
+        await site.send_document()
     names = {"url": receiver.url, "events": ["document.sent", "recipient.sent"]}
     webhook = await site.ok("POST", "/webhooks", names)
     path = f"/webhooks/{webhook['id']}/recover"
     assert await site.ok("POST", path, {"since": times[1], "until": times[1]}) == {"queued": 2}
-    await ended(site, webhook, 2)
+    await wait_for_deliveries(site, webhook, 2)
     headers = {"Idempotency-Key": "once"}
     assert await site.ok("POST", path, {"since": times[0]}, headers=headers) == {"queued": 4}
-    await ended(site, webhook, 6)
+    await wait_for_deliveries(site, webhook, 6)
     assert await site.ok("POST", path, {"since": times[0]}, headers=headers) == {"queued": 4}
     assert {d.type for d in receiver.came} == {"document.sent", "recipient.sent"}
     answer = await site.ask("POST", path, {"since": times[1], "until": times[0]})
@@ -461,7 +461,7 @@ async def test_a_change_of_address_is_checked_like_a_new_one(site: Site, hook: A
 async def test_what_is_on_its_way_goes_to_the_new_address(site: Site, receiver: Receiver) -> None:
     webhook = await site.ok("POST", "/webhooks", {"url": NOBODY, "events": ["document.created"]})
     await site.create()
-    [delivery] = await ended(site, webhook)
+    [delivery] = await wait_for_deliveries(site, webhook)
     await site.ok("PATCH", f"/webhooks/{webhook['id']}", {"url": receiver.url})
     path = f"/webhooks/{webhook['id']}/deliveries/{delivery['id']}/redeliver"
     assert (await site.ok("POST", path))["status"] == "succeeded" and len(receiver.came) == 1
@@ -483,15 +483,15 @@ async def test_during_a_rotation_both_secrets_sign_the_newest_first(
     assert (await site.ask("POST", path, {})).code == "rotation_in_progress"
     await site.ok("POST", f"/webhooks/{hook['id']}/test")
     delivered = receiver.came[-1]
-    verified(hook, delivered, rotated["secret"])
-    verified(hook, delivered, hook["secret"])
+    verify_delivery(hook, delivered, rotated["secret"])
+    verify_delivery(hook, delivered, hook["secret"])
     newest, previous = delivered.headers["webhook-signature"].split()
     assert newest != previous
 
     site.clock.advance(hours=24)
     await site.ok("POST", f"/webhooks/{hook['id']}/test")
     assert receiver.came[-1].headers["webhook-signature"].count("v1,") == 1
-    verified(hook, receiver.came[-1], rotated["secret"])
+    verify_delivery(hook, receiver.came[-1], rotated["secret"])
     third = await site.ok("POST", path, {"graceHours": 168})
     assert third["previousSecretExpiresAt"] == rfc3339(site.clock.now() + 168 * HOUR)
 
@@ -505,7 +505,7 @@ async def test_without_grace_the_new_secret_alone_is_alive_at_once(
     assert last["previousSecretExpiresAt"] == rfc3339(site.clock.now())
     await site.ok("POST", f"/webhooks/{hook['id']}/test")
     assert receiver.came[-1].headers["webhook-signature"].count("v1,") == 1
-    verified(hook, receiver.came[-1], last["secret"])
+    verify_delivery(hook, receiver.came[-1], last["secret"])
     assert (await site.ok("POST", path, {}))["secret"] != last["secret"]
 
 
@@ -522,8 +522,8 @@ async def test_events_are_listed_as_they_are_delivered(site: Site, receiver: Rec
     webhook = await site.ok("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
     site.clock.advance(hours=1)
     since = rfc3339(site.clock.now())
-    document = await site.sent()
-    await ended(site, webhook, 3)
+    document = await site.send_document()
+    await wait_for_deliveries(site, webhook, 3)
     listed = (await site.ok("GET", f"/events?createdAfter={since}"))["data"]
     assert {event["id"]: event for event in listed} == {d.id: d.event for d in receiver.came}
     for delivered in receiver.came:
@@ -567,7 +567,7 @@ async def test_erasing_a_document_takes_its_events_from_lists_and_logs(
     receiver.always(500)
     webhook = await site.ok("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
     document = await site.create()
-    [waiting] = await ended(site, webhook)
+    [waiting] = await wait_for_deliveries(site, webhook)
     event_id = waiting["eventId"]
     await site.ok("DELETE", f"/documents/{document}")
     left = (await site.ok("GET", f"/events?documentId={document}"))["data"]
@@ -593,7 +593,7 @@ async def test_a_foreign_webhook_delivery_or_event_is_not_found(
     site: Site, hook: Any, receiver: Receiver
 ) -> None:
     await site.create()
-    [delivery] = await ended(site, hook)
+    [delivery] = await wait_for_deliveries(site, hook)
     await store_organisation(site.runtime.db, an_organisation(id="org_foreign"))
     keys = [await site.new_key(mode=Mode.TEST), await site.new_key(organisation="org_foreign")]
     path, unknown = f"/webhooks/{hook['id']}", "/webhooks/wh_00000000000000000000000000"

@@ -6,7 +6,7 @@ import pikepdf
 import pytest
 
 from esign.core.instant import DAY, rfc3339
-from tests.api.site import Site, a_request, saved
+from tests.api.site import Site, a_request, encode_file
 from tests.journeys.api import a_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,7 +23,7 @@ async def test_creating_answers_exactly_id_and_status(site: Site) -> None:
 
 
 async def test_the_smallest_body_makes_a_document_with_every_default(site: Site) -> None:
-    document = await site.created()
+    document = await site.create_draft()
     now = rfc3339(site.clock.now())
     creator = document["createdBy"]
     recipient = document["recipients"][0]
@@ -98,7 +98,7 @@ EVERYTHING: dict[str, Any] = {
 
 
 async def test_every_optional_member_comes_back_as_it_was_given(site: Site) -> None:
-    document = await site.created(**EVERYTHING)
+    document = await site.create_draft(**EVERYTHING)
     assert {name: document[name] for name in EVERYTHING} == EVERYTHING
 
 
@@ -112,7 +112,7 @@ async def test_null_for_an_optional_member_means_that_it_is_absent(site: Site) -
 
 
 async def test_each_member_of_the_reminders_has_its_own_default(site: Site) -> None:
-    document = await site.created(reminders={"max": 0, "everyDays": None})
+    document = await site.create_draft(reminders={"max": 0, "everyDays": None})
     assert document["reminders"] == {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 0}
 
 
@@ -142,7 +142,7 @@ TAKEN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize("given, shown", [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
 async def test_what_is_taken(site: Site, given: dict[str, Any], shown: dict[str, Any]) -> None:
-    document = await site.created(**given)
+    document = await site.create_draft(**given)
     assert {name: document[name] for name in shown} == shown
 
 
@@ -250,7 +250,7 @@ async def test_at_most_a_hundred_problems_are_named(site: Site) -> None:
 
 async def test_the_same_mailbox_may_stand_twice(site: Site) -> None:
     twice = site.signer()
-    document = await site.sent(recipients=[twice, {**twice, "email": twice["email"].upper()}])
+    document = await site.send_document(recipients=[twice, {**twice, "email": twice["email"].upper()}])
     assert len({recipient["id"] for recipient in document["recipients"]}) == 2
     assert [recipient["status"] for recipient in document["recipients"]] == ["sent", "sent"]
 
@@ -269,7 +269,7 @@ async def test_head_answers_as_get_without_the_body(site: Site) -> None:
 
 
 async def test_ids_and_times_have_the_forms_of_the_contract(site: Site) -> None:
-    document = await site.created(**recipient(fields=[{"type": "text", "page": 1, "x": 1, "y": 1}]))
+    document = await site.create_draft(**recipient(fields=[{"type": "text", "page": 1, "x": 1, "y": 1}]))
     person = document["recipients"][0]
     for made, prefix in ((document, "doc"), (person, "rcp"), (person["fields"][0], "fld")):
         name, _, rest = made["id"].partition("_")
@@ -281,16 +281,16 @@ async def test_pages_are_counted_and_what_was_dropped_is_named(site: Site) -> No
     with pikepdf.open(io.BytesIO(a_pdf(3))) as pdf:
         script = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS=pikepdf.String("app.alert(1)"))
         pdf.Root.OpenAction = script
-        document = await site.created(file=saved(pdf))
+        document = await site.create_draft(file=encode_file(pdf))
     assert document["pageCount"] == 3 and document["file"]["removed"] == ["scripts"]
 
 
 async def test_a_document_past_its_time_is_met_as_expired(site: Site) -> None:
-    document = await site.sent(expiresInDays=2, recipients=[site.signer()])
+    document = await site.send_document(expiresInDays=2, recipients=[site.signer()])
     assert document["expiresAt"] == rfc3339(site.clock.now() + 2 * DAY)
     site.clock.advance(days=2, milliseconds=-1)
     assert (await site.get(document["id"]))["status"] == "sent"
     site.clock.advance(milliseconds=1)
     expired = await site.get(document["id"])
     assert expired["status"] == "expired" and expired["closedAt"] == rfc3339(site.clock.now())
-    assert (await site.happened(document["id"]))[-1] == "document.expired"
+    assert (await site.list_events(document["id"]))[-1] == "document.expired"

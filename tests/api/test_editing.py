@@ -26,7 +26,7 @@ async def patch(site: Site, document_id: str, body: Any, **given: Any) -> Answer
 
 
 async def test_only_what_is_given_changes(site: Site) -> None:
-    before = await site.created(subject="Hello", message="Dear", externalId="o-1", metadata={"a": "1"})
+    before = await site.create_draft(subject="Hello", message="Dear", externalId="o-1", metadata={"a": "1"})
     answer = await patch(site, before["id"], {"title": " New ", "subject": None, "metadata": {"b": "2"}})
     assert answer.status == 200 and answer.headers["etag"] == '"2"'
     assert answer.body == {
@@ -42,7 +42,7 @@ async def test_only_what_is_given_changes(site: Site) -> None:
 
 async def test_null_clears_or_puts_the_default_in(site: Site) -> None:
     reminders = {"enabled": False, "firstAfterDays": 9}
-    made = await site.created(
+    made = await site.create_draft(
         title="Mine",
         expiresInDays=5,
         reminders=reminders,
@@ -103,7 +103,7 @@ async def test_all_that_is_wrong_with_a_change_is_told_at_once(site: Site) -> No
 
 async def test_the_list_of_recipients_is_replaced_and_those_with_an_id_stay_who_they_are(site: Site) -> None:
     ana, bo, cy = (site.signer(fields=[SIGNATURE]) for _ in range(3))
-    made = await site.created(recipients=[ana, bo, cy])
+    made = await site.create_draft(recipients=[ana, bo, cy])
     first, second, third = made["recipients"]
     new = site.signer(order=3)
     answer = await patch(
@@ -132,14 +132,14 @@ async def test_the_list_of_recipients_is_replaced_and_those_with_an_id_stay_who_
 
 
 async def test_keys_must_differ_over_the_whole_new_list(site: Site) -> None:
-    made = await site.created(recipients=[site.signer(fields=[text(key="k")])])
+    made = await site.create_draft(recipients=[site.signer(fields=[text(key="k")])])
     entries = [{"id": made["recipients"][0]["id"]}, site.signer(fields=[text(key="k")])]
     answer = await patch(site, made["id"], {"recipients": entries})
     assert answer.places == {("/recipients/1/fields/0/key", "duplicate")}
 
 
 async def test_an_unknown_recipient_is_not_found_before_anything_else_is_refused(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     unknown = f"/documents/{document['id']}/recipients/rcp_01kzt0v8q3e5m7p9r1s3t5v7w9"
     for method, body in (("PATCH", {"order": 2}), ("DELETE", None)):
         for headers in ({}, {"If-Match": '"99"'}):
@@ -148,7 +148,7 @@ async def test_an_unknown_recipient_is_not_found_before_anything_else_is_refused
 
 async def test_what_the_state_refuses_comes_before_what_cannot_be_printed(site: Site) -> None:
     ana, bo = site.signer(), site.signer(order=2)
-    document = await site.sent(recipients=[ana, bo])
+    document = await site.send_document(recipients=[ana, bo])
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
     unprintable = {"name": "\U0001d15e"}
     stale = await site.ask("PATCH", path, unprintable, headers={"If-Match": '"1"'})
@@ -169,7 +169,7 @@ async def test_what_the_body_says_of_recipients_is_refused_before_the_file_is_re
 
 async def test_a_new_file_must_hold_every_field(site: Site) -> None:
     two = b64(a_pdf(2))
-    made = await site.created(file=two, recipients=[site.signer(fields=[text(page=2)])])
+    made = await site.create_draft(file=two, recipients=[site.signer(fields=[text(page=2)])])
     refused = await patch(site, made["id"], {"file": ONE_PAGE, "fileName": "short.pdf"})
     assert refused.code == "field_out_of_bounds"
     assert {path for path, _ in refused.places} == {"/recipients/0/fields/0/page"}
@@ -211,7 +211,7 @@ async def test_a_repeated_change_under_its_key_is_replayed(site: Site) -> None:
 
 
 async def test_while_it_is_out_only_four_members_change(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     until_day = rfc3339(site.clock.now() + 40 * DAY)
     answer = await patch(
         site,
@@ -235,7 +235,7 @@ async def test_while_it_is_out_only_four_members_change(site: Site) -> None:
 
 
 async def test_labels_change_in_any_state_also_at_the_moment_of_expiry(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()], expiresInDays=1)
+    document = await site.send_document(recipients=[site.signer()], expiresInDays=1)
     site.clock.advance(days=1)
     answer = await patch(site, document["id"], {"externalId": "late"})
     assert answer.status == 200 and answer.body["status"] == "expired" and answer.body["externalId"] == "late"
@@ -286,13 +286,13 @@ async def test_what_does_not_fit_into_the_document_is_refused_at_its_member(site
 
 
 async def test_the_first_instant_of_all_is_no_missing_expiry(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     answer = await patch(site, document["id"], {"expiresAt": "1970-01-01T00:00:00Z"})
     assert answer.places == {("/expiresAt", "range")}
 
 
 async def test_a_recipient_cannot_bring_more_fields_than_the_document_may_have(site: Site) -> None:
-    document = await site.created(recipients=[site.signer(fields=[text()] * 499), site.signer()])
+    document = await site.create_draft(recipients=[site.signer(fields=[text()] * 499), site.signer()])
     path, more = f"/documents/{document['id']}/recipients", [text(), text(key="k"), text(key="k")]
     wrong = {("/fields", "length"), ("/fields/2/key", "duplicate")}
     assert (await site.ask("POST", path, site.signer(fields=more))).places == wrong
@@ -307,7 +307,7 @@ async def test_a_full_document_takes_nobody_more(site: Site) -> None:
 
 
 async def test_recipients_of_a_document_that_is_out_stay(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     path = f"/documents/{document['id']}/recipients"
     rid = document["recipients"][0]["id"]
     for method, at, body in (
@@ -322,7 +322,7 @@ async def test_recipients_of_a_document_that_is_out_stay(site: Site) -> None:
 
 async def test_a_corrected_recipient_is_asked_at_the_new_address_and_the_old_link_is_dead(site: Site) -> None:
     wrong, right = site.signer(fields=[SIGNATURE]), site.signer()
-    document = await site.sent(recipients=[wrong])
+    document = await site.send_document(recipients=[wrong])
     old = await site.person(wrong["email"])
     assert (await old.view()).status == 200
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
@@ -332,7 +332,7 @@ async def test_a_corrected_recipient_is_asked_at_the_new_address_and_the_old_lin
     new = await site.person(right["email"])
     assert await new.state() == "open"
     await new.sign({answer.body["fields"][0]["id"]: {"kind": "typed", "text": "R", "hand": "a"}})
-    done = await site.sealed(document["id"])
+    done = await site.wait_until_sealed(document["id"])
     assert done["recipients"][0]["name"] == "Right Person"
     entry = next(e for e in await site.trail(document["id"]) if e["type"] == "recipient.corrected")
     assert entry["detail"]["old"]["email"] == wrong["email"]
@@ -343,7 +343,7 @@ async def test_a_corrected_recipient_is_asked_at_the_new_address_and_the_old_lin
 
 async def test_who_has_finished_is_not_corrected_and_who_waits_is_without_a_mail(site: Site) -> None:
     first, second = site.signer(), site.signer(order=2)
-    document = await site.sent(recipients=[first, second])
+    document = await site.send_document(recipients=[first, second])
     done, waiting = (
         f"/documents/{document['id']}/recipients/{recipient['id']}" for recipient in document["recipients"]
     )
@@ -352,14 +352,14 @@ async def test_who_has_finished_is_not_corrected_and_who_waits_is_without_a_mail
     await (await site.person(first["email"])).sign()
     assert (await site.ask("PATCH", done, {"name": "x"})).code == "recipient_already_completed"
 
-    async def asked() -> bool | None:
+    async def is_asked() -> bool | None:
         return (await site.get(document["id"]))["recipients"][1]["name"] == "Second Name" or None
 
-    await until(asked, "name")
+    await until(is_asked, "name")
 
 
 async def test_a_correction_that_cannot_be_printed_is_refused(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
     assert (await site.ask("PATCH", path, {"name": "Ada \U00013000"})).places == {("/name", "format")}
 
@@ -371,9 +371,13 @@ async def test_a_document_can_be_created_and_sent_at_once(site: Site) -> None:
     signer = site.signer()
     answer = await site.ask("POST", "/documents", a_request(recipients=[signer], send=True))
     assert answer.status == 201 and answer.body["status"] == "sent" and set(answer.body) == {"id", "status"}
-    assert await site.happened(answer.body["id"]) == ["document.created", "document.sent", "recipient.sent"]
+    assert await site.list_events(answer.body["id"]) == [
+        "document.created",
+        "document.sent",
+        "recipient.sent",
+    ]
     await (await site.person(signer["email"])).sign()
-    assert (await site.created(send=False))["status"] == "draft"
+    assert (await site.create_draft(send=False))["status"] == "draft"
 
 
 async def test_what_cannot_be_sent_at_once_is_not_stored(site: Site) -> None:
@@ -396,7 +400,7 @@ async def test_another_address_for_a_document_that_is_out_needs_the_scope_to_sen
     """Whoever may only write must not make a sent document go to somebody else, whosever turn it is."""
     writing = await site.new_key(*(set(Scope) - {Scope.ALL, Scope.DOCUMENTS_SEND}))
     people = [site.signer(), site.signer(order=2), site.signer(role="cc")]
-    document = await site.sent(recipients=people)
+    document = await site.send_document(recipients=people)
     await (await site.person(people[0]["email"])).view()
     for recipient in document["recipients"]:
         path = f"/documents/{document['id']}/recipients/{recipient['id']}"
@@ -406,9 +410,9 @@ async def test_another_address_for_a_document_that_is_out_needs_the_scope_to_sen
             assert 'scope="documents:send"' in refused.headers["www-authenticate"]
         same = await site.ok("PATCH", path, {"email": recipient["email"], "name": "New Name"}, key=writing)
         assert (same["email"], same["name"]) == (recipient["email"], "New Name")
-    assert "recipient.corrected" in await site.happened(document["id"])
+    assert "recipient.corrected" in await site.list_events(document["id"])
     assert all(r["email"] != "mallory@example.test" for r in (await site.get(document["id"]))["recipients"])
-    draft = await site.created()
+    draft = await site.create_draft()
     path = f"/documents/{draft['id']}/recipients/{draft['recipients'][0]['id']}"
     assert (await site.ok("PATCH", path, {"email": "new@example.test"}, key=writing))["email"]
     both = await site.new_key(Scope.DOCUMENTS_WRITE, Scope.DOCUMENTS_SEND)
@@ -426,13 +430,13 @@ async def test_the_address_before_is_told_in_its_language_and_not_told_the_new_o
         f"johanna.{site.signer()['email'].partition('@')[0]}t@example.test",
     )
     people = [wrong, {**site.signer(role="cc"), "email": wrong["email"]}] if "part" in again else [wrong]
-    document = await site.sent(recipients=people, title="Lease of the barn")
+    document = await site.send_document(recipients=people, title="Lease of the barn")
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
 
-    async def arrived() -> Any:
+    async def find_arrival() -> Any:
         return (await site.get(document["id"]))["recipients"][0]["mail"] == "kept" or None
 
-    await until(arrived, "invitation")
+    await until(find_arrival, "invitation")
     if again == "reminded":
         await site.ok("POST", f"/documents/{document['id']}/remind", {})
     await site.ok("PATCH", path, {"email": right})
@@ -448,7 +452,7 @@ async def test_the_address_before_is_told_in_its_language_and_not_told_the_new_o
     assert "j•••t@example.test" in text and "johanna" not in text
     await (await site.person(right)).sign()
     if "part" not in again:
-        await site.sealed(document["id"])
+        await site.wait_until_sealed(document["id"])
         printed = " ".join(text_of(await site.bytes_of(document["id"], "certificate")).split())
         printed = printed.replace(" ", "")
         assert f"{wrong['email']},now{right}" in printed

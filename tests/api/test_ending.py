@@ -46,7 +46,7 @@ async def happenings(site: Site, document_id: str) -> list[dict[str, Any]]:
 
 async def test_cancelling_closes_the_document_and_tells_those_who_were_asked(site: Site) -> None:
     asked, later = site.signer(), site.signer(order=2)
-    document = await site.sent(recipients=[asked, later])
+    document = await site.send_document(recipients=[asked, later])
     person = await site.person(asked["email"])
     answer = await cancel(site, document["id"], {"reason": " The price\nhas changed "})
     now = rfc3339(site.clock.now())
@@ -56,10 +56,10 @@ async def test_cancelling_closes_the_document_and_tells_those_who_were_asked(sit
     assert await person.state() == "cancelled"
     assert (await person.view()).code == "document_not_sent"
 
-    async def told() -> bool | None:
+    async def is_told() -> bool | None:
         return "Withdrawn: agreement" in await subjects_to(site, asked["email"]) or None
 
-    await until(told, "letter")
+    await until(is_told, "letter")
     assert await subjects_to(site, later["email"]) == []
     entry = (await site.trail(document["id"]))[-1]
     assert entry["type"] == "document.cancelled" and entry["detail"] == {"reason": "The price\nhas changed"}
@@ -68,17 +68,17 @@ async def test_cancelling_closes_the_document_and_tells_those_who_were_asked(sit
 
 
 async def test_cancelling_can_be_silent_and_needs_no_body(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     assert (await cancel(site, document["id"], {"notify": False})).body["closeReason"] is None
     rows = await site.runtime.db.all(
         "SELECT key FROM outbox WHERE document_id = :id AND key LIKE 'cancelled:%'", id=document["id"]
     )
     assert rows == []
-    assert (await cancel(site, (await site.sent())["id"])).status == 200
+    assert (await cancel(site, (await site.send_document())["id"])).status == 200
 
 
 async def test_cancelling_twice_is_refused_but_replayed_under_its_key(site: Site) -> None:
-    document, key = await site.sent(), {"Idempotency-Key": "cancel-1"}
+    document, key = await site.send_document(), {"Idempotency-Key": "cancel-1"}
     first = await cancel(site, document["id"], headers=key)
     again = await cancel(site, document["id"], headers=key)
     assert again.content == first.content and again.headers["idempotent-replayed"] == "true"
@@ -100,12 +100,12 @@ async def test_a_draft_is_not_cancelled(site: Site) -> None:
     ],
 )
 async def test_a_body_that_does_not_fit_is_refused(site: Site, body: Any, place: tuple[str, str]) -> None:
-    assert (await cancel(site, (await site.sent())["id"], body)).places == {place}
+    assert (await cancel(site, (await site.send_document())["id"], body)).places == {place}
 
 
 async def test_each_call_needs_its_scope_and_an_own_document(site: Site) -> None:
     reader = await site.new_key(Scope.DOCUMENTS_READ)
-    document = await site.sent()
+    document = await site.send_document()
     for method, path in (("POST", "/cancel"), ("POST", "/retry-seal"), ("DELETE", "")):
         answer = await site.ask(method, f"/documents/{document['id']}{path}", key=reader)
         assert answer.code == "insufficient_scope"
@@ -119,7 +119,7 @@ async def test_of_cancel_decline_completion_and_expiry_exactly_one_wins(site: Si
     won = set()
     for round in range(8):
         signer = site.signer()
-        document = await site.sent(recipients=[signer], expiresInDays=1)
+        document = await site.send_document(recipients=[signer], expiresInDays=1)
         person = await site.person(signer["email"])
         await person.view()
         acts: list[Any] = [
@@ -133,7 +133,7 @@ async def test_of_cancel_decline_completion_and_expiry_exactly_one_wins(site: Si
         turned = acts[round % 4 :] + acts[: round % 4]
         answers = await gather(*(act() for act in turned))
         assert sum(getattr(answer, "status", 0) == 200 for answer in answers) == (round != 7)
-        happened = await site.happened(document["id"])
+        happened = await site.list_events(document["id"])
         ended = [type for type in happened if type in endings]
         status = (await site.get(document["id"]))["status"]
         if "recipient.completed" in happened:
@@ -160,13 +160,13 @@ async def test_a_deleted_draft_is_gone_and_says_so_once(site: Site) -> None:
 
 
 async def test_a_document_that_is_out_is_not_deleted(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     refused = await delete(site, document["id"])
     assert refused.code == "document_in_progress" and refused.body["error"]["currentStatus"] == "sent"
 
 
 async def test_a_document_whose_time_is_over_can_be_deleted_at_once(site: Site) -> None:
-    document = await site.sent(expiresInDays=1)
+    document = await site.send_document(expiresInDays=1)
     site.clock.advance(days=1)
     assert (await delete(site, document["id"])).status == 200
 
@@ -194,7 +194,7 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
     sent = await site.ask("POST", f"/documents/{document_id}/send", headers={"Idempotency-Key": "whole-2"})
     person = await site.person(signer["email"])
     await person.sign()
-    await site.sealed(document_id)
+    await site.wait_until_sealed(document_id)
 
     async def all_mailed() -> bool | None:
         left = await db.all(
@@ -229,7 +229,7 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
 
 
 async def test_a_download_that_a_deletion_overtakes_leaves_nothing_in_the_trail(site: Site) -> None:
-    document = await site.created()
+    document = await site.create_draft()
     owner = Owner(*await mode_of(site))
     file = await files.describe_file(site.runtime, owner, document["id"], "original")
     assert (await delete(site, document["id"])).status == 200
@@ -260,8 +260,8 @@ async def test_work_on_a_document_that_is_deleted_meanwhile_ends_quietly(
 
 async def test_content_that_nobody_refers_to_goes_with_the_next_pruning(site: Site) -> None:
     db = site.runtime.db
-    first = await site.created(recipients=[site.signer()])
-    second = await site.created(recipients=[site.signer()])
+    first = await site.create_draft(recipients=[site.signer()])
+    second = await site.create_draft(recipients=[site.signer()])
     assert first["fileSha256"] == second["fileSha256"]
     rows = await db.all("SELECT document_id FROM document_blob WHERE sha256 = :s", s=first["fileSha256"])
     others = {row["document_id"] for row in rows} - {first["id"], second["id"]}
@@ -294,7 +294,7 @@ async def test_a_seal_that_did_not_fail_is_not_tried_again(site: Site) -> None:
 
 async def test_a_failed_seal_is_tried_again_at_once(site: Site) -> None:
     signer = site.signer()
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     rows = await site.runtime.db.all("SELECT file FROM document WHERE id = :id", id=document["id"])
     whole = json.loads(rows[0]["file"])
 
@@ -310,17 +310,17 @@ async def test_a_failed_seal_is_tried_again_at_once(site: Site) -> None:
     await put({**whole, "prepared": "0" * 64})
     assert (await person.complete()).status == 200
 
-    async def failed() -> str | None:
+    async def find_failure() -> str | None:
         error: str | None = (await site.get(document["id"]))["sealError"]
         return error
 
-    await until(failed, "failure")
+    await until(find_failure, "failure")
     await put(whole)
     answer = await site.ask("POST", f"/documents/{document['id']}/retry-seal")
     assert answer.status == 200 and answer.body["status"] == "sealing"
 
-    async def completed() -> bool | None:
+    async def is_completed() -> bool | None:
         return (await site.get(document["id"]))["status"] == "completed" or None
 
-    await until(completed, "seal")
-    assert "document.seal_retried" in await site.happened(document["id"])
+    await until(is_completed, "seal")
+    assert "document.seal_retried" in await site.list_events(document["id"])

@@ -24,7 +24,7 @@ async def ask(site: Site, *fields: Any, file: str = ONE_PAGE) -> Answer:
     )
 
 
-async def shown(site: Site, *fields: Any) -> list[Any]:
+async def show_fields(site: Site, *fields: Any) -> list[Any]:
     """The fields as GET shows them."""
     answer = await ask(site, *fields)
     assert answer.status == 201, answer
@@ -50,7 +50,7 @@ OWN: list[tuple[str, dict[str, Any]]] = [
 async def test_a_field_of_each_type_has_the_defaults_of_the_contract(
     site: Site, type: str, own: dict[str, Any]
 ) -> None:
-    [field] = await shown(site, a_field(type))
+    [field] = await show_fields(site, a_field(type))
     kind = FIELD_TYPES[FieldType(type)]
     assert field == {
         "id": field["id"],
@@ -97,14 +97,14 @@ GIVEN: list[dict[str, Any]] = [
 
 
 async def test_what_a_field_is_given_comes_back(site: Site) -> None:
-    found = await shown(site, *GIVEN)
+    found = await show_fields(site, *GIVEN)
     assert len(found) == len(GIVEN)
     for given, field in zip(GIVEN, found, strict=True):
         assert {name: field[name] for name in given} == given
 
 
 async def test_a_prefilled_value_is_stored_as_its_type_writes_it(site: Site) -> None:
-    found = await shown(
+    found = await show_fields(
         site,
         a_field("text", value="  Copper Kettle "),
         a_field("text", value="   "),
@@ -220,7 +220,7 @@ async def test_nobody_signs_beforehand(site: Site, wrong: dict[str, Any]) -> Non
 
 
 async def test_a_defaulted_size_is_cut_to_what_fits_on_the_page(site: Site) -> None:
-    [corner, given] = await shown(
+    [corner, given] = await show_fields(
         site, a_field("signature", x=90, y=97.5), a_field(x=99.5, y=0, width=0.505, height=100)
     )
     assert (corner["width"], corner["height"]) == (10, 2.5)
@@ -270,7 +270,7 @@ async def test_a_key_stands_once_in_a_document_not_only_in_a_recipient(site: Sit
 
 
 async def test_five_hundred_fields_are_taken_and_one_more_is_not(site: Site) -> None:
-    assert len(await shown(site, *[a_field()] * 500)) == 500
+    assert len(await show_fields(site, *[a_field()] * 500)) == 500
     answer = await ask(site, *[a_field()] * 501)
     assert answer.places == {("/recipients", "length")}
 
@@ -305,5 +305,5 @@ async def test_a_group_that_nobody_could_fill_in_is_refused(
 
 
 async def test_placed_radio_buttons_are_a_group_of_one(site: Site) -> None:
-    found = await shown(site, box(minChecked=1, maxChecked=1), box(maxChecked=1), box())
+    found = await show_fields(site, box(minChecked=1, maxChecked=1), box(maxChecked=1), box())
     assert [field["maxChecked"] for field in found] == [1, 1, None]

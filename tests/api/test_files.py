@@ -21,7 +21,7 @@ VARIANTS = {"original": "offer.pdf", "sealed": "offer-sealed.pdf", "certificate"
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def completed(site: Site) -> Any:
-    return await site.completed(fileName="offer.pdf")
+    return await site.complete_document(fileName="offer.pdf")
 
 
 async def describe(site: Site, document: Any, variant: str) -> Any:
@@ -67,7 +67,7 @@ async def test_the_hashes_are_those_of_the_document(site: Site, completed: Any) 
 
 async def test_the_original_is_the_upload_byte_for_byte_in_every_state(site: Site) -> None:
     assert await site.bytes_of(await site.create(), "original") == a_pdf()
-    assert await site.bytes_of((await site.sent())["id"], "original") == a_pdf()
+    assert await site.bytes_of((await site.send_document())["id"], "original") == a_pdf()
 
 
 @pytest.mark.parametrize("accept", ["application/pdf", "text/html, Application/PDF;q=0.9, */*;q=0.1"])
@@ -126,7 +126,7 @@ async def test_the_address_is_for_its_file_alone(site: Site, completed: Any) -> 
 async def test_every_time_bytes_are_served_the_trail_says_so(site: Site) -> None:
     document = await site.create()
     assert (await describe(site, {"id": document}, "original"))["url"]
-    assert await site.happened(document) == ["document.created"]
+    assert await site.list_events(document) == ["document.created"]
     await site.bytes_of(document, "original")
     await fetch(site, (await describe(site, {"id": document}, "original"))["url"], **{"User-Agent": "curl/8"})
     by_key, by_address = (await site.trail(document))[1:]
@@ -139,7 +139,7 @@ async def test_every_time_bytes_are_served_the_trail_says_so(site: Site) -> None
 
 @pytest.mark.parametrize("variant", ["sealed", "certificate"])
 async def test_before_the_seal_there_is_only_the_original(site: Site, variant: str) -> None:
-    for document, status in ((await site.created(), "draft"), (await site.sent(), "sent")):
+    for document, status in ((await site.create_draft(), "draft"), (await site.send_document(), "sent")):
         path = f"/documents/{document['id']}/files/{variant}"
         for headers in ({}, PDF):
             answer = await site.ask("GET", path, headers=headers)
@@ -176,7 +176,7 @@ async def test_a_file_name_is_safely_quoted(site: Site, name: str, plain: str) -
 
 
 async def test_asking_for_the_headers_alone_hands_nothing_out(site: Site, completed: Any) -> None:
-    before = await site.happened(completed["id"])
+    before = await site.list_events(completed["id"])
     described = await describe(site, completed, "sealed")
     by_address = await fetch(site, described["url"], "HEAD")
     by_key = await fetch(
@@ -189,4 +189,4 @@ async def test_asking_for_the_headers_alone_hands_nothing_out(site: Site, comple
     for answer in (by_address, by_key):
         assert answer.status == 200
         assert int(answer.headers["content-length"]) == described["size"]
-    assert await site.happened(completed["id"]) == before
+    assert await site.list_events(completed["id"]) == before

@@ -70,7 +70,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for step, each in inner for place in places(each, (*path, step)))]
 
 
-def replaced(body: Any, path: tuple[Any, ...], value: Any) -> Any:
+def replace_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
     if not path:
         return value
     changed = copy.deepcopy(body)
@@ -81,7 +81,7 @@ def replaced(body: Any, path: tuple[Any, ...], value: Any) -> Any:
     return changed
 
 
-def judged(model: Any, body: Any) -> Any:
+def check_body(model: Any, body: Any) -> Any:
     """The checked body; None where it was refused as it should be."""
     try:
         return check(model, strict_json.load(json.dumps(body).encode()))
@@ -97,7 +97,7 @@ def judged(model: Any, body: Any) -> Any:
 @settings(max_examples=600, deadline=None)
 @given(place=st.sampled_from(places(BODY)), value=values)
 def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
-    made = judged(CreateDocument, replaced(BODY, place, value))
+    made = check_body(CreateDocument, replace_value(BODY, place, value))
     if made is not None:
         recipients = tuple(recipient.to_recipient(0, VAULT) for recipient in made.recipients)
         assert all(detail.rule in RULES for detail in find_list_problems(recipients, 50, 500))
@@ -106,7 +106,7 @@ def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], v
 @settings(max_examples=200, deadline=None)
 @given(place=st.sampled_from(places({"url": "u", "events": ["*"]})), value=values)
 def test_no_value_anywhere_in_a_webhook_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
-    judged(CreateWebhook, replaced({"url": "https://a.test", "events": ["*"]}, place, value))
+    check_body(CreateWebhook, replace_value({"url": "https://a.test", "events": ["*"]}, place, value))
 
 
 TEMPLATE: dict[str, Any] = {
@@ -125,7 +125,7 @@ USE = {
 @settings(max_examples=300, deadline=None)
 @given(place=st.sampled_from(places(TEMPLATE)), value=values)
 def test_no_value_anywhere_in_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
-    made = judged(CreateTemplate, replaced(TEMPLATE, place, value))
+    made = check_body(CreateTemplate, replace_value(TEMPLATE, place, value))
     if made is not None:
         roles = tuple(role.to_role(0) for role in made.root.roles)
         assert all(detail.rule in RULES for detail in find_list_problems(roles, 50, 500, "/roles"))
@@ -134,7 +134,7 @@ def test_no_value_anywhere_in_a_template_is_unforeseen(place: tuple[Any, ...], v
 @settings(max_examples=200, deadline=None)
 @given(place=st.sampled_from(places({"fromDocumentId": "doc_1", "title": "t"})), value=values)
 def test_no_value_in_a_template_from_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
-    judged(CreateTemplate, replaced({"fromDocumentId": "doc_1", "title": "t"}, place, value))
+    check_body(CreateTemplate, replace_value({"fromDocumentId": "doc_1", "title": "t"}, place, value))
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,13 +142,13 @@ def test_no_value_in_a_template_from_a_document_is_unforeseen(place: tuple[Any, 
 def test_no_value_anywhere_in_a_change_of_a_template_is_unforeseen(
     place: tuple[Any, ...], value: Any
 ) -> None:
-    judged(ChangeTemplate, replaced(CHANGE, place, value))
+    check_body(ChangeTemplate, replace_value(CHANGE, place, value))
 
 
 @settings(max_examples=200, deadline=None)
 @given(place=st.sampled_from(places(USE)), value=values)
 def test_no_value_anywhere_in_a_use_of_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
-    made = judged(UseTemplate, replaced(USE, place, value))
+    made = check_body(UseTemplate, replace_value(USE, place, value))
     if made is not None:
         for taker in [given.to_taker(VAULT) for given in made.recipients]:
             assert all(isinstance(value, str | bool) for value in taker.values.values())
@@ -156,7 +156,8 @@ def test_no_value_anywhere_in_a_use_of_a_template_is_unforeseen(place: tuple[Any
 
 def test_the_body_that_these_start_from_is_one() -> None:
     assert all(
-        judged(*pair) for pair in ((CreateTemplate, TEMPLATE), (ChangeTemplate, CHANGE), (UseTemplate, USE))
+        check_body(*pair)
+        for pair in ((CreateTemplate, TEMPLATE), (ChangeTemplate, CHANGE), (UseTemplate, USE))
     )
-    made = judged(CreateDocument, BODY)
+    made = check_body(CreateDocument, BODY)
     assert made is not None and len(made.recipients[0].to_recipient(0, VAULT).fields) == 6

@@ -141,12 +141,12 @@ async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -
     for number in range(20):
         await leave(site, "/documents", data, f"leaves-{number}", number)
 
-    async def settled(number: int) -> Answer | None:
+    async def send_again(number: int) -> Answer | None:
         answer = await create(site, f"leaves-{number}")
         return None if answer.code == "idempotency_in_progress" else answer
 
     for number in range(20):
-        assert (await until(partial(settled, number), "answer")).status == 201
+        assert (await until(partial(send_again, number), "answer")).status == 201
     assert await documents(site) == before + 20
 
 
@@ -173,12 +173,12 @@ async def test_two_hundred_clients_that_leave_have_one_effect_each(site: Site) -
     async def one(number: int) -> None:
         await leave(site, "/templates", data, f"gone-{number}", number)
 
-        async def settled() -> Answer | None:
+        async def send_again() -> Answer | None:
             headers = {"Idempotency-Key": f"gone-{number}"}
             answer = await site.ask("POST", "/templates", body, headers=headers)
             return None if answer.code == "idempotency_in_progress" else answer
 
-        assert (await until(settled, "answer")).status == 201
+        assert (await until(send_again, "answer")).status == 201
 
     before = await count(site, "template")
     for start in range(0, 200, 25):  # no more connections at once than one address may have
@@ -208,11 +208,11 @@ async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Si
     assert {a.headers["retry-after"] for a in answers if a.status == 409} == {"1"}
     assert all(int(a.headers["retry-after"]) >= 1 for a in answers if a.status == 429)
 
-    async def settled(number: int) -> Answer | None:
+    async def send_again(number: int) -> Answer | None:
         answer = await create(site, f"storm-{number}", body)
         return answer if "idempotent-replayed" in answer.headers else None
 
-    replays = [await until(partial(settled, number), "answer") for number in keys]
+    replays = [await until(partial(send_again, number), "answer") for number in keys]
     assert {answer.headers["idempotent-replayed"] for answer in replays} == {"true"}
     said = {answer.content for answer in answers if answer.status == 201}
     assert said <= {answer.content for answer in replays} and len({r.content for r in replays}) == 100
@@ -242,7 +242,7 @@ async def test_a_minute_before_its_day_is_over_it_is_replayed_and_a_minute_after
 
 
 async def test_no_link_and_no_secret_of_a_replay_stands_in_the_files_of_the_database(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     headers = {"Idempotency-Key": "hidden"}
     path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}/link"
     url = str((await site.ok("POST", path, headers=headers))["url"])

@@ -18,7 +18,7 @@ async def documents(site: Site) -> list[Any]:
     made = []
     for number in range(7):
         site.clock.advance(milliseconds=1)
-        make = site.sent if number < 2 else site.created
+        make = site.send_document if number < 2 else site.create_draft
         recipient = site.signer(fields=[{"type": "text", "page": 1, "x": 1, "y": 1}])
         made.append(await make(title=f"Offer {number}", recipients=[recipient]))
     return made[::-1]
@@ -118,7 +118,7 @@ async def test_a_parameter_that_does_not_fit_is_named(site: Site, query: str, pa
 # ---------- filters and orders ----------
 
 
-async def found(site: Site, query: str) -> list[str]:
+async def find_ids(site: Site, query: str) -> list[str]:
     return ids(await site.ok("GET", f"/documents?{query}&limit=100"))
 
 
@@ -149,33 +149,33 @@ async def test_q_finds_any_part_of_any_text_of_a_document_in_any_case(site: Site
     other = await site.create(
         title="Lease", fileName="l.pdf", recipients=[site.signer(name="O", email="o@x.de")]
     )
-    listed = await found(site, f"q={quote(q)}")
+    listed = await find_ids(site, f"q={quote(q)}")
     assert wanted in listed and other not in listed
 
 
 async def test_q_follows_what_is_changed_and_deleted(site: Site) -> None:
     document = await site.create(title="Zanzibar")
-    assert await found(site, "q=zanzi") == [document]
+    assert await find_ids(site, "q=zanzi") == [document]
     await site.ok("PATCH", f"/documents/{document}", {"title": "Madagascar", "externalId": "quux"})
-    assert await found(site, "q=zanzi") == [] and await found(site, "q=QUUX") == [document]
-    assert await found(site, "externalId=quux") == [document]
+    assert await find_ids(site, "q=zanzi") == [] and await find_ids(site, "q=QUUX") == [document]
+    assert await find_ids(site, "externalId=quux") == [document]
     recipients = [site.signer(name="Xanthippe", email="x@quux.org")]
     await site.ok("PATCH", f"/documents/{document}", {"recipients": recipients})
-    assert await found(site, "q=xanthi") == [document] == await found(site, "recipientEmail=X@Quux.org")
+    assert await find_ids(site, "q=xanthi") == [document] == await find_ids(site, "recipientEmail=X@Quux.org")
     await site.ok("DELETE", f"/documents/{document}")
     for query in ("q=xanthi", "q=quux", "recipientEmail=X@Quux.org", "externalId=quux"):
-        assert await found(site, query) == []
+        assert await find_ids(site, query) == []
 
 
 async def test_filters_of_one_value_take_it_whole(site: Site) -> None:
     recipients = [site.signer(email="Whole@Example.com"), site.signer(email="other@whole.example")]
     document = await site.create(externalId="Case-1", title="whole@title.com", recipients=recipients)
-    assert await found(site, "recipientEmail=wHOLE@example.COM") == [document]
-    assert await found(site, "recipientEmail=hole@example.com") == []
-    assert await found(site, "recipientEmail=whole@title.com") == []
-    assert await found(site, "externalId=Case-1") == [document]
-    assert await found(site, "externalId=case-1") == [] == await found(site, "externalId=Case")
-    assert await found(site, "externalId=Case-1&recipientEmail=nobody@example.com") == []
+    assert await find_ids(site, "recipientEmail=wHOLE@example.COM") == [document]
+    assert await find_ids(site, "recipientEmail=hole@example.com") == []
+    assert await find_ids(site, "recipientEmail=whole@title.com") == []
+    assert await find_ids(site, "externalId=Case-1") == [document]
+    assert await find_ids(site, "externalId=case-1") == [] == await find_ids(site, "externalId=Case")
+    assert await find_ids(site, "externalId=Case-1&recipientEmail=nobody@example.com") == []
 
 
 async def test_documents_of_a_template_are_found(site: Site) -> None:
@@ -184,30 +184,30 @@ async def test_documents_of_a_template_are_found(site: Site) -> None:
     keys = [role["key"] for role in template["roles"]]
     body = {"recipients": [{"roleKey": key, "name": "Bo", "email": "bo@example.com"} for key in keys]}
     used = await site.ok("POST", f"/templates/{template['id']}/documents", body)
-    assert await found(site, f"templateId={template['id']}") == [used["id"]]
-    assert await found(site, "templateId=tpl_unknown") == []
+    assert await find_ids(site, f"templateId={template['id']}") == [used["id"]]
+    assert await find_ids(site, "templateId=tpl_unknown") == []
 
 
 async def test_spans_begin_with_their_first_moment_and_end_before_their_last(site: Site) -> None:
     site.clock.advance(days=1)
-    first = await site.created()
+    first = await site.create_draft()
     site.clock.advance(milliseconds=1)
-    second = await site.created()
+    second = await site.create_draft()
     at, then = first["createdAt"], second["createdAt"]
-    assert await found(site, f"createdAfter={at}") == [second["id"], first["id"]]
-    assert await found(site, f"createdAfter={then}") == [second["id"]]
-    assert await found(site, f"createdAfter={at}&createdBefore={then}") == [first["id"]]
-    assert await found(site, f"createdAfter={then}&createdBefore={at}") == []
-    assert await found(site, f"createdAfter={at}&completedAfter={at}") == []
+    assert await find_ids(site, f"createdAfter={at}") == [second["id"], first["id"]]
+    assert await find_ids(site, f"createdAfter={then}") == [second["id"]]
+    assert await find_ids(site, f"createdAfter={at}&createdBefore={then}") == [first["id"]]
+    assert await find_ids(site, f"createdAfter={then}&createdBefore={at}") == []
+    assert await find_ids(site, f"createdAfter={at}&completedAfter={at}") == []
     site.clock.advance(milliseconds=1)
     await site.ok("PATCH", f"/documents/{first['id']}", {"title": "Later"})
     changed = (await site.get(first["id"]))["updatedAt"]
-    assert await found(site, f"updatedAfter={at}&updatedBefore={changed}") == [second["id"]]
-    assert await found(site, f"updatedAfter={at}&sort=-updatedAt") == [first["id"], second["id"]]
-    assert await found(site, f"updatedAfter={at}&sort=updatedAt") == [second["id"], first["id"]]
-    assert await found(site, f"createdAfter={at}&sort=createdAt") == [first["id"], second["id"]]
+    assert await find_ids(site, f"updatedAfter={at}&updatedBefore={changed}") == [second["id"]]
+    assert await find_ids(site, f"updatedAfter={at}&sort=-updatedAt") == [first["id"], second["id"]]
+    assert await find_ids(site, f"updatedAfter={at}&sort=updatedAt") == [second["id"], first["id"]]
+    assert await find_ids(site, f"createdAfter={at}&sort=createdAt") == [first["id"], second["id"]]
     offset = quote(at.replace("Z", "+00:00"))
-    assert await found(site, f"createdAfter={offset}") == [second["id"], first["id"]]
+    assert await find_ids(site, f"createdAfter={offset}") == [second["id"], first["id"]]
 
 
 # ---------- cursors ----------
@@ -283,7 +283,7 @@ async def test_a_trail_s_cursor_does_not_fit_a_list(site: Site, documents: list[
 
 
 async def test_a_document_whose_time_is_over_does_not_stand_among_the_sent_ones(site: Site) -> None:
-    document = await site.sent(expiresInDays=1)
+    document = await site.send_document(expiresInDays=1)
     site.clock.advance(days=1)
     assert document["id"] not in ids(await site.ok("GET", "/documents?status=sent&limit=100"))
     assert document["id"] in ids(await site.ok("GET", "/documents?status=expired&limit=100"))

@@ -148,7 +148,7 @@ WITH_ID = [e for e in ENDPOINTS if set(places(e)) - NO_OBJECT]
 BARE = [e for e in ENDPOINTS if e.public]
 
 
-def named(endpoint: Endpoint) -> str:
+def name_endpoint(endpoint: Endpoint) -> str:
     return f"{endpoint.method} {endpoint.path.removeprefix(V1)}"
 
 
@@ -209,14 +209,16 @@ async def people(site: Site) -> People:
     )
 
 
-async def asked(site: Site, endpoint: Endpoint, path: str, key: str | None, body: Any = None) -> Answer:
+async def ask_endpoint(
+    site: Site, endpoint: Endpoint, path: str, key: str | None, body: Any = None
+) -> Answer:
     return await site.ask(endpoint.method, path, body, key=key)
 
 
 # ---------- the cells ----------
 
 
-@pytest.mark.parametrize("endpoint", KEYED, ids=named)
+@pytest.mark.parametrize("endpoint", KEYED, ids=name_endpoint)
 async def test_without_a_key_that_is_good_today_nothing_is_answered(
     site: Site, people: People, endpoint: Endpoint
 ) -> None:
@@ -236,13 +238,13 @@ async def test_without_a_key_that_is_good_today_nothing_is_answered(
     }
     for key, code in cases.items():
         for body in (None, body_of(endpoint)):
-            answer = await asked(site, endpoint, path, key, body)
+            answer = await ask_endpoint(site, endpoint, path, key, body)
             assert (answer.status, answer.code) == (401, code)
             assert answer.headers["www-authenticate"].startswith('Bearer realm="api"')
             assert "ratelimit" not in answer.headers
 
 
-@pytest.mark.parametrize("endpoint", KEYED, ids=named)
+@pytest.mark.parametrize("endpoint", KEYED, ids=name_endpoint)
 async def test_each_scope_opens_what_the_contract_says_and_nothing_else(
     site: Site, people: People, endpoint: Endpoint
 ) -> None:
@@ -266,7 +268,7 @@ async def test_each_scope_opens_what_the_contract_says_and_nothing_else(
             assert str(endpoint.scope) in answer.body["error"]["message"]
 
 
-def seen(answer: Answer) -> tuple[int, Any, dict[str, str]]:
+def compare_answer(answer: Answer) -> tuple[int, Any, dict[str, str]]:
     """All of an answer but what differs from request to request."""
     body = answer.body
     error = {name: value for name, value in body.get("error", body).items() if name != "requestId"}
@@ -274,7 +276,7 @@ def seen(answer: Answer) -> tuple[int, Any, dict[str, str]]:
     return answer.status, error, {n: v for n, v in answer.headers.items() if not changing.fullmatch(n)}
 
 
-@pytest.mark.parametrize("endpoint", WITH_ID, ids=named)
+@pytest.mark.parametrize("endpoint", WITH_ID, ids=name_endpoint)
 async def test_what_belongs_to_somebody_else_is_answered_like_what_nobody_has(
     site: Site, people: People, endpoint: Endpoint
 ) -> None:
@@ -299,7 +301,7 @@ async def test_what_belongs_to_somebody_else_is_answered_like_what_nobody_has(
             for number in range(len(foreign)):
                 path = paths[depth, number]
                 answer = await site.ask(endpoint.method, path, body, key=owner.key, headers=headers)
-                assert seen(answer) == seen(unknown)
+                assert compare_answer(answer) == compare_answer(unknown)
                 assert len(answer.content) == len(unknown.content)
         assert await everything(site) == before
 
@@ -311,7 +313,7 @@ async def everything(site: Site) -> list[int]:
     return [row["n"] for row in rows if row is not None]
 
 
-@pytest.mark.parametrize("endpoint", WITH_ID, ids=named)
+@pytest.mark.parametrize("endpoint", WITH_ID, ids=name_endpoint)
 async def test_the_owner_is_not_turned_away_by_the_same_request(
     site: Site, people: People, endpoint: Endpoint
 ) -> None:
@@ -337,7 +339,7 @@ async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site
     async def template(source: str) -> Answer:
         return await site.ask("POST", "/templates", {"fromDocumentId": source}, key=owner.key)
 
-    assert seen(await template(document)) == seen(await template(nobody))
+    assert compare_answer(await template(document)) == compare_answer(await template(nobody))
     assert (await template(document)).status in (400, 404)
     own = await owner.id("/documents/{id}")
     recipient, unknown = await stranger.id("/documents/{id}/recipients/{rid}"), "rcp_" + "0" * 26
@@ -345,7 +347,7 @@ async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site
     async def remind(who: str) -> Answer:
         return await site.ask("POST", f"/documents/{own}/remind", {"recipientIds": [who]}, key=owner.key)
 
-    assert seen(await remind(recipient)) == seen(await remind(unknown))
+    assert compare_answer(await remind(recipient)) == compare_answer(await remind(unknown))
     assert (await remind(recipient)).places == {("/recipientIds/0", "reference")}
     template_id = await stranger.id("/templates/{id}")
     for query, foreign in (("events?documentId=", document), ("documents?templateId=", template_id)):
@@ -353,7 +355,11 @@ async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site
         found, unknown_s = [
             await site.ask("GET", f"/{query}{asked}", key=owner.key) for asked in (foreign, nobody_s)
         ]
-        assert found.status == 200 and found.body["data"] == [] and seen(found) == seen(unknown_s)
+        assert (
+            found.status == 200
+            and found.body["data"] == []
+            and compare_answer(found) == compare_answer(unknown_s)
+        )
 
 
 # ---------- what is not there ----------

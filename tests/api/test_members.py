@@ -26,13 +26,13 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
         yield site
 
 
-async def invited(site: Site, name: str, role: str = "member") -> Any:
+async def invite_member(site: Site, name: str, role: str = "member") -> Any:
     body = {"email": f"{name.lower()}@example.test", "name": name, "role": role}
     return await site.ok("POST", "/members", body)
 
 
 async def test_a_member_is_invited_changed_and_removed(site: Site) -> None:
-    ada = await invited(site, "Ada", "admin")
+    ada = await invite_member(site, "Ada", "admin")
     assert ada == {
         "id": ada["id"],
         "email": "ada@example.test",
@@ -57,7 +57,7 @@ async def test_a_member_is_invited_changed_and_removed(site: Site) -> None:
 
 
 async def test_an_address_is_a_member_once_however_it_is_written(site: Site) -> None:
-    await invited(site, "Ada")
+    await invite_member(site, "Ada")
     again = {"email": "ADA@Example.test", "name": "Ada", "role": "viewer"}
     assert (await site.ask("POST", "/members", again)).code == "member_exists"
     answers = await gather(
@@ -99,7 +99,7 @@ async def test_members_are_paged_newest_first(site: Site) -> None:
     made = []
     for name in ("Ada", "Bo", "Cy"):
         site.clock.advance(seconds=1)
-        made.append((await invited(site, name))["id"])
+        made.append((await invite_member(site, name))["id"])
     first = await site.ok("GET", "/members?limit=2")
     second = await site.ok("GET", f"/members?limit=2&cursor={first['nextCursor']}")
     assert [m["id"] for m in first["data"] + second["data"]] == made[::-1] and not second["hasMore"]
@@ -127,7 +127,7 @@ async def test_what_does_not_fit_is_refused_at_its_member(site: Site) -> None:
 
 
 async def test_members_are_for_administrators_of_their_own_organisation(site: Site) -> None:
-    ada = await invited(site, "Ada")
+    ada = await invite_member(site, "Ada")
     reader = await site.new_key(Scope.ACCOUNT_READ)
     assert (await site.ask("GET", "/members", key=reader)).code == "insufficient_scope"
     other = (await store_organisation(site.runtime.db, an_organisation())).id

@@ -68,7 +68,7 @@ def examples() -> list[tuple[str, Any]]:
     return [(name, example) for name, schema in schemas.items() for example in schema.get("examples", [])]
 
 
-def shown(content: dict[str, Any]) -> list[Any]:
+def list_media_examples(content: dict[str, Any]) -> list[Any]:
     """The examples of one media type."""
     alone = [content["example"]] if "example" in content else []
     return alone + [example["value"] for example in content.get("examples", {}).values()]
@@ -85,7 +85,7 @@ def bodies() -> list[tuple[tuple[str, ...], Any]]:
                 for steps, holder in holders.items():
                     for media, content in holder.get("content", {}).items():
                         place = (kind, path, method, *steps, "content", media, "schema")
-                        found += [(place, example) for example in shown(content)]
+                        found += [(place, example) for example in list_media_examples(content)]
     return found
 
 
@@ -99,10 +99,12 @@ def test_every_body_that_is_shown_is_what_its_operation_says() -> None:
 def test_every_operation_that_takes_or_gives_a_body_shows_one() -> None:
     for name, operation in OPERATIONS:
         if "requestBody" in operation:
-            assert shown(operation["requestBody"]["content"]["application/json"]), name
+            assert list_media_examples(operation["requestBody"]["content"]["application/json"]), name
         for status, answer in operation["responses"].items():
             content = answer["content"]["application/json"]
-            assert shown(content) or operation["operationId"] == "getDescription", f"{name} {status}"
+            assert list_media_examples(content) or operation["operationId"] == "getDescription", (
+                f"{name} {status}"
+            )
 
 
 def test_the_example_of_an_event_is_of_that_event() -> None:
@@ -186,7 +188,7 @@ def test_every_example_is_what_its_schema_says(name: str, example: Any) -> None:
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_example_of_a_request_works_as_it_stands(site: Site) -> None:
     body = describe()["components"]["schemas"]["CreateDocument"]["examples"][0]
-    document = await site.created(**body)
+    document = await site.create_draft(**body)
     shown = describe()["components"]["schemas"]["DocumentReply"]["examples"][0]
     assert document.keys() == shown.keys()
     assert document["recipients"][0].keys() == shown["recipients"][0].keys()

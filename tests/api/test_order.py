@@ -58,7 +58,7 @@ class Asking:
             await self.site.ask("GET", "/account", key=key)
         return key
 
-    async def narrowed(self, *scopes: Scope) -> str:
+    async def use_up_creations(self, *scopes: Scope) -> str:
         """A key whose one creation of this minute is over."""
         key = await self.key(*scopes)
         assert (await self.create(key)).code == "invalid_request"
@@ -144,7 +144,7 @@ async def route_before_scope(a: Asking) -> tuple[Answer, Answer]:
 
 
 async def scope_before_narrow_rate(a: Asking) -> tuple[Answer, Answer]:
-    key = await a.narrowed()
+    key = await a.use_up_creations()
     alone = await a.create(key)
 
     async def narrow(tx: Transaction) -> None:
@@ -160,7 +160,7 @@ async def scope_before_narrow_rate(a: Asking) -> tuple[Answer, Answer]:
 
 async def narrow_rate_before_media_type(a: Asking) -> tuple[Answer, Answer]:
     alone = await a.create(await a.key(), data=b"x", headers=TEXT)
-    return alone, await a.create(await a.narrowed(), data=b"x", headers=TEXT)
+    return alone, await a.create(await a.use_up_creations(), data=b"x", headers=TEXT)
 
 
 async def media_type_before_size(a: Asking) -> tuple[Answer, Answer]:
@@ -202,7 +202,7 @@ async def object_before_if_match(a: Asking) -> tuple[Answer, Answer]:
 
 async def if_match_before_state(a: Asking) -> tuple[Answer, Answer]:
     site = await a.fresh()
-    path = f"/documents/{(await site.sent())['id']}"
+    path = f"/documents/{(await site.send_document())['id']}"
     alone = await site.ask("DELETE", path)
     return alone, await site.ask("DELETE", path, headers={"If-Match": '"99"'})
 

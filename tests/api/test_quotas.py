@@ -27,7 +27,7 @@ async def test_the_month_s_documents_are_those_sent_and_it_ends_at_midnight_in_u
     site.clock.at = LATE
     assert (await site.ok("GET", "/account"))["limits"]["documentsPerMonth"] == 2
     drafts = [await site.create() for _ in range(4)]
-    document = await site.sent()
+    document = await site.send_document()
     assert (await send(site, drafts[0])).status == 200
     path = f"/documents/{drafts[1]}"
     for answer in (
@@ -62,8 +62,8 @@ async def test_test_mode_is_outside_the_month_s_documents(site: Site) -> None:
     for _ in range(3):
         answer = await site.ask("POST", "/documents", a_request(send=True), key=key)
         assert answer.body["status"] == "sent"
-    await site.sent()
-    await site.sent()
+    await site.send_document()
+    await site.send_document()
     assert (await site.ask("POST", "/documents", a_request(), key=key)).status == 201
     assert (await site.ask("POST", "/documents", a_request())).code == "quota_exceeded"
 
@@ -71,7 +71,7 @@ async def test_test_mode_is_outside_the_month_s_documents(site: Site) -> None:
 async def test_a_deleted_document_was_sent_all_the_same(site: Site) -> None:
     site.clock.at = parse("2027-04-01T00:00:00Z")
     for _ in range(2):
-        document = await site.sent()
+        document = await site.send_document()
         await site.ok("POST", f"/documents/{document['id']}/cancel")
         await site.ok("DELETE", f"/documents/{document['id']}")
     assert (await site.ask("POST", "/documents", a_request())).code == "quota_exceeded"
@@ -84,11 +84,11 @@ async def test_with_the_day_s_mails_used_up_nobody_is_reminded_but_what_goes_on_
     clock = FakeClock(LATE)
     async with running(a_config(tmp_path_factory.mktemp("mails"), emails_per_day=1), clock) as site:
         first, second = site.signer(), site.signer(order=2)
-        document = await site.sent(recipients=[first, second])
+        document = await site.send_document(recipients=[first, second])
         assert (await site.ok("GET", "/account"))["limits"]["documentsPerMonth"] is None
         refused = await site.ask("POST", f"/documents/{document['id']}/remind")
         assert refused.code == "quota_exceeded"
         assert int(refused.headers["retry-after"]) == DAY // SECOND // 2, "until midnight in UTC"
         await (await site.person(first["email"])).sign()
         await (await site.person(second["email"])).sign()  # the next group is invited all the same
-        assert (await site.sealed(document["id"]))["status"] == "completed"
+        assert (await site.wait_until_sealed(document["id"]))["status"] == "completed"

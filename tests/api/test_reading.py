@@ -20,7 +20,7 @@ SIGN = {"type": "signature", "page": 1, "x": 10, "y": 60, "width": 40, "height":
 async def two(site: Site, *, together: bool = False) -> tuple[Any, Person, Person]:
     """A document for two signers, the second after the first or at the same time."""
     people = [site.signer(order=1 if together else n + 1, fields=[NAME, SIGN]) for n in range(2)]
-    document = await site.sent(recipients=people)
+    document = await site.send_document(recipients=people)
     first = await site.person(people[0]["email"])
     if not together:
         await sign(site, document, first)
@@ -92,7 +92,7 @@ async def test_the_text_of_a_page_is_read(site: Site) -> None:
 
 async def test_a_link_that_shows_no_pages_shows_none_of_it(site: Site) -> None:
     people = [site.signer(order=n + 1, fields=[NAME, SIGN]) for n in range(2)]
-    document = await site.sent(recipients=people)
+    document = await site.send_document(recipients=people)
     first = await site.person(people[0]["email"])
     await first.decline("No.")
     for path in ("/pages/1.webp?size=2", "/pages/1/filled-1.webp", "/pages/1.json"):

@@ -20,7 +20,7 @@ async def remind(site: Site, document_id: str, body: Any = None, **given: Any) -
 
 async def test_those_who_were_asked_are_reminded_with_the_message(site: Site) -> None:
     ana, bo = site.signer(), site.signer(order=2)
-    document = await site.sent(recipients=[ana, bo])
+    document = await site.send_document(recipients=[ana, bo])
     first, second = (recipient["id"] for recipient in document["recipients"])
     answer = await remind(site, document["id"], {"message": "We start\non Monday."})
     assert answer.status == 200 and answer.body == {
@@ -46,7 +46,7 @@ async def test_those_who_were_asked_are_reminded_with_the_message(site: Site) ->
 
 
 async def test_within_the_hour_nobody_is_reminded_again(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     assert (await remind(site, document["id"])).status == 200
     site.clock.advance(minutes=20)
     again = await remind(site, document["id"])
@@ -56,7 +56,7 @@ async def test_within_the_hour_nobody_is_reminded_again(site: Site) -> None:
 
 
 async def test_an_automatic_reminder_within_the_hour_after_one_by_hand_is_left_out(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     site.clock.advance(milliseconds=3 * DAY - HOUR // 2)
     assert (await remind(site, document["id"])).status == 200
     for later, sent in ((HOUR // 2, 1), (4 * DAY, 2)):
@@ -66,7 +66,7 @@ async def test_an_automatic_reminder_within_the_hour_after_one_by_hand_is_left_o
 
 
 async def test_only_those_named_are_reminded_and_each_must_be_known(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer(), site.signer()])
+    document = await site.send_document(recipients=[site.signer(), site.signer()])
     first, second = (recipient["id"] for recipient in document["recipients"])
     assert (await remind(site, document["id"], {"recipientIds": [second]})).body["reminded"] == [second]
     unknown = await remind(site, document["id"], {"recipientIds": [first, "rcp_other"]})
@@ -79,7 +79,7 @@ async def test_only_those_named_are_reminded_and_each_must_be_known(site: Site) 
 async def test_only_of_a_sent_document_is_anybody_reminded(site: Site) -> None:
     refused = await remind(site, await site.create())
     assert refused.code == "document_not_sent" and refused.body["error"]["currentStatus"] == "draft"
-    document = await site.sent(recipients=[site.signer()], expiresInDays=1)
+    document = await site.send_document(recipients=[site.signer()], expiresInDays=1)
     site.clock.advance(days=1)
     late = await remind(site, document["id"])
     assert late.code == "document_not_sent" and late.body["error"]["currentStatus"] == "expired"
@@ -87,14 +87,14 @@ async def test_only_of_a_sent_document_is_anybody_reminded(site: Site) -> None:
 
 
 async def test_a_repeated_reminder_under_its_key_is_replayed(site: Site) -> None:
-    document, key = await site.sent(recipients=[site.signer()]), {"Idempotency-Key": "remind-1"}
+    document, key = await site.send_document(recipients=[site.signer()]), {"Idempotency-Key": "remind-1"}
     first = await remind(site, document["id"], headers=key)
     again = await remind(site, document["id"], headers=key)
     assert again.content == first.content and again.headers["idempotent-replayed"] == "true"
 
 
 async def test_each_call_needs_its_scope_and_an_own_document(site: Site) -> None:
-    key, document = await site.new_key(Scope.ACCOUNT_READ), await site.sent()
+    key, document = await site.new_key(Scope.ACCOUNT_READ), await site.send_document()
     rid = document["recipients"][0]["id"]
     calls = [
         ("POST", "/remind"),
@@ -118,7 +118,7 @@ async def link(site: Site, document: Any, n: int = 0, body: Any = None, **given:
 
 async def test_an_issued_link_signs_and_earlier_ones_stay_valid(site: Site) -> None:
     signer = site.signer()
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     mailed = await site.person(signer["email"])
     answer = await link(site, document)
     assert answer.status == 200 and answer.body["recipientId"] == document["recipients"][0]["id"]
@@ -129,12 +129,12 @@ async def test_an_issued_link_signs_and_earlier_ones_stay_valid(site: Site) -> N
     assert entry["type"] == "link.issued" and entry["data"] == {"expiresAt": answer.body["expiresAt"]}
     assert answer.body["url"] not in str(entry)
     await handed.sign()
-    await site.sealed(document["id"])
+    await site.wait_until_sealed(document["id"])
     assert (await link(site, document)).code == "document_not_sent"
 
 
 async def test_an_issued_link_ends_when_asked_and_never_after_the_document(site: Site) -> None:
-    document = await site.sent(recipients=[site.signer()], expiresInDays=2)
+    document = await site.send_document(recipients=[site.signer()], expiresInDays=2)
     short = await link(site, document, body={"ttlHours": 1})
     assert (await link(site, document, body={"ttlHours": 720})).body["expiresAt"] == document["expiresAt"]
     person = Person(site.session, short.body["url"])
@@ -148,16 +148,19 @@ async def test_an_issued_link_ends_when_asked_and_never_after_the_document(site:
 
 async def test_only_whose_turn_it_is_gets_a_link(site: Site) -> None:
     first, second = site.signer(), site.signer(order=2)
-    document = await site.sent(recipients=[first, second])
+    document = await site.send_document(recipients=[first, second])
     assert (await link(site, document, 1)).code == "recipient_not_active"
     await (await site.person(first["email"])).sign()
     assert (await link(site, document, 0)).code == "recipient_already_completed"
     assert (await link(site, document, 1)).status == 200
-    assert (await link(site, await site.created())).code == "document_not_sent"
+    assert (await link(site, await site.create_draft())).code == "document_not_sent"
 
 
 async def test_links_have_a_scope_of_their_own(site: Site) -> None:
-    document, key = await site.sent(recipients=[site.signer()]), await site.new_key(Scope.DOCUMENTS_SEND)
+    document, key = (
+        await site.send_document(recipients=[site.signer()]),
+        await site.new_key(Scope.DOCUMENTS_SEND),
+    )
     assert (await link(site, document, key=key)).code == "insufficient_scope"
     allowed = await site.new_key(Scope.DOCUMENTS_LINKS)
     assert (await link(site, document, key=allowed)).status == 200
@@ -168,7 +171,7 @@ async def test_links_have_a_scope_of_their_own(site: Site) -> None:
 
 async def test_a_duplicate_is_a_draft_that_can_be_sent(site: Site) -> None:
     signer = site.signer(fields=[{"type": "text", "page": 1, "x": 10, "y": 10, "value": "ours"}])
-    document = await site.sent(recipients=[signer], title="First", externalId="o-1", message="Dear")
+    document = await site.send_document(recipients=[signer], title="First", externalId="o-1", message="Dear")
     path = f"/documents/{document['id']}/duplicate"
     answer = await site.ask("POST", path, {"title": "Second"})
     assert answer.status == 201 and answer.body["status"] == "draft"
@@ -178,7 +181,7 @@ async def test_a_duplicate_is_a_draft_that_can_be_sent(site: Site) -> None:
     assert copy["fileSha256"] == document["fileSha256"] and copy["recipients"][0]["email"] == signer["email"]
     assert copy["recipients"][0]["id"] != document["recipients"][0]["id"]
     assert copy["recipients"][0]["fields"][0]["value"] == "ours"
-    assert await site.happened(copy["id"]) == ["document.created"]
+    assert await site.list_events(copy["id"]) == ["document.created"]
     await site.ok("POST", f"/documents/{document['id']}/cancel")
     await site.ok("DELETE", f"/documents/{document['id']}")
     assert (await site.ask("POST", f"/documents/{copy['id']}/send")).status == 200

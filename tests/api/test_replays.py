@@ -18,7 +18,7 @@ from esign.store.people import api_keys
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import ONE_PAGE, Site, a_request
-from tests.api.test_matrix import body_of, named, needs_test_key
+from tests.api.test_matrix import body_of, name_endpoint, needs_test_key
 from tests.journeys.api import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,12 +36,12 @@ def limits() -> dict[str, int]:
 # ---------- which take one ----------
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=named)
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=name_endpoint)
 async def test_what_changes_something_takes_a_key(endpoint: Endpoint) -> None:
-    assert endpoint.idempotent == (endpoint.method != "GET" and named(endpoint) not in PURE)
+    assert endpoint.idempotent == (endpoint.method != "GET" and name_endpoint(endpoint) not in PURE)
 
 
-@pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if not e.public], ids=named)
+@pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if not e.public], ids=name_endpoint)
 async def test_a_malformed_key_is_refused_where_one_is_taken_and_ignored_elsewhere(
     site: Site, endpoint: Endpoint
 ) -> None:
@@ -62,7 +62,7 @@ async def draft(site: Site) -> str:
 
 
 async def out(site: Site) -> str:
-    return f"/documents/{(await site.sent())['id']}"
+    return f"/documents/{(await site.send_document())['id']}"
 
 
 async def recipient(site: Site, of: Callable[[Site], Awaitable[str]]) -> str:
@@ -111,7 +111,7 @@ async def member(site: Site, role: str = "member") -> str:
 async def failing_seal(site: Site) -> Request:
     """A document whose file is away when it is to be sealed."""
     signer = site.signer()
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     person = await site.person(signer["email"])
     await person.view()
     [row] = await site.runtime.db.all("SELECT file FROM document WHERE id = :id", id=document["id"])
@@ -123,11 +123,11 @@ async def failing_seal(site: Site) -> Request:
     await site.runtime.db.write(lose)
     assert (await person.complete()).status == 200
 
-    async def failed() -> str | None:
+    async def find_failure() -> str | None:
         error: str | None = (await site.get(document["id"]))["sealError"]
         return error
 
-    await until(failed, "failure")
+    await until(find_failure, "failure")
     return f"/documents/{document['id']}/retry-seal", {}
 
 
@@ -140,17 +140,17 @@ def at(
 ) -> Callable[[Site], Awaitable[Request]]:
     """A request to a path that is known, or made when it is needed."""
 
-    async def made(site: Site) -> Request:
+    async def make_request(site: Site) -> Request:
         where = path if isinstance(path, str) else await path(site)
         return where + more, body
 
-    return made
+    return make_request
 
 
 async def coded_out(site: Site) -> str:
     """A document that is out, its recipient asked for a code that was tried too often."""
     signer = site.signer(authentication="access_code", accessCode="Blue-4711")
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     person = await site.person(signer["email"])
     for _ in range(5):
         await person.enter("wrong")
@@ -196,17 +196,17 @@ MAKERS: dict[str, Callable[[Site], Awaitable[Request]]] = {
 LAST_WORD = {"DELETE /api-keys/current"}  # nobody can ask with that key again
 
 
-@pytest.mark.parametrize("endpoint", TAKING, ids=named)
+@pytest.mark.parametrize("endpoint", TAKING, ids=name_endpoint)
 async def test_the_same_request_again_is_answered_with_the_same_bytes_and_does_nothing(
     site: Site, endpoint: Endpoint
 ) -> None:
-    assert named(endpoint) in MAKERS, "MAKERS needs a line for this endpoint"
+    assert name_endpoint(endpoint) in MAKERS, "MAKERS needs a line for this endpoint"
     key = site.key = await site.new_key(mode=Mode.TEST if needs_test_key(endpoint) else Mode.LIVE)
-    path, body = await MAKERS[named(endpoint)](site)
+    path, body = await MAKERS[name_endpoint(endpoint)](site)
     headers = {"Idempotency-Key": "once"}
     first = await site.ask(endpoint.method, path, body, headers=headers, key=key)
     assert first.status == endpoint.success and "idempotent-replayed" not in first.headers, first
-    if named(endpoint) in LAST_WORD:
+    if name_endpoint(endpoint) in LAST_WORD:
         assert (await site.ask(endpoint.method, path, headers=headers, key=key)).code == "api_key_revoked"
         return
     before = await effects(site)

@@ -39,7 +39,7 @@ async def approve(person: Person) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_document_takes_every_role_and_shows_it(site: Site, role: str) -> None:
-    document = await site.created(recipients=[site.signer(role=role, order=3)])
+    document = await site.create_draft(recipients=[site.signer(role=role, order=3)])
     assert [(r["role"], r["order"], r["status"]) for r in document["recipients"]] == [(role, 3, "created")]
 
 
@@ -57,7 +57,7 @@ async def test_only_signers_and_approvers_hold_fields(site: Site, role: str) -> 
     answer = await site.ask("POST", f"{path}/recipients", holder)
     assert answer.status == 201 if acting else answer.places == {("/fields", "reference")}
 
-    draft = await site.created(recipients=[site.signer(fields=[FIELD])])
+    draft = await site.create_draft(recipients=[site.signer(fields=[FIELD])])
     one = f"/documents/{draft['id']}/recipients/{draft['recipients'][0]['id']}"
     answer = await site.ask("PATCH", one, {"role": role})
     assert answer.status == 200 if acting else answer.places == {("/fields", "reference")}
@@ -101,7 +101,7 @@ async def test_a_document_needs_a_signer_to_be_sent(site: Site, role: str) -> No
 
 
 async def test_viewers_are_asked_with_their_group_and_copies_are_not_sent_before_the_end(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site, signer=2, viewer=2, cc=1))
+    document = await site.send_document(recipients=everybody(site, signer=2, viewer=2, cc=1))
     assert {r["role"]: r["status"] for r in document["recipients"]} == {
         "signer": "created", "approver": "sent", "viewer": "created", "cc": "created"
     }  # fmt: skip
@@ -113,11 +113,11 @@ async def test_viewers_are_asked_with_their_group_and_copies_are_not_sent_before
 
 
 async def test_viewers_after_the_last_who_acts_get_the_sealed_copy_only(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site, viewer=2))
+    document = await site.send_document(recipients=everybody(site, viewer=2))
     approver, signer, viewer = (of(document, role) for role in ("approver", "signer", "viewer"))
     await approve(await site.person(approver["email"]))
     await (await site.person(signer["email"])).sign()
-    done = await site.sealed(document["id"])
+    done = await site.wait_until_sealed(document["id"])
     assert await mails_to(site, viewer["email"]) in ([], ["Signed by everyone: agreement"])
     for role in ("viewer", "cc"):
         last = of(done, role)
@@ -134,7 +134,7 @@ async def test_viewers_after_the_last_who_acts_get_the_sealed_copy_only(site: Si
 
 
 async def test_a_viewer_reads_and_that_is_all(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     viewer = await site.person(of(document, "viewer")["email"])
     assert await viewer.state() == "open"
     assert (await viewer.view()).status == 200
@@ -156,27 +156,27 @@ async def test_an_approver_needs_no_signature_and_no_field(site: Site) -> None:
     ]
     approver = site.signer(role="approver", fields=[*kinds, FIELD | {"required": True, "key": "note"}])
     signer = site.signer()
-    document = await site.sent(recipients=[approver, signer])
+    document = await site.send_document(recipients=[approver, signer])
     await approve(await site.person(approver["email"]))
     done = of(await site.get(document["id"]), "approver")
     assert done["status"] == "completed" and {field["value"] for field in done["fields"]} == {None, False}
     await (await site.person(signer["email"])).sign()
-    assert (await site.sealed(document["id"]))["status"] == "completed"
+    assert (await site.wait_until_sealed(document["id"]))["status"] == "completed"
 
 
 async def test_an_approver_may_refuse_and_that_ends_it_for_everybody(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     approver = of(document, "approver")
     assert (await (await site.person(approver["email"])).decline("Too dear.")).status == 200
     closed = await site.get(document["id"])
     assert (closed["status"], closed["closeReason"]) == ("declined", "Too dear.")
     assert of(closed, "approver")["status"] == "declined"
 
-    async def told() -> bool | None:
+    async def is_told() -> bool | None:
         viewer = await mails_to(site, of(document, "viewer")["email"])
         return any(subject.startswith("Declined") for subject in viewer) or None
 
-    await until(told, "mail to the viewer")
+    await until(is_told, "mail to the viewer")
     assert await mails_to(site, of(document, "cc")["email"]) == []
 
 
@@ -185,7 +185,7 @@ async def test_an_approver_may_refuse_and_that_ends_it_for_everybody(site: Site)
     [("signer", "200"), ("approver", "200"), ("viewer", "200"), ("cc", "recipient_not_active")],
 )
 async def test_links_are_issued_for_every_role_that_has_one(site: Site, role: str, code: str) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     recipient = of(document, role)
     answer = await site.ask("POST", f"/documents/{document['id']}/recipients/{recipient['id']}/link", {})
     assert answer.code == code
@@ -197,7 +197,7 @@ async def test_links_are_issued_for_every_role_that_has_one(site: Site, role: st
 
 
 async def test_a_viewer_keeps_getting_links_while_the_document_is_out(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     viewer = of(document, "viewer")
     await (await site.person(viewer["email"])).view()
     path = f"/documents/{document['id']}/recipients/{viewer['id']}/link"
@@ -207,7 +207,7 @@ async def test_a_viewer_keeps_getting_links_while_the_document_is_out(site: Site
 
 
 async def test_only_those_who_act_are_reminded(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     path = f"/documents/{document['id']}/remind"
     done = await site.ok("POST", path, {})
     assert set(done["reminded"]) == {of(document, role)["id"] for role in ("signer", "approver")}
@@ -219,7 +219,7 @@ async def test_only_those_who_act_are_reminded(site: Site) -> None:
 
 
 async def test_automatic_reminders_pass_viewers_and_copies_by(site: Site) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     rows = await site.runtime.db.all(
         "SELECT role, next_reminder_at FROM recipient WHERE document_id = :id", id=document["id"]
     )
@@ -233,7 +233,7 @@ async def test_automatic_reminders_pass_viewers_and_copies_by(site: Site) -> Non
 async def test_each_role_is_corrected_while_it_is_out_and_who_was_asked_is_asked_anew(
     site: Site, role: str
 ) -> None:
-    document = await site.sent(recipients=everybody(site))
+    document = await site.send_document(recipients=everybody(site))
     recipient, new = of(document, role), site.signer()["email"]
     path = f"/documents/{document['id']}/recipients/{recipient['id']}"
     corrected = await site.ok("PATCH", path, {"email": new})

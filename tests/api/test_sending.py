@@ -23,7 +23,7 @@ async def test_sending_answers_the_document_as_it_is_then(site: Site) -> None:
     later, first = document["recipients"]
     assert (later["status"], later["sentAt"], later["delivery"]["status"]) == ("created", None, "none")
     assert (first["status"], first["sentAt"], first["delivery"]["status"]) == ("sent", now, "queued")
-    assert await site.happened(document_id) == ["document.created", "document.sent", "recipient.sent"]
+    assert await site.list_events(document_id) == ["document.created", "document.sent", "recipient.sent"]
 
 
 @pytest.mark.parametrize("body", [None, b"", b"{}", b" {} "])
@@ -40,7 +40,7 @@ async def test_sending_knows_no_member(site: Site) -> None:
 
 
 async def test_sending_twice_is_refused_with_the_present_state(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     answer = await send(site, document["id"])
     assert answer.code == "document_not_draft" and answer.body["error"]["currentStatus"] == "sent"
 
@@ -52,7 +52,7 @@ async def test_sending_again_with_the_same_idempotency_key_replays_the_first_ans
     again = await send(site, document_id, headers=key)
     assert again.status == 200 and again.content == first.content
     assert again.headers["idempotent-replayed"] == "true" and again.headers["etag"] == first.headers["etag"]
-    assert (await site.happened(document_id)).count("document.sent") == 1
+    assert (await site.list_events(document_id)).count("document.sent") == 1
 
 
 async def test_a_document_without_a_signer_is_not_ready(site: Site) -> None:
@@ -94,17 +94,17 @@ async def test_a_malformed_if_match_is_refused(site: Site, revision: str) -> Non
 
 
 async def test_if_match_speaks_before_the_state(site: Site) -> None:
-    document = await site.sent()
+    document = await site.send_document()
     answer = await send(site, document["id"], headers={"If-Match": '"99"'})
     assert answer.code == "revision_mismatch" and answer.body["error"]["currentStatus"] == "sent"
 
 
 async def test_every_other_state_refuses_to_be_sent(site: Site) -> None:
     signer = site.signer()
-    completed = await site.completed()
-    declined = await site.sent(recipients=[signer])
+    completed = await site.complete_document()
+    declined = await site.send_document(recipients=[signer])
     assert (await (await site.person(signer["email"])).decline("no")).status == 200
-    expired = await site.sent(expiresInDays=1)
+    expired = await site.send_document(expiresInDays=1)
     site.clock.advance(days=1)
     for document, status in ((completed, "completed"), (declined, "declined"), (expired, "expired")):
         answer = await send(site, document["id"])
@@ -115,7 +115,7 @@ async def test_simultaneous_sends_have_one_winner(site: Site) -> None:
     document_id = await site.create(recipients=[site.signer()])
     answers = await asyncio.gather(*(send(site, document_id) for _ in range(10)))
     assert sorted(answer.code for answer in answers) == ["200"] + ["document_not_draft"] * 9
-    assert (await site.happened(document_id)).count("recipient.sent") == 1
+    assert (await site.list_events(document_id)).count("recipient.sent") == 1
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ async def test_the_day_s_mails_are_a_quota_that_create_and_send_respect(
 ) -> None:
     async with running(a_config(tmp_path_factory.mktemp("quota"), emails_per_day=2)) as site:
         drafts = [await site.create() for _ in range(2)]
-        await site.sent(recipients=[site.signer(), site.signer()])
+        await site.send_document(recipients=[site.signer(), site.signer()])
         for answer in (await send(site, drafts[0]), await site.ask("POST", "/documents", a_request())):
             assert answer.code == "quota_exceeded"
             assert answer.headers["retry-after"] == "86400"

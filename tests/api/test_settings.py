@@ -104,12 +104,12 @@ async def test_what_does_not_fit_is_refused_at_its_member_and_changes_nothing(si
 
 
 async def test_new_documents_take_the_defaults_of_the_organisation(site: Site) -> None:
-    before = await site.created()
+    before = await site.create_draft()
     reminders = {"enabled": True, "firstAfterDays": 2, "everyDays": 7, "max": 9}
     await site.ok("PATCH", "/settings", {"defaultExpiresInDays": 7, "defaultReminders": reminders})
-    after = await site.created()
+    after = await site.create_draft()
     assert (after["expiresInDays"], after["reminders"]) == (7, reminders)
-    own = await site.created(expiresInDays=3, reminders={"max": 1})
+    own = await site.create_draft(expiresInDays=3, reminders={"max": 1})
     assert (own["expiresInDays"], own["reminders"]) == (3, {**reminders, "max": 1})
     assert (await site.get(before["id"]))["expiresInDays"] == 30
 
@@ -118,7 +118,7 @@ async def test_letters_and_pages_show_the_organisation_as_it_is_now(site: Site) 
     changes = {"organisationName": "Südlicht", "replyTo": "new@south.example", "brandColour": "#00aa11"}
     await site.ok("PATCH", "/settings", changes)
     signer = site.signer()
-    await site.sent(recipients=[signer])
+    await site.send_document(recipients=[signer])
     person = await site.person(signer["email"])
 
     async def letter() -> Any:

@@ -34,10 +34,10 @@ def a_field(type: str = "text", **members: Any) -> dict[str, Any]:
     return {"type": type, "page": 1, "x": 10, "y": 10, **members}
 
 
-async def sent(site: Site, *fields: Any, **changes: Any) -> tuple[Any, Person]:
+async def send_for_signing(site: Site, *fields: Any, **changes: Any) -> tuple[Any, Person]:
     """A document for one signer with these fields, and that signer at their link."""
     signer = site.signer(fields=list(fields))
-    document = await site.sent(recipients=[signer], **changes)
+    document = await site.send_document(recipients=[signer], **changes)
     return document, await site.person(signer["email"])
 
 
@@ -62,17 +62,17 @@ async def state(site: Site, document: Any) -> Any:
         len(await site.runtime.db.all(f"SELECT 1 FROM {table} WHERE document_id = :id", id=document["id"]))
         for table in ("event", "outbox", "document_blob", "link")
     ]
-    return current, await site.happened(document["id"]), counts
+    return current, await site.list_events(document["id"]), counts
 
 
-async def delivered(site: Site, document: Any) -> None:
+async def wait_until_invited(site: Site, document: Any) -> None:
     """Wait until the invitations have been noted as sent, so that nothing moves any more."""
 
-    async def noted() -> bool | None:
+    async def is_noted() -> bool | None:
         people = (await site.get(document["id"]))["recipients"]
         return all(person["delivery"]["status"] in ("accepted", "none") for person in people) or None
 
-    await until(noted, "mail")
+    await until(is_noted, "mail")
 
 
 # ---------- A15: looking changes nothing ----------
@@ -87,8 +87,8 @@ SCANNERS = [
 
 
 async def test_a_hundred_looks_at_a_link_change_nothing(site: Site) -> None:
-    document, person = await sent(site, a_field("signature"))
-    await delivered(site, document)
+    document, person = await send_for_signing(site, a_field("signature"))
+    await wait_until_invited(site, document)
     before, path = await state(site, document), person.link.removeprefix(site.base)
     seen = await gather(
         *(
@@ -107,19 +107,19 @@ async def test_a_hundred_looks_at_a_link_change_nothing(site: Site) -> None:
 
 
 async def test_only_the_script_s_call_counts_as_a_view_and_only_once(site: Site) -> None:
-    document, person = await sent(site)
+    document, person = await send_for_signing(site)
     await person.open()
     assert (await site.get(document["id"]))["recipients"][0]["viewedAt"] is None
     for _ in range(3):
         assert (await post(site, person, "view", {})).body == {"state": "open"}
     viewed = (await site.get(document["id"]))["recipients"][0]
     assert viewed["status"] == "viewed" and viewed["viewedAt"] is not None
-    assert (await site.happened(document["id"])).count("recipient.viewed") == 1
+    assert (await site.list_events(document["id"])).count("recipient.viewed") == 1
 
 
 async def test_acting_needs_a_post_of_json_from_the_page_itself(site: Site) -> None:
-    document, person = await sent(site)
-    await delivered(site, document)
+    document, person = await send_for_signing(site)
+    await wait_until_invited(site, document)
     before, path = await state(site, document), person.link.removeprefix(site.base)
     media = "Content-Type: application/json"
     for act in ("view", "complete", "decline"):
@@ -153,14 +153,14 @@ async def test_every_kind_of_field_is_filled_in_and_shown(site: Site) -> None:
         a_field("radio", options=["red", "green"]),
         a_field("dropdown", options=["one", "two"], required=False),
     ]
-    document, person = await sent(site, *fields)
+    document, person = await send_for_signing(site, *fields)
     ids = [field["id"] for field in document["recipients"][0]["fields"]]
     given = [
         drawing(), a_signature("AL"), None, "2026-12-24", None, None, None, None, "12,50", True, "green", "two"
     ]  # fmt: skip
     await person.sign({id: value for id, value in zip(ids, given, strict=True) if value is not None})
     signer = document["recipients"][0]
-    shown = (await site.sealed(document["id"]))["recipients"][0]
+    shown = (await site.wait_until_sealed(document["id"]))["recipients"][0]
     assert [field["value"] for field in shown["fields"]] == [
         {"kind": "drawn"},
         {"kind": "typed"},
@@ -187,7 +187,7 @@ WAYS = ("drawn", "typed", "uploaded")
 async def test_only_the_ways_of_signing_that_are_allowed_end_in_the_sealed_file(
     site: Site, allowed: list[str]
 ) -> None:
-    document, person = await sent(site, a_field("signature", allowed=allowed))
+    document, person = await send_for_signing(site, a_field("signature", allowed=allowed))
     [field] = document["recipients"][0]["fields"]
     assert field["allowed"] == allowed
     assert f'data-allowed="{" ".join(allowed)}"' in (await person.open()).content.decode()
@@ -196,13 +196,13 @@ async def test_only_the_ways_of_signing_that_are_allowed_end_in_the_sealed_file(
         refused = await complete(site, person, {field["id"]: given[way]})
         assert refused.places == {(f"/answers/{field['id']}", "enum")}
     await person.sign({field["id"]: given[allowed[-1]]})
-    [shown] = (await site.sealed(document["id"]))["recipients"][0]["fields"]
+    [shown] = (await site.wait_until_sealed(document["id"]))["recipients"][0]["fields"]
     assert shown["value"] == {"kind": allowed[-1]}
 
 
 async def test_a_typed_name_is_shown_as_it_will_be_sealed_and_that_changes_nothing(site: Site) -> None:
-    document, person = await sent(site)
-    await delivered(site, document)
+    document, person = await send_for_signing(site)
+    await wait_until_invited(site, document)
     before = await state(site, document)
     arabic = await post(site, person, "letters", {"text": " محمد علي ", "hand": None})
     assert arabic.body["picture"].startswith("data:image/svg+xml;base64,")
@@ -227,7 +227,7 @@ async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Si
         async def letters(self, *given: object, **more: object) -> None:
             raise WorkerFailed("it took longer than 20 seconds")
 
-    _, person = await sent(site)
+    _, person = await send_for_signing(site)
     runtime = replace(site.runtime, pdf=cast(Workers, Failing()))
     with pytest.raises(Problem, match="unavailable"):
         await typed_signature.draw_letters(runtime, Visitor(person.link.rpartition("/")[2]), "Ada", "a")
@@ -299,8 +299,8 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def asked(site: Site) -> tuple[Any, Person, dict[str, str]]:
     """A document with those fields, its signer, and the id of each field."""
-    document, person = await sent(site, *FIELDS.values(), expiresInDays=365)
-    await delivered(site, document)
+    document, person = await send_for_signing(site, *FIELDS.values(), expiresInDays=365)
+    await wait_until_invited(site, document)
     ids = dict(zip(FIELDS, (f["id"] for f in document["recipients"][0]["fields"]), strict=True))
     return document, person, ids
 
@@ -319,13 +319,13 @@ async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_stored(
 
 
 async def test_the_answers_that_those_were_changed_from_fit(site: Site) -> None:
-    document, person = await sent(site, *FIELDS.values())
+    document, person = await send_for_signing(site, *FIELDS.values())
     ids = dict(zip(FIELDS, (f["id"] for f in document["recipients"][0]["fields"]), strict=True))
     await person.sign({ids[name]: value for name, value in FITTING.items()})
 
 
 async def test_all_problems_are_told_at_once_and_at_most_a_hundred(site: Site) -> None:
-    document, person = await sent(site, a_field(), a_field("radio", options=["a", "b"]))
+    document, person = await send_for_signing(site, a_field(), a_field("radio", options=["a", "b"]))
     text, radio = (field["id"] for field in document["recipients"][0]["fields"])
     refused = await complete(site, person, {radio: "c", "other": 1})
     assert refused.places == {
@@ -340,10 +340,10 @@ async def test_all_problems_are_told_at_once_and_at_most_a_hundred(site: Site) -
 
 async def test_another_s_field_is_as_foreign_as_an_unknown_one(site: Site) -> None:
     one, other = site.signer(fields=[a_field(required=False)]), site.signer(fields=[a_field(required=False)])
-    document = await site.sent(recipients=[one, other])
+    document = await site.send_document(recipients=[one, other])
     foreign = document["recipients"][1]["fields"][0]["id"]
     person = await site.person(one["email"])
-    await delivered(site, document)
+    await wait_until_invited(site, document)
     before = await state(site, document)
     refused = await complete(site, person, {foreign: "mine", "signature": a_signature()})
     assert refused.places == {(f"/answers/{foreign}", "reference")}
@@ -354,7 +354,7 @@ async def test_another_s_field_is_as_foreign_as_an_unknown_one(site: Site) -> No
 async def test_the_trail_holds_the_hash_of_the_words_in_the_language_they_were_read_in(
     site: Site, query: str, tag: str
 ) -> None:
-    document = await site.sent(recipients=[signer := site.signer(locale="de")], locale="fr")
+    document = await site.send_document(recipients=[signer := site.signer(locale="de")], locale="fr")
     person = await site.person(signer["email"])
     stated = {"answers": {"signature": a_signature()}, "consent": consent.hash_wording(tag)}
     async with site.session.get(person.link + query) as page:
@@ -365,8 +365,8 @@ async def test_the_trail_holds_the_hash_of_the_words_in_the_language_they_were_r
 
 
 async def test_consent_is_to_the_words_that_were_shown(site: Site) -> None:
-    document, person = await sent(site)
-    await delivered(site, document)
+    document, person = await send_for_signing(site)
+    await wait_until_invited(site, document)
     before = await state(site, document)
     answers = {"signature": a_signature()}
     for body, rule in (
@@ -395,8 +395,8 @@ NO_PICTURE = {
 
 @pytest.mark.parametrize("picture", NO_PICTURE.values(), ids=NO_PICTURE)
 async def test_a_picture_is_a_small_picture_or_refused(site: Site, picture: str) -> None:
-    document, person = await sent(site)
-    await delivered(site, document)
+    document, person = await send_for_signing(site)
+    await wait_until_invited(site, document)
     before = await state(site, document)
     refused = await complete(site, person, {"signature": {"kind": "uploaded", "picture": picture}})
     assert refused.status == 400 and refused.places == {("/answers/signature", "format")}, refused
@@ -412,9 +412,9 @@ async def test_what_a_camera_hid_in_a_picture_is_not_kept(site: Site) -> None:
     drawn.save(picture, "JPEG", exif=details)
     assert b"taken at home" in picture.getvalue()
     url = f"data:image/jpeg;base64,{base64.b64encode(picture.getvalue()).decode()}"
-    document, person = await sent(site)
+    document, person = await send_for_signing(site)
     await person.sign({"signature": {"kind": "uploaded", "picture": url}})
-    await site.sealed(document["id"])
+    await site.wait_until_sealed(document["id"])
     chunks = await site.runtime.db.all("SELECT content FROM blob_chunk")
     assert chunks and not any(b"taken at home" in row["content"] for row in chunks)
 
@@ -437,7 +437,7 @@ class Correcting:
 
 
 async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -> None:
-    document, person = await sent(site)
+    document, person = await send_for_signing(site)
     runtime = replace(site.runtime, pdf=cast(Workers, Correcting(site, document)))
     drawn = io.BytesIO()
     Image.new("RGB", (60, 20), "black").save(drawn, "PNG")
@@ -452,32 +452,32 @@ async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -
 
 async def test_whoever_has_finished_cannot_finish_again(site: Site) -> None:
     one, other = site.signer(), site.signer()
-    document = await site.sent(recipients=[one, other])
+    document = await site.send_document(recipients=[one, other])
     person = await site.person(one["email"])
     await person.sign()
-    before = (await site.happened(document["id"])).count("recipient.completed")
+    before = (await site.list_events(document["id"])).count("recipient.completed")
     again = await complete(site, person)
     body = {"answers": {"signature": a_signature()}, "consent": "0" * 64}
     assert again.code == (await post(site, person, "complete", body)).code == "recipient_already_completed"
     assert (await post(site, person, "decline", {})).code == "recipient_already_completed"
-    assert (await site.happened(document["id"])).count("recipient.completed") == before
+    assert (await site.list_events(document["id"])).count("recipient.completed") == before
     assert await person.state() == "waiting"
 
 
 async def test_twenty_simultaneous_completions_have_one_winner(site: Site) -> None:
-    document, person = await sent(site)
+    document, person = await send_for_signing(site)
     answers = await gather(*(complete(site, person) for _ in range(20)))
     assert sorted(answer.status for answer in answers) == [200] + [409] * 19
-    await site.sealed(document["id"])
-    happened = await site.happened(document["id"])
+    await site.wait_until_sealed(document["id"])
+    happened = await site.list_events(document["id"])
     assert happened.count("recipient.completed") == happened.count("document.completed") == 1
 
 
 async def test_nobody_acts_out_of_turn(site: Site) -> None:
     first, second = site.signer(order=1), site.signer(order=2)
-    document = await site.sent(recipients=[first, second])
+    document = await site.send_document(recipients=[first, second])
     early = await handed_out(site, document, 1)
-    await delivered(site, document)
+    await wait_until_invited(site, document)
     before = await state(site, document)
     assert await early.state() == "waiting"
     body = {"answers": {"signature": a_signature()}, "consent": "0" * 64}
@@ -488,7 +488,7 @@ async def test_nobody_acts_out_of_turn(site: Site) -> None:
     assert await state(site, document) == before
     await (await site.person(first["email"])).sign()
     await early.sign()
-    assert (await site.sealed(document["id"]))["status"] == "completed"
+    assert (await site.wait_until_sealed(document["id"]))["status"] == "completed"
 
 
 async def handed_out(site: Site, document: Any, number: int) -> Person:
@@ -505,7 +505,7 @@ async def handed_out(site: Site, document: Any, number: int) -> Person:
 
 async def test_a_refusal_ends_the_document_for_everybody(site: Site) -> None:
     one, other = site.signer(), site.signer()
-    document = await site.sent(recipients=[one, other])
+    document = await site.send_document(recipients=[one, other])
     refusing, waiting = await site.person(one["email"]), await site.person(other["email"])
     refused = await post(site, refusing, "decline", {"reason": " too dear\nand late "})
     assert refused.status == 200 and refused.body == {"state": "declined"}
@@ -525,7 +525,7 @@ async def test_a_refusal_ends_the_document_for_everybody(site: Site) -> None:
     "reason, rule", [("r" * 1_001, "length"), (5, "format"), ("a\u0000b", "format"), (["a"], "format")]
 )
 async def test_a_reason_is_text_of_a_thousand_characters(site: Site, reason: Any, rule: str) -> None:
-    document, person = await sent(site)
+    document, person = await send_for_signing(site)
     assert (await post(site, person, "decline", {"reason": reason})).places == {("/reason", rule)}
     assert (await site.get(document["id"]))["status"] == "sent"
     assert (await post(site, person, "decline", {"reason": "r" * 1_000})).status == 200
@@ -547,7 +547,7 @@ async def test_a_link_that_is_none_says_nothing_about_anything(site: Site, token
 
 
 async def test_a_token_is_stored_nowhere_readable(site: Site) -> None:
-    _, person = await sent(site)
+    _, person = await send_for_signing(site)
     token = person.link.rpartition("/")[2].encode()
     assert len(token) == 43
     for file in site.runtime.config.storage.data_dir.iterdir():
@@ -559,21 +559,21 @@ async def test_a_token_is_stored_nowhere_readable(site: Site) -> None:
 
 async def test_the_state_stands_on_the_body_of_the_page(site: Site) -> None:
     one, other = site.signer(order=1), site.signer(order=1)
-    document = await site.sent(recipients=[one, other])
+    document = await site.send_document(recipients=[one, other])
     first, second = await site.person(one["email"]), await site.person(other["email"])
     assert await first.state() == "open"
     await first.sign()
     assert await first.state() == "waiting"
     await second.sign()
-    await site.sealed(document["id"])
+    await site.wait_until_sealed(document["id"])
     assert await first.state() == await second.state() == "completed"
     seen = await ask(site.port, "GET", first.link.removeprefix(site.base) + "/sealed.pdf")
     assert seen.status == 200 and seen.body == await site.bytes_of(document["id"], "sealed")
-    assert (await site.happened(document["id"])).count("document.downloaded") == 2
+    assert (await site.list_events(document["id"])).count("document.downloaded") == 2
 
 
 async def test_a_document_past_its_time_says_so_and_takes_nothing(site: Site) -> None:
-    document, person = await sent(site, expiresInDays=1)
+    document, person = await send_for_signing(site, expiresInDays=1)
     site.clock.advance(days=1)
     assert (await complete(site, person)).code == "document_not_sent"
     assert await person.state() == "expired"
@@ -582,10 +582,10 @@ async def test_a_document_past_its_time_says_so_and_takes_nothing(site: Site) ->
 
 async def test_a_month_after_its_end_a_link_is_forgotten(site: Site) -> None:
     signer = site.signer()
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     person = await site.person(signer["email"])
     await person.sign()
-    await site.sealed(document["id"])
+    await site.wait_until_sealed(document["id"])
     site.clock.advance(days=30, milliseconds=-1)
     assert await person.state() == "completed"
     site.clock.advance(milliseconds=1)
@@ -594,7 +594,7 @@ async def test_a_month_after_its_end_a_link_is_forgotten(site: Site) -> None:
 
 
 async def test_the_page_has_the_hooks_and_no_script_of_its_own(site: Site) -> None:
-    document, person = await sent(site, a_field(), a_field("signature"))
+    document, person = await send_for_signing(site, a_field(), a_field("signature"))
     page = await person.open()
     html = page.content.decode()
     for field in document["recipients"][0]["fields"]:

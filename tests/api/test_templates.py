@@ -43,11 +43,11 @@ def taker(**changes: Any) -> dict[str, Any]:
     return {"roleKey": "tenant", "name": "Ada Lovelace", "email": "ada@example.test", **changes}
 
 
-async def created(site: Site, **changes: Any) -> Any:
+async def create_template(site: Site, **changes: Any) -> Any:
     return await site.ok("POST", "/templates", a_body(**changes))
 
 
-async def used(site: Site, template: Any, **changes: Any) -> Any:
+async def use_template(site: Site, template: Any, **changes: Any) -> Any:
     """The document made by a use, as GET shows it."""
     made = await site.ok("POST", f"/templates/{template['id']}/documents", a_use(**changes))
     return await site.get(made["id"])
@@ -90,7 +90,7 @@ EVERYTHING: dict[str, Any] = {
 
 
 async def test_every_optional_member_comes_back_as_it_was_given(site: Site) -> None:
-    template = await created(site, **EVERYTHING, roles=[ROLE | {"order": 3}, {"key": "owner_2"}])
+    template = await create_template(site, **EVERYTHING, roles=[ROLE | {"order": 3}, {"key": "owner_2"}])
     assert {name: template[name] for name in EVERYTHING} == EVERYTHING
     tenant, owner = template["roles"]
     assert tenant["id"].startswith("rol_") and tenant["id"] != owner["id"]
@@ -185,7 +185,7 @@ async def test_the_file_is_inspected_and_every_field_must_lie_on_its_page(site: 
 
 async def test_a_document_becomes_a_template_without_its_people(site: Site) -> None:
     recipient = site.signer(name="Ada Lovelace", order=2, fields=[SIGNATURE, PLOT | {"value": "14 B"}])
-    document = await site.created(**EVERYTHING, recipients=[recipient, site.signer()], fileName="a.pdf")
+    document = await site.create_draft(**EVERYTHING, recipients=[recipient, site.signer()], fileName="a.pdf")
     answer = await site.ask("POST", "/templates", {"fromDocumentId": document["id"]})
     template = answer.body
     assert answer.status == 201
@@ -202,7 +202,7 @@ async def test_a_document_becomes_a_template_without_its_people(site: Site) -> N
 
 
 async def test_a_document_past_its_time_expires_before_a_template_is_made_of_it(site: Site) -> None:
-    document = await site.sent(expiresInDays=1)
+    document = await site.send_document(expiresInDays=1)
     site.clock.advance(days=1)
     assert (await site.ask("POST", "/templates", {"fromDocumentId": document["id"]})).status == 201
     rows = await site.runtime.db.all("SELECT status FROM document WHERE id = :id", id=document["id"])
@@ -211,10 +211,10 @@ async def test_a_document_past_its_time_expires_before_a_template_is_made_of_it(
 
 async def test_what_a_signer_filled_in_does_not_go_into_a_template(site: Site) -> None:
     signer = site.signer(fields=[SIGNATURE, PLOT])
-    document = await site.sent(recipients=[signer])
+    document = await site.send_document(recipients=[signer])
     signature, plot = (field["id"] for field in document["recipients"][0]["fields"])
     await (await site.person(signer["email"])).sign({signature: a_signature(), plot: "a secret"})
-    await site.sealed(document["id"])
+    await site.wait_until_sealed(document["id"])
     template = await site.ok("POST", "/templates", {"fromDocumentId": document["id"], "title": "Again"})
     assert template["title"] == "Again"
     assert [field["value"] for field in template["roles"][0]["fields"]] == [None, None]
@@ -299,7 +299,7 @@ async def test_a_parameter_that_does_not_fit_is_named(site: Site, query: str, pa
 
 async def test_a_cursor_is_bound_to_its_search(site: Site) -> None:
     for _ in range(2):
-        await created(site)
+        await create_template(site)
     cursor = (await site.ok("GET", "/templates?limit=1&q=lease"))["nextCursor"]
     assert (await site.ask("GET", f"/templates?limit=1&q=lease&cursor={cursor}")).status == 200
     for query in ("", "q=leas&", "q=lease&x"):
@@ -314,7 +314,7 @@ async def test_a_cursor_is_bound_to_its_search(site: Site) -> None:
 
 
 async def test_a_change_touches_what_it_names_and_raises_the_revision(site: Site) -> None:
-    before = await created(site, **EVERYTHING)
+    before = await create_template(site, **EVERYTHING)
     site.clock.advance(seconds=1)
     answer = await site.ask("PATCH", f"/templates/{before['id']}", {"title": "Loan", "expiresInDays": 9})
     now = rfc3339(site.clock.now())
@@ -324,7 +324,7 @@ async def test_a_change_touches_what_it_names_and_raises_the_revision(site: Site
 
 
 async def test_null_puts_the_default_back(site: Site) -> None:
-    before = await created(site, **EVERYTHING)
+    before = await create_template(site, **EVERYTHING)
     after = await site.ok("PATCH", f"/templates/{before['id']}", dict.fromkeys((*EVERYTHING, "roles")))
     assert (after["title"], after["subject"], after["message"]) == ("lease", None, None)
     assert (after["expiresInDays"], after["roles"]) == (30, [])
@@ -332,13 +332,13 @@ async def test_null_puts_the_default_back(site: Site) -> None:
 
 
 async def test_an_object_replaces_the_whole_object(site: Site) -> None:
-    before = await created(site, **EVERYTHING)
+    before = await create_template(site, **EVERYTHING)
     after = await site.ok("PATCH", f"/templates/{before['id']}", {"reminders": {"max": 1}})
     assert after["reminders"] == {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 1}
 
 
 async def test_a_change_that_changes_nothing_is_none(site: Site) -> None:
-    before = await created(site)
+    before = await create_template(site)
     site.clock.advance(seconds=1)
     for body in ({}, {"title": "lease"}, {"roles": [{"id": before["roles"][0]["id"]}]}):
         answer = await site.ask("PATCH", f"/templates/{before['id']}", body)
@@ -346,7 +346,7 @@ async def test_a_change_that_changes_nothing_is_none(site: Site) -> None:
 
 
 async def test_roles_named_by_id_keep_what_is_left_out_and_the_list_is_replaced(site: Site) -> None:
-    before = await created(site, roles=[ROLE, {"key": "owner"}, {"key": "agent"}])
+    before = await create_template(site, roles=[ROLE, {"key": "owner"}, {"key": "agent"}])
     tenant, owner, _ = before["roles"]
     given = [{"id": owner["id"], "order": 2}, {"key": "clerk"}, {"id": tenant["id"], "name": "Lodger"}]
     after = await site.ok("PATCH", f"/templates/{before['id']}", {"roles": given})
@@ -357,7 +357,7 @@ async def test_roles_named_by_id_keep_what_is_left_out_and_the_list_is_replaced(
 
 
 async def test_null_in_a_role_puts_its_default_back(site: Site) -> None:
-    before = await created(site, roles=[ROLE | {"order": 3}])
+    before = await create_template(site, roles=[ROLE | {"order": 3}])
     role = before["roles"][0]
     given = {"id": role["id"]} | dict.fromkeys(("name", "role", "order", "fields"))
     after = await site.ok("PATCH", f"/templates/{before['id']}", {"roles": [given]})
@@ -367,7 +367,7 @@ async def test_null_in_a_role_puts_its_default_back(site: Site) -> None:
 
 
 async def test_the_fields_of_a_role_are_replaced_as_a_whole(site: Site) -> None:
-    before = await created(site)
+    before = await create_template(site)
     role = before["roles"][0]
     given = {"roles": [{"id": role["id"], "fields": [PLOT | {"key": "lot"}]}]}
     after = await site.ok("PATCH", f"/templates/{before['id']}", given)
@@ -398,7 +398,7 @@ CHANGES: list[tuple[Any, set[tuple[str, str]]]] = [
 async def test_a_change_that_does_not_fit_is_refused_whole(
     site: Site, body: Any, places: set[tuple[str, str]]
 ) -> None:
-    before = await created(site)
+    before = await create_template(site)
     role = before["roles"][0]["id"]
     if "roles" in body:
         entries = [{**e, "id": role} if e.get("id") == "ROLE" else e for e in body["roles"]]
@@ -409,7 +409,7 @@ async def test_a_change_that_does_not_fit_is_refused_whole(
 
 
 async def test_changed_fields_must_lie_on_the_pages(site: Site) -> None:
-    before = await created(site)
+    before = await create_template(site)
     roles = [{"id": before["roles"][0]["id"], "fields": [PLOT | {"page": 2}]}]
     answer = await site.ask("PATCH", f"/templates/{before['id']}", {"roles": roles})
     assert answer.code == "field_out_of_bounds" and answer.places == {("/roles/0/fields/0/page", "range")}
@@ -419,7 +419,7 @@ async def test_changed_fields_must_lie_on_the_pages(site: Site) -> None:
 
 
 async def test_if_match_lets_only_the_seen_revision_be_changed_or_deleted(site: Site) -> None:
-    path = f"/templates/{(await created(site))['id']}"
+    path = f"/templates/{(await create_template(site))['id']}"
     assert (await site.ask("PATCH", path, {"title": "One"}, headers={"If-Match": '"1"'})).status == 200
     for method, body in (("PATCH", {"title": "Two"}), ("DELETE", None)):
         stale = await site.ask(method, path, body, headers={"If-Match": '"1"'})
@@ -431,7 +431,7 @@ async def test_if_match_lets_only_the_seen_revision_be_changed_or_deleted(site: 
 
 
 async def test_of_changes_at_once_to_one_revision_exactly_one_wins(site: Site) -> None:
-    path = f"/templates/{(await created(site))['id']}"
+    path = f"/templates/{(await create_template(site))['id']}"
     answers: list[Answer] = await gather(*(
         site.ask("PATCH", path, {"title": f"Winner {n}"}, headers={"If-Match": '"1"'}) for n in range(8)
     ))  # fmt: skip
@@ -444,8 +444,8 @@ async def test_of_changes_at_once_to_one_revision_exactly_one_wins(site: Site) -
 
 
 async def test_a_deleted_template_is_gone_and_its_documents_are_unaffected(site: Site) -> None:
-    template = await created(site)
-    document = await used(site, template)
+    template = await create_template(site)
+    document = await use_template(site, template)
     before = await site.bytes_of(document["id"], "original")
     assert await site.ok("DELETE", f"/templates/{template['id']}") == {"id": template["id"]}
     for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"title": "a"})):
@@ -462,7 +462,7 @@ async def test_a_deleted_template_is_gone_and_its_documents_are_unaffected(site:
 
 
 async def test_a_use_answers_exactly_id_and_status(site: Site) -> None:
-    template = await created(site)
+    template = await create_template(site)
     answer = await site.ask("POST", f"/templates/{template['id']}/documents", a_use())
     assert answer.status == 201
     assert answer.body.keys() == {"id", "status"} and answer.body["status"] == "draft"
@@ -470,8 +470,8 @@ async def test_a_use_answers_exactly_id_and_status(site: Site) -> None:
 
 
 async def test_a_use_takes_over_what_the_template_says(site: Site) -> None:
-    template = await created(site, **EVERYTHING)
-    document = await used(site, template)
+    template = await create_template(site, **EVERYTHING)
+    document = await use_template(site, template)
     assert {name: document[name] for name in EVERYTHING} == EVERYTHING
     assert document["templateId"] == template["id"] and document["revision"] == 1
     assert (document["fileName"], document["pageCount"]) == ("lease.pdf", 1)
@@ -480,11 +480,11 @@ async def test_a_use_takes_over_what_the_template_says(site: Site) -> None:
     assert (recipient["name"], recipient["email"]) == ("Ada Lovelace", "ada@example.test")
     for made, kept in zip(recipient["fields"], template["roles"][0]["fields"], strict=True):
         assert made["id"] != kept["id"] and made == kept | {"id": made["id"]}
-    assert await site.happened(document["id"]) == ["document.created"]
+    assert await site.list_events(document["id"]) == ["document.created"]
 
 
 async def test_a_use_says_otherwise_where_it_wants(site: Site) -> None:
-    template = await created(site, **EVERYTHING)
+    template = await create_template(site, **EVERYTHING)
     given: dict[str, Any] = {
         "title": "Plot 14 B",
         "subject": "Sign 14 B",
@@ -495,21 +495,21 @@ async def test_a_use_says_otherwise_where_it_wants(site: Site) -> None:
         "externalId": "crm-17",
         "metadata": {"plot": "14 B"},
     }
-    document = await used(site, template, **given, reminders={"max": 3})
+    document = await use_template(site, template, **given, reminders={"max": 3})
     assert {name: document[name] for name in given} == given
     assert document["reminders"] == EVERYTHING["reminders"] | {"max": 3}
-    emptied = await used(site, template, subject="", message="", title=None, metadata=None)
+    emptied = await use_template(site, template, subject="", message="", title=None, metadata=None)
     assert (emptied["subject"], emptied["message"], emptied["metadata"]) == (None, None, {})
     assert emptied["title"] == EVERYTHING["title"]
 
 
 async def test_values_fill_in_the_fields_of_the_role(site: Site) -> None:
-    template = await created(site)
+    template = await create_template(site)
     values = {"plot": "14 B", "price": "99.50"}
-    document = await used(site, template, recipients=[taker(values=values)])
+    document = await use_template(site, template, recipients=[taker(values=values)])
     _, plot, price = document["recipients"][0]["fields"]
     assert (plot["value"], price["value"]) == ("14 B", "99.50") and price["readOnly"] is True
-    absent = await used(site, template, recipients=[taker(values={"price": None})])
+    absent = await use_template(site, template, recipients=[taker(values={"price": None})])
     assert absent["recipients"][0]["fields"][2]["value"] == "1"
 
 
@@ -544,7 +544,7 @@ USES: list[tuple[Any, set[tuple[str, str]]]] = [
 async def test_a_use_that_does_not_fit_names_the_member_and_makes_nothing(
     site: Site, given: Any, places: set[tuple[str, str]]
 ) -> None:
-    template = await created(site)
+    template = await create_template(site)
     before = (await site.ok("GET", "/documents?limit=1"))["data"]
     body = {name: value for name, value in a_use(**given).items() if value is not None}
     for entry in body.get("recipients", ()):
@@ -558,7 +558,7 @@ async def test_a_use_that_does_not_fit_names_the_member_and_makes_nothing(
 async def test_values_never_make_a_group_that_nobody_could_fill_in(site: Site) -> None:
     box = {"type": "checkbox", "page": 1, "x": 1, "y": 1, "group": "g", "maxChecked": 1}
     fixed = [box | {"key": key, "readOnly": True, "value": key == "a"} for key in ("a", "b")]
-    template = await created(site, roles=[{"key": "tenant", "fields": fixed}])
+    template = await create_template(site, roles=[{"key": "tenant", "fields": fixed}])
     answer = await site.ask(
         "POST", f"/templates/{template['id']}/documents", a_use(recipients=[taker(values={"b": True})])
     )
@@ -566,8 +566,8 @@ async def test_values_never_make_a_group_that_nobody_could_fill_in(site: Site) -
 
 
 async def test_a_changed_template_leaves_earlier_documents_as_they_were(site: Site) -> None:
-    template = await created(site)
-    document = await used(site, template)
+    template = await create_template(site)
+    document = await use_template(site, template)
     await site.ok("PATCH", f"/templates/{template['id']}", {"title": "Loan", "roles": [{"key": "other"}]})
     assert await site.get(document["id"]) == document
 
@@ -576,9 +576,9 @@ async def test_a_changed_template_leaves_earlier_documents_as_they_were(site: Si
 
 
 async def test_from_template_to_sealed_document(site: Site) -> None:
-    template = await created(site, roles=[ROLE | {"order": 2}, {"key": "owner", "order": 1}])
+    template = await create_template(site, roles=[ROLE | {"order": 2}, {"key": "owner", "order": 1}])
     owner, tenant = site.signer(roleKey="owner"), site.signer(roleKey="tenant", values={"plot": "14 B"})
-    document = await used(site, template, recipients=[tenant, owner])
+    document = await use_template(site, template, recipients=[tenant, owner])
     sent = await site.ok("POST", f"/documents/{document['id']}/send")
     assert {r["email"]: r["status"] for r in sent["recipients"]} == {
         tenant["email"]: "created", owner["email"]: "sent"
@@ -589,7 +589,7 @@ async def test_from_template_to_sealed_document(site: Site) -> None:
     )
     person = await site.person(tenant["email"])
     await person.sign({signature["id"]: a_signature(tenant["name"]), plot["id"]: "14 C"})
-    sealed = await site.sealed(document["id"])
+    sealed = await site.wait_until_sealed(document["id"])
     assert sealed["templateId"] == template["id"] and sealed["seal"]["pageCount"] > 1
     [fields] = [r["fields"] for r in sealed["recipients"] if r["email"] == tenant["email"]]
     assert [field["value"] for field in fields] == [{"kind": "typed"}, "14 C", "1"]
@@ -602,7 +602,7 @@ async def test_from_template_to_sealed_document(site: Site) -> None:
 
 
 async def test_nothing_of_another_organisation_or_mode_is_ever_listed_or_found(site: Site) -> None:
-    template = await created(site)
+    template = await create_template(site)
     other = await store_organisation(site.runtime.db, an_organisation(id="org_zother", created_at=LATER))
     strangers = [await site.new_key(mode=Mode.TEST), await site.new_key(organisation=other.id)]
     for key in strangers:
@@ -637,7 +637,7 @@ SCOPES = [
 
 
 async def test_each_endpoint_needs_its_own_scope_and_no_other(site: Site) -> None:
-    template = await created(site)
+    template = await create_template(site)
     for method, path, body, scope in SCOPES:
         path = path.format(template["id"])
         without = await site.new_key(*(set(Scope) - {scope, Scope.ALL}))
@@ -673,7 +673,7 @@ async def test_every_writing_call_has_one_effect_per_key(site: Site) -> None:
 
 
 async def test_a_refused_use_may_be_corrected_under_the_same_key(site: Site) -> None:
-    path = f"/templates/{(await created(site))['id']}/documents"
+    path = f"/templates/{(await create_template(site))['id']}/documents"
     headers = {"Idempotency-Key": "corrected"}
     assert (await site.ask("POST", path, a_use(recipients=[]), headers=headers)).code == "invalid_request"
     assert (await site.ask("POST", path, a_use(), headers=headers)).status == 201
@@ -686,7 +686,7 @@ async def test_every_change_of_a_template_is_told_to_whoever_wants_it(site: Site
     async with receiving() as receiver:
         names = ["template.created", "template.updated", "template.deleted"]
         hook = await site.ok("POST", "/webhooks", {"url": receiver.url, "events": names})
-        template = await created(site)
+        template = await create_template(site)
         site.clock.advance(seconds=1)
         await site.ok("PATCH", f"/templates/{template['id']}", {"title": "Loan"})
         await site.ok("PATCH", f"/templates/{template['id']}", {"title": "Loan"})
@@ -757,7 +757,7 @@ async def test_creating_and_using_templates_count_as_creating(small: Site) -> No
 async def test_the_examples_of_the_description_work(site: Site) -> None:
     schemas = describe()["components"]["schemas"]
     create, _ = schemas["CreateTemplate"]["examples"]
-    template = await created(site, **create | {"file": ONE_PAGE})
+    template = await create_template(site, **create | {"file": ONE_PAGE})
     assert template.keys() == schemas["TemplateReply"]["examples"][0].keys()
     use = schemas["UseTemplate"]["examples"][0]
     made = await site.ok("POST", f"/templates/{template['id']}/documents", use)

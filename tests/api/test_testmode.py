@@ -28,7 +28,7 @@ async def key(site: Site) -> str:
     return await site.new_key(mode=Mode.TEST)
 
 
-async def sent(site: Site, key: str, **changes: Any) -> Any:
+async def send_test_document(site: Site, key: str, **changes: Any) -> Any:
     """A new document of test mode that is out for signature."""
     made = await site.ok("POST", "/documents", a_request(send=True, **changes), key=key)
     return await site.ok("GET", f"/documents/{made['id']}", key=key)
@@ -49,7 +49,7 @@ async def simulate(site: Site, key: str, document: Any, action: str, **body: Any
     return await site.ask("POST", path, {"action": action, **body}, key=key)
 
 
-async def played(site: Site, key: str, document: Any, action: str, **body: Any) -> Any:
+async def play_step(site: Site, key: str, document: Any, action: str, **body: Any) -> Any:
     answer = await simulate(site, key, document, action, **body)
     assert answer.status == 200, answer
     return answer.body
@@ -61,20 +61,22 @@ async def actors(site: Site, key: str, document: Any) -> dict[str, str]:
     return {entry["type"]: entry["actor"]["kind"] for entry in page["data"]}
 
 
-async def completed(site: Site, key: str, document: Any) -> Any:
-    async def done() -> Any:
+async def complete_test_document(site: Site, key: str, document: Any) -> Any:
+    async def find_completed() -> Any:
         found = await site.ok("GET", f"/documents/{document['id']}", key=key)
         assert found["sealError"] is None, found["sealError"]
         return found if found["status"] == "completed" else None
 
-    return await until(done, "seal")
+    return await until(find_completed, "seal")
 
 
 # ---------- messages ----------
 
 
 async def test_the_mails_of_test_mode_can_be_read_with_their_links(site: Site, key: str) -> None:
-    document = await sent(site, key, title="Lease", message="See https://example.test/s/notice first.")
+    document = await send_test_document(
+        site, key, title="Lease", message="See https://example.test/s/notice first."
+    )
     [mail] = await mails(site, key, 1, f"documentId={document['id']}")
     assert (mail["to"], mail["subject"]) == (ADA, "[TEST] Please sign: Lease")
     assert mail["createdAt"] == rfc3339(site.clock.now()) and mail["id"].startswith("mail_")
@@ -86,12 +88,15 @@ async def test_the_mails_of_test_mode_can_be_read_with_their_links(site: Site, k
 
 async def test_mails_are_found_by_document_and_recipient_newest_first_and_paged(site: Site, key: str) -> None:
     people = [{"name": "Ada", "email": ADA}, {"name": "Bob", "email": BOB}]
-    first, second = await sent(site, key, recipients=people), await sent(site, key, recipients=people)
+    first, second = (
+        await send_test_document(site, key, recipients=people),
+        await send_test_document(site, key, recipients=people),
+    )
     ada, bob = (recipient["id"] for recipient in first["recipients"])
     await mails(site, key, 2, f"documentId={first['id']}")
     await mails(site, key, 2, f"documentId={second['id']}")
     site.clock.advance(hours=1)
-    await played(site, key, first, "remind", recipientId=ada)
+    await play_step(site, key, first, "remind", recipientId=ada)
     found = await mails(site, key, 2, f"recipientId={ada}")
     assert [mail["to"] for mail in found] == [ADA, ADA]
     assert [mail["subject"].split()[1] for mail in found] == ["Still", "Please"]
@@ -112,10 +117,10 @@ async def test_mails_are_found_by_document_and_recipient_newest_first_and_paged(
 
 
 async def test_no_mail_of_live_mode_or_another_organisation_is_ever_shown(site: Site, key: str) -> None:
-    document = await site.sent(recipients=[site.signer()])
+    document = await site.send_document(recipients=[site.signer()])
     await site.person(document["recipients"][0]["email"])  # it has been mailed
     assert (await site.ok("GET", f"/test/messages?documentId={document['id']}", key=key))["data"] == []
-    mine = await sent(site, key)
+    mine = await send_test_document(site, key)
     await mails(site, key, 1, f"documentId={mine['id']}")
     other = await stranger(site)
     assert (await site.ok("GET", "/test/messages", key=other))["data"] == []
@@ -134,7 +139,7 @@ async def stranger(site: Site) -> str:
 
 
 async def test_what_is_kept_is_encrypted_and_goes_with_its_document(site: Site, key: str) -> None:
-    document = await sent(site, key, title="Very secret title")
+    document = await send_test_document(site, key, title="Very secret title")
     [mail] = await mails(site, key, 1, f"documentId={document['id']}")
     [row] = await site.runtime.db.all(
         "SELECT content, words FROM kept_mail WHERE document_id = :id", id=document["id"]
@@ -161,7 +166,7 @@ async def test_what_is_kept_is_encrypted_and_goes_with_its_document(site: Site, 
 async def test_to_a_live_key_the_test_helpers_do_not_exist(
     site: Site, method: str, path: str, body: Any
 ) -> None:
-    live = await site.sent()
+    live = await site.send_document()
     answer = await site.ask(method, path.replace("{id}", live["id"]), body)
     unknown = await site.ask(method, "/test/nothing", body)
     error, other = answer.body["error"], unknown.body["error"]
@@ -170,7 +175,7 @@ async def test_to_a_live_key_the_test_helpers_do_not_exist(
 
 
 async def test_the_modes_do_not_see_each_other(site: Site, key: str) -> None:
-    live, test = await site.created(), await sent(site, key)
+    live, test = await site.create_draft(), await send_test_document(site, key)
     for own, foreign in ((key, live), (site.key, test)):
         for method, path, body in (
             ("GET", "", None),
@@ -200,12 +205,14 @@ FIELDS: list[dict[str, Any]] = [
 
 
 async def test_a_recipient_goes_through_every_step_as_the_system(site: Site, key: str) -> None:
-    document = await sent(site, key, recipients=[{"name": "Ada", "email": ADA, "fields": FIELDS}])
-    seen = await played(site, key, document, "view")
+    document = await send_test_document(
+        site, key, recipients=[{"name": "Ada", "email": ADA, "fields": FIELDS}]
+    )
+    seen = await play_step(site, key, document, "view")
     assert seen["recipients"][0]["status"] == "viewed"
-    again = await played(site, key, document, "view")
+    again = await play_step(site, key, document, "view")
     assert again == seen, "a second view changes nothing"
-    finished = await played(site, key, document, "complete")
+    finished = await play_step(site, key, document, "complete")
     assert finished["status"] in ("sealing", "completed")
     fields = {field["key"]: field["value"] for field in finished["recipients"][0]["fields"]}
     assert fields == {
@@ -220,7 +227,7 @@ async def test_a_recipient_goes_through_every_step_as_the_system(site: Site, key
         "radio": "red",
         "dropdown": "red",
     }
-    assert (await completed(site, key, document))["seal"]["level"] == "B-B"
+    assert (await complete_test_document(site, key, document))["seal"]["level"] == "B-B"
     assert await actors(site, key, document) == {
         "document.created": "api_key",
         "document.sent": "api_key",
@@ -238,15 +245,15 @@ async def test_a_recipient_goes_through_every_step_as_the_system(site: Site, key
 
 async def test_who_is_not_named_is_the_first_whose_turn_it_is(site: Site, key: str) -> None:
     people = [{"name": "Bob", "email": BOB, "order": 2}, {"name": "Ada", "email": ADA, "order": 1}]
-    document = await sent(site, key, recipients=people)
+    document = await send_test_document(site, key, recipients=people)
     bob, ada = (recipient["id"] for recipient in document["recipients"])
     early = await simulate(site, key, document, "complete", recipientId=bob)
     assert early.code == "recipient_not_active" and early.body["error"]["currentStatus"] == "sent"
-    after = await played(site, key, document, "complete")
+    after = await play_step(site, key, document, "complete")
     assert [r["status"] for r in after["recipients"]] == ["sent", "completed"]
     again = await simulate(site, key, document, "complete", recipientId=ada)
     assert again.code == "recipient_already_completed"
-    after = await played(site, key, document, "complete", recipientId=bob)
+    after = await play_step(site, key, document, "complete", recipientId=bob)
     assert after["status"] in ("sealing", "completed")
 
 
@@ -257,7 +264,9 @@ async def test_values_are_those_of_the_caller_by_key_or_id(site: Site, key: str)
         {**PLACE, "y": 30, "type": "signature", "key": "sign", "allowed": ["drawn"]},
         {**PLACE, "y": 40, "type": "checkbox", "key": "box"},
     ]
-    document = await sent(site, key, recipients=[{"name": "Ada", "email": ADA, "fields": fields}])
+    document = await send_test_document(
+        site, key, recipients=[{"name": "Ada", "email": ADA, "fields": fields}]
+    )
     number = document["recipients"][0]["fields"][1]["id"]
     refused: list[tuple[dict[str, Any], tuple[str, str]]] = [
         ({"iban": True}, ("/values/iban", "type")),
@@ -272,15 +281,15 @@ async def test_values_are_those_of_the_caller_by_key_or_id(site: Site, key: str)
         answer = await simulate(site, key, document, "complete", values=values)
         assert answer.places == {place}, answer
     values = {"iban": "DE89", number: "7", "box": True, "sign": {"kind": "drawn"}}
-    finished = await played(site, key, document, "complete", values=values)
+    finished = await play_step(site, key, document, "complete", values=values)
     shown = [field["value"] for field in finished["recipients"][0]["fields"]]
     assert shown == ["DE89", "7", {"kind": "drawn"}, True]
-    await completed(site, key, document)
+    await complete_test_document(site, key, document)
 
 
 async def test_one_who_declines_ends_the_document(site: Site, key: str) -> None:
-    document = await sent(site, key)
-    after = await played(site, key, document, "decline", reason="Too dear")
+    document = await send_test_document(site, key)
+    after = await play_step(site, key, document, "decline", reason="Too dear")
     assert (after["status"], after["closeReason"]) == ("declined", "Too dear")
     assert after["recipients"][0]["declineReason"] == "Too dear"
     kinds = await actors(site, key, document)
@@ -288,15 +297,15 @@ async def test_one_who_declines_ends_the_document(site: Site, key: str) -> None:
 
 
 async def test_a_mail_that_comes_back_is_noted_on_its_recipient(site: Site, key: str) -> None:
-    document = await sent(site, key)
+    document = await send_test_document(site, key)
     await mails(site, key, 1, f"documentId={document['id']}")
 
-    async def accepted() -> Any:
+    async def find_accepted() -> Any:
         found = await site.ok("GET", f"/documents/{document['id']}", key=key)
         return found if found["recipients"][0]["mail"] == "kept" else None
 
-    await until(accepted, "delivery")
-    after = await played(site, key, document, "bounce", reason="550 no such user")
+    await until(find_accepted, "delivery")
+    after = await play_step(site, key, document, "bounce", reason="550 no such user")
     assert after["recipients"][0]["delivery"] == {
         "status": "failed",
         "at": rfc3339(site.clock.now()),
@@ -307,8 +316,8 @@ async def test_a_mail_that_comes_back_is_noted_on_its_recipient(site: Site, key:
 
 
 async def test_time_is_over_when_it_is_said_to_be(site: Site, key: str) -> None:
-    document = await sent(site, key)
-    after = await played(site, key, document, "expire")
+    document = await send_test_document(site, key)
+    after = await play_step(site, key, document, "expire")
     assert (after["status"], after["closedAt"]) == ("expired", rfc3339(site.clock.now()))
     assert parse(after["expiresAt"]) <= site.clock.now()
     refused = await simulate(site, key, document, "expire")
@@ -316,14 +325,14 @@ async def test_time_is_over_when_it_is_said_to_be(site: Site, key: str) -> None:
 
 
 async def test_reminders_keep_their_hour(site: Site, key: str) -> None:
-    document = await sent(site, key)
-    after = await played(site, key, document, "remind")
+    document = await send_test_document(site, key)
+    after = await play_step(site, key, document, "remind")
     assert after["recipients"][0]["remindersSent"] == 1
     assert (await actors(site, key, document))["recipient.reminded"] == "system"
     soon = await simulate(site, key, document, "remind")
     assert soon.code == "reminder_too_soon" and soon.headers["retry-after"] == "3600"
     site.clock.advance(hours=1)
-    assert (await played(site, key, document, "remind"))["recipients"][0]["remindersSent"] == 2
+    assert (await play_step(site, key, document, "remind"))["recipients"][0]["remindersSent"] == 2
 
 
 @pytest.mark.parametrize("action", ["view", "complete", "decline", "bounce", "expire", "remind"])
@@ -331,8 +340,8 @@ async def test_only_a_document_that_is_out_is_played(site: Site, key: str, actio
     draft = await site.ok("POST", "/documents", a_request(), key=key)
     refused = await simulate(site, key, draft, action)
     assert refused.code == "document_not_sent" and refused.body["error"]["currentStatus"] == "draft"
-    document = await sent(site, key)
-    await played(site, key, document, "decline")
+    document = await send_test_document(site, key)
+    await play_step(site, key, document, "decline")
     refused = await simulate(site, key, document, action)
     assert refused.code == "document_not_sent" and refused.body["error"]["currentStatus"] == "declined"
     unknown = await simulate(site, key, document, action, recipientId="rcp_x")
@@ -343,11 +352,11 @@ async def test_only_a_document_that_is_out_is_played(site: Site, key: str, actio
 @pytest.mark.parametrize("action", ["view", "complete", "decline", "bounce", "remind"])
 async def test_who_has_finished_or_was_not_asked_does_nothing_more(site: Site, key: str, action: str) -> None:
     people = [{"name": "Ada", "email": ADA}, {"name": "Bob", "email": BOB, "order": 2}]
-    document = await sent(site, key, recipients=people)
+    document = await send_test_document(site, key, recipients=people)
     ada, bob = (recipient["id"] for recipient in document["recipients"])
     codes = ["no_recipient_to_remind"] * 2 if action == "remind" else []
     early = await simulate(site, key, document, action, recipientId=bob)
-    await played(site, key, document, "complete")
+    await play_step(site, key, document, "complete")
     late = await simulate(site, key, document, action, recipientId=ada)
     wanted = codes or ["recipient_not_active", "recipient_already_completed"]
     assert [early.code, late.code] == wanted
@@ -364,17 +373,17 @@ async def test_each_role_does_what_it_may(site: Site, key: str) -> None:
         }
         for role in ("approver", "signer", "viewer", "cc")
     ]
-    document = await sent(site, key, recipients=people)
+    document = await send_test_document(site, key, recipients=people)
     approver, _, viewer, copied = (recipient["id"] for recipient in document["recipients"])
-    after = await played(site, key, document, "view", recipientId=viewer)
+    after = await play_step(site, key, document, "view", recipientId=viewer)
     assert after["recipients"][2]["status"] == "viewed"
     for action, who in (("complete", viewer), ("decline", viewer), ("view", copied), ("bounce", copied)):
         refused = await simulate(site, key, document, action, recipientId=who)
         assert refused.code == "recipient_not_active", (action, who)
-    after = await played(site, key, document, "complete", recipientId=approver)
+    after = await play_step(site, key, document, "complete", recipientId=approver)
     assert after["recipients"][0]["fields"][0]["value"] is None, "an approver need fill in nothing"
-    await played(site, key, document, "complete")
-    assert (await completed(site, key, document))["recipients"][1]["status"] == "completed"
+    await play_step(site, key, document, "complete")
+    assert (await complete_test_document(site, key, document))["recipients"][1]["status"] == "completed"
 
 
 @pytest.mark.parametrize("method", ["email_code", "access_code"])
@@ -382,11 +391,11 @@ async def test_who_would_have_to_show_a_code_is_simulated_without_one(
     site: Site, key: str, method: str
 ) -> None:
     code = {"accessCode": "4711"} if method == "access_code" else {}
-    document = await sent(
+    document = await send_test_document(
         site, key, recipients=[{"name": "Ada", "email": ADA, "authentication": method, **code}]
     )
-    await played(site, key, document, "complete")
-    await completed(site, key, document)
+    await play_step(site, key, document, "complete")
+    await complete_test_document(site, key, document)
     page = await site.ok("GET", f"/documents/{document['id']}/audit?limit=100", key=key)
     [shown] = [entry for entry in page["data"] if entry["type"] == "recipient.authenticated"]
     assert shown["data"] == {"method": method, "result": "simulated", "link": "test"}
@@ -395,7 +404,7 @@ async def test_who_would_have_to_show_a_code_is_simulated_without_one(
 
 async def test_a_simulation_under_its_key_happens_once(site: Site, key: str) -> None:
     people = [{"name": "Ada", "email": ADA}, {"name": "Bob", "email": BOB}]
-    document = await sent(site, key, recipients=people)
+    document = await send_test_document(site, key, recipients=people)
     path = f"/test/documents/{document['id']}/simulate"
     for action in ("complete", "remind"):
         headers = {"Idempotency-Key": f"once-{action}"}
@@ -423,13 +432,16 @@ async def test_a_simulation_under_its_key_happens_once(site: Site, key: str) -> 
 async def test_what_does_not_fit_is_refused(
     site: Site, key: str, body: dict[str, Any], place: tuple[str, str]
 ) -> None:
-    document = await sent(site, key)
+    document = await send_test_document(site, key)
     answer = await site.ask("POST", f"/test/documents/{document['id']}/simulate", body, key=key)
     assert answer.places == {place}
 
 
 async def test_any_test_key_may_use_the_helpers(site: Site, key: str) -> None:
-    document, narrow = await sent(site, key), await site.new_key(Scope.ACCOUNT_READ, mode=Mode.TEST)
+    document, narrow = (
+        await send_test_document(site, key),
+        await site.new_key(Scope.ACCOUNT_READ, mode=Mode.TEST),
+    )
     assert (await simulate(site, narrow, document, "view")).status == 200
     assert (await site.ask("GET", "/test/messages", key=narrow)).status == 200
 
@@ -440,9 +452,9 @@ async def test_any_test_key_may_use_the_helpers(site: Site, key: str) -> None:
 async def test_the_sealed_file_says_on_every_page_and_in_its_seal_that_it_is_a_test(
     site: Site, key: str
 ) -> None:
-    document = await sent(site, key)
-    await played(site, key, document, "complete")
-    done = await completed(site, key, document)
+    document = await send_test_document(site, key)
+    await play_step(site, key, document, "complete")
+    done = await complete_test_document(site, key, document)
     path = f"/documents/{document['id']}/files/sealed"
     answer = await site.ask("GET", path, key=key, headers={"Accept": "application/pdf"})
     with pikepdf.open(io.BytesIO(answer.content)) as pdf:
@@ -460,7 +472,7 @@ async def test_the_sealed_file_says_on_every_page_and_in_its_seal_that_it_is_a_t
         [signature] = found["signatures"]
         assert "TEST – no legal effect" in signature["certificate"]["subject"]
         assert any("test" in reason.lower() for reason in signature["reasons"]), signature["reasons"]
-    live = await site.completed()
+    live = await site.complete_document()
     found = await site.ok("POST", "/verify", {"file": b64(await site.bytes_of(live["id"], "sealed"))})
     assert "TEST" not in found["signatures"][0]["certificate"]["subject"]
     assert found["signatures"][0]["reasons"] == []
@@ -477,8 +489,8 @@ async def test_an_installation_for_tests_is_in_test_mode_throughout(
     server = config.server.model_copy(update={"environment": "test"})
     async with running(config.model_copy(update={"server": server})) as site:
         assert site.key.startswith("esk_test_")
-        document = await sent(site, site.key)
+        document = await send_test_document(site, site.key)
         assert document["mode"] == "test"
-        await played(site, site.key, document, "complete")
-        assert (await completed(site, site.key, document))["mode"] == "test"
+        await play_step(site, site.key, document, "complete")
+        assert (await complete_test_document(site, site.key, document))["mode"] == "test"
         assert {mail["subject"][:6] for mail in await mails(site, site.key, 2, "")} == {"[TEST]"}

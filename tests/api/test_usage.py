@@ -25,7 +25,7 @@ def day(site: Site) -> str:
     return rfc3339(site.clock.now())[:10]
 
 
-async def used(site: Site, key: str = "") -> dict[str, Any]:
+async def read_usage(site: Site, key: str = "") -> dict[str, Any]:
     """Today's counters."""
     today = day(site)
     [entry] = (await site.ok("GET", f"/account/usage?from={today}&to={today}", key=key))["data"]
@@ -35,8 +35,8 @@ async def used(site: Site, key: str = "") -> dict[str, Any]:
 
 async def test_a_document_is_counted_where_it_is_created_sent_and_completed(site: Site) -> None:
     site.clock.advance(days=1)
-    document = await site.completed()
-    found = await used(site)
+    document = await site.complete_document()
+    found = await read_usage(site)
     assert (found["documentsCreated"], found["documentsSent"], found["documentsCompleted"]) == (1, 1, 1)
     assert found["emails"] == 3  # the invitation, and the sealed file to the signer and the sender
     stored = await site.runtime.db.all(
@@ -50,33 +50,33 @@ async def test_a_document_is_counted_where_it_is_created_sent_and_completed(site
 async def test_the_bytes_of_every_upload_are_counted(site: Site) -> None:
     site.clock.advance(days=1)
     await site.create()
-    one = (await used(site))["storageBytes"]
+    one = (await read_usage(site))["storageBytes"]
     assert one > len(base64.b64decode(ONE_PAGE))
     document_id = await site.create()
     await site.ok("PATCH", f"/documents/{document_id}", {"fileName": "a.pdf", "file": ONE_PAGE})
     await site.ok("POST", "/templates", {"fileName": "a.pdf", "file": ONE_PAGE})
-    assert (await used(site))["storageBytes"] == 4 * one
+    assert (await read_usage(site))["storageBytes"] == 4 * one
 
 
 async def test_requests_are_counted_before_and_after_they_are_written(site: Site) -> None:
     site.clock.advance(days=1)
-    assert [(await used(site))["apiRequests"] for _ in range(3)] == [1, 2, 3]
+    assert [(await read_usage(site))["apiRequests"] for _ in range(3)] == [1, 2, 3]
     await flush_usage.tick(site.runtime)  # the program does so, too, each minute
     day = site.clock.now() // DAY
     row = await site.runtime.db.one(
         "SELECT sum(api_requests) AS written FROM usage WHERE day = :day", day=day
     )
     assert row is not None and row["written"] == 3
-    assert (await used(site))["apiRequests"] == 4
+    assert (await read_usage(site))["apiRequests"] == 4
     assert (await site.ask("GET", "/account", key="esk_live_x")).status == 401
-    assert (await used(site))["apiRequests"] == 5
+    assert (await read_usage(site))["apiRequests"] == 5
 
 
 async def test_the_other_mode_counts_by_itself(site: Site) -> None:
     site.clock.advance(days=1)
     await site.create()
     key = await site.new_key(mode=Mode.TEST)
-    assert await used(site, key) == {**NOTHING, "apiRequests": 1}
+    assert await read_usage(site, key) == {**NOTHING, "apiRequests": 1}
 
 
 async def test_every_day_is_listed_and_thirty_unless_asked_for(site: Site) -> None:

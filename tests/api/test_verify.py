@@ -14,7 +14,7 @@ from esign.core.people.api_key import Scope
 from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.worker.queue_turn import QueueTurn
 from esign.pdf.worker.workers import Workers
-from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
+from tests.api.site import ONE_PAGE, Site, a_config, b64, encode_file, running
 from tests.factories import an_organisation, store_organisation
 from tests.store.files import stored_bytes
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def sealed_file(site: Site) -> tuple[str, bytes]:
-    document = await site.completed()
+    document = await site.complete_document()
     return document["id"], await site.bytes_of(document["id"], "sealed")
 
 
@@ -78,16 +78,16 @@ async def test_nothing_of_a_verified_file_is_stored(site: Site) -> None:
     assert await site.runtime.db.all("SELECT * FROM idempotency WHERE key = 'ignored'") == []
 
 
-def encrypted() -> str:
+def encrypt_file() -> str:
     pdf = pikepdf.open(io.BytesIO(base64.b64decode(ONE_PAGE)))
-    return saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
+    return encode_file(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
 
 
 def pages(count: int) -> str:
     pdf = pikepdf.new()
     for _ in range(count):
         pdf.add_blank_page()
-    return saved(pdf)
+    return encode_file(pdf)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def pages(count: int) -> str:
         (b64(b"no PDF"), "invalid_file"),
         (b64(b"%PDF-1.7\nnothing else"), "invalid_file"),
         ("", "invalid_file"),
-        (encrypted(), "file_encrypted"),
+        (encrypt_file(), "file_encrypted"),
         (pages(6), "too_many_pages"),
         (b64(b"%PDF-1.7\n" + b"0" * 2**20), "file_too_large"),
         ("A" * 2 * 2**20, "file_too_large"),

@@ -162,10 +162,10 @@ async def test_deleting_answers_exactly_the_id_and_drops_what_was_pending(site: 
         webhook = await site.ok("POST", "/webhooks", a_hook(url=receiver.url, events=["document.created"]))
         await site.create()
 
-        async def tried() -> Any:
+        async def find_try() -> Any:
             return await pending(site, webhook["id"]) or None
 
-        assert await until(tried, "failed delivery")
+        assert await until(find_try, "failed delivery")
         answer = await site.ask("DELETE", f"/webhooks/{webhook['id']}")
         assert answer.status == 200 and answer.body == {"id": webhook["id"]}
         assert not await pending(site, webhook["id"])
@@ -203,9 +203,9 @@ async def test_webhooks_need_their_scope(site: Site) -> None:
 async def test_what_is_delivered_is_what_the_description_says(site: Site) -> None:
     async with receiving() as receiver:
         webhook = await site.ok("POST", "/webhooks", a_hook(url=receiver.url, events=["*"]))
-        completed = await site.completed(externalId="crm-1", metadata={"a": "b"})
+        completed = await site.complete_document(externalId="crm-1", metadata={"a": "b"})
         signer = site.signer()
-        refused = await site.sent(recipients=[signer])
+        refused = await site.send_document(recipients=[signer])
         await (await site.person(signer["email"])).decline("too dear")
         await came(receiver, 6 + 5)
         await site.ok("DELETE", f"/webhooks/{webhook['id']}")

@@ -241,12 +241,12 @@ def with_old_profile(folder: Path) -> SealAuthority:
         key = load_pem_private_key((folder / f"{prefix}authority.key").read_bytes(), None)
         assert isinstance(key, ec.EllipticCurvePrivateKey)
         (folder / f"{prefix}seal.pem").write_bytes(
-            reissued(certificate_of(mode), key).public_bytes(Encoding.PEM)
+            reissue_certificate(certificate_of(mode), key).public_bytes(Encoding.PEM)
         )
     return made
 
 
-def reissued(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+def reissue_certificate(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     """The same with another purpose."""
     builder = (
         x509.CertificateBuilder(certificate.issuer, certificate.subject, certificate.public_key(), 7)

@@ -71,12 +71,12 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQ3VdyGqVnUSAkK/8
 """
 
 
-def brought(issued: Issued) -> SealMaterial:
+def bring_material(issued: Issued) -> SealMaterial:
     return SealMaterial(issued.key, issued.certificate, issued.issuers)
 
 
-def found(issued: Issued, now: int = NOW) -> MaterialFindings:
-    return examine_material(brought(issued), to_datetime(now), SOURCE)
+def examine_issued(issued: Issued, now: int = NOW) -> MaterialFindings:
+    return examine_material(bring_material(issued), to_datetime(now), SOURCE)
 
 
 # ---------- what a certificate may be ----------
@@ -98,7 +98,7 @@ CA = (x509.BasicConstraints(ca=True, path_length=None),)
     ],
 )
 def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
-    assert found(issued) == MaterialFindings((), None, ())
+    assert examine_issued(issued) == MaterialFindings((), None, ())
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
     ],
 )
 def test_what_forbids_a_seal_is_told_with_its_remedy(issued: Issued, said: str, remedy: str) -> None:
-    [problem] = found(issued).problems
+    [problem] = examine_issued(issued).problems
     cause, _, advice = problem.partition("; ")
     assert said in cause and remedy in advice
 
@@ -172,26 +172,26 @@ def test_a_certificate_of_a_version_that_there_is_not_is_told() -> None:
 
 
 def test_dates_are_told_with_the_day() -> None:
-    late = found(a_seal(ROOT, last=MADE + timedelta(days=9)))
+    late = examine_issued(a_seal(ROOT, last=MADE + timedelta(days=9)))
     assert late.dates == (
         "The seal certificate in seal.pem has expired on 2026-01-10; set seal.certificate to another one."
     )
-    early = found(a_seal(ROOT, first=MADE + YEAR)).dates
+    early = examine_issued(a_seal(ROOT, first=MADE + YEAR)).dates
     assert early and "is not valid before 2027-01-01; check this machine's clock, or set" in early
     assert not late.problems, "a date alone stops no server: seals wait"
 
 
 def test_the_missing_issuer_is_named_but_forbids_nothing() -> None:
     alone = Issued(a_key("p256"), a_seal(MIDDLE).certificate)
-    [notice] = found(alone).notices
+    [notice] = examine_issued(alone).notices
     assert notice.brief == "chain of the seal certificate not complete"
     assert (
         "the certificate of “Issuing”, which issued “Acme Ltd Document Seal”, is missing" in notice.sentence
     )
     assert notice.sentence.endswith("add it.")
     half = Issued(alone.key, alone.certificate, (MIDDLE.certificate,))
-    assert "“Test Root”, which issued “Issuing”, is missing" in found(half).notices[0].sentence
-    assert not found(alone).problems
+    assert "“Test Root”, which issued “Issuing”, is missing" in examine_issued(half).notices[0].sentence
+    assert not examine_issued(alone).problems
 
 
 def test_an_issuer_of_the_same_name_with_another_key_is_not_taken_for_the_issuer() -> None:
@@ -205,14 +205,14 @@ def test_an_issuer_of_the_same_name_with_another_key_is_not_taken_for_the_issuer
 
 def test_an_end_that_comes_near_is_told_sixty_days_before() -> None:
     ending = a_seal(ROOT, last=to_datetime(NOW + 59 * DAY))
-    [notice] = found(ending).notices
+    [notice] = examine_issued(ending).notices
     assert notice.brief == "seal certificate ends soon"
     assert "ends on 2027-01-19; set seal.certificate to another one before." in notice.sentence
-    assert found(a_seal(ROOT, last=to_datetime(NOW + 61 * DAY))).notices == ()
+    assert examine_issued(a_seal(ROOT, last=to_datetime(NOW + 61 * DAY))).notices == ()
 
 
 def test_an_issuer_that_has_expired_is_told() -> None:
-    [notice] = found(a_seal(ROOT, last=MADE + 15 * YEAR), NOW + 12 * 365 * DAY).notices
+    [notice] = examine_issued(a_seal(ROOT, last=MADE + 15 * YEAR), NOW + 12 * 365 * DAY).notices
     assert "“Test Root” in seal.pem has expired on" in notice.sentence
 
 
@@ -369,7 +369,7 @@ def test_pem_files_that_cannot_be_used_are_told_with_a_remedy(
 # ---------- files as openssl makes them ----------
 
 
-def made(folder: Path, *commands: str) -> Path:
+def make_folder(folder: Path, *commands: str) -> Path:
     for command in commands:
         subprocess.run(["openssl", *command.split()], cwd=folder, capture_output=True, check=True, timeout=60)
     return folder
@@ -404,13 +404,13 @@ BUNDLE = "pkcs12 -export -inkey own.key -in own.crt -passout pass:right -out own
 def test_a_key_with_which_no_seal_would_hold_is_refused_before_one_is_made(
     tmp_path: Path, commands: tuple[str, ...], said: str
 ) -> None:
-    made(tmp_path, *commands, SELF, BUNDLE)
+    make_folder(tmp_path, *commands, SELF, BUNDLE)
     with pytest.raises(AuthorityError, match=said):
         load_or_make_authority(tmp_path, "Acme Ltd", NOW, SealFiles(tmp_path / "own.p12", None, "right"))
 
 
 def test_a_key_in_pem_on_a_curve_that_is_not_known_is_told(tmp_path: Path) -> None:
-    made(tmp_path, BINARY, SELF)
+    make_folder(tmp_path, BINARY, SELF)
     with pytest.raises(AuthorityError, match=r"own\.key holds a key that cannot seal; use RSA"):
         load_or_make_authority(
             tmp_path, "Acme Ltd", NOW, SealFiles(tmp_path / "own.crt", tmp_path / "own.key")
@@ -418,7 +418,7 @@ def test_a_key_in_pem_on_a_curve_that_is_not_known_is_told(tmp_path: Path) -> No
 
 
 def test_a_curve_that_not_everybody_knows_is_told_and_taken(tmp_path: Path) -> None:
-    made(tmp_path, BRAINPOOL, SELF)
+    make_folder(tmp_path, BRAINPOOL, SELF)
     brought = SealFiles(tmp_path / "own.crt", tmp_path / "own.key").read_material()
     told = examine_material(brought, brought.certificate.not_valid_before_utc, SOURCE)
     notice, _soon = told.notices
@@ -441,7 +441,7 @@ def test_a_key_in_pem_under_a_cipher_that_is_not_known_is_not_blamed_on_the_pass
     own = a_seal(ROOT, "rsa")
     (tmp_path / "plain.key").write_bytes(own.key_pem())
     (tmp_path / "own.crt").write_bytes(own.pem)
-    given = SealFiles(tmp_path / "own.crt", made(tmp_path, command) / "own.key", passphrase)
+    given = SealFiles(tmp_path / "own.crt", make_folder(tmp_path, command) / "own.key", passphrase)
     with pytest.raises(
         AuthorityError, match=r"own\.key is encrypted with a legacy or unusual algorithm.*; convert"
     ):

@@ -10,13 +10,13 @@ from typing import Any
 
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.worker.workers import Workers
-from tests.bench.installation import Installation, document, dumps, installed, padded_pdf
+from tests.bench.installation import Installation, document, dumps, install_program, padded_pdf
 
 ROUNDS = 7
 SECONDS = 3.0
 
 
-async def loaded(url: str, key: str, connections: int, seconds: float = SECONDS) -> dict[str, Any]:
+async def load_server(url: str, key: str, connections: int, seconds: float = SECONDS) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -40,13 +40,13 @@ async def get() -> None:
     hello = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.bench.hello", str(port))
     try:
         await asyncio.sleep(1.0)
-        async with installed() as at:
+        async with install_program() as at:
             made = await at.call("POST", "/api/v1/documents", document(padded_pdf(60_000)))
             url = f"{at.base}/api/v1/documents/{made['id']}"
             rates: dict[str, list[float]] = {"hello": [], "document": []}
             for _ in range(ROUNDS):
-                bare = await loaded(f"http://127.0.0.1:{port}/hello", "x", 8)
-                ours = await loaded(url, at.key, 8)
+                bare = await load_server(f"http://127.0.0.1:{port}/hello", "x", 8)
+                ours = await load_server(url, at.key, 8)
                 if ours["statuses"] != ["200"]:
                     raise RuntimeError(f"answers were {ours['statuses']}")
                 rates["hello"].append(bare["rate"])
@@ -64,12 +64,12 @@ async def create() -> None:
     pdf = padded_pdf(60_000)
     alone, created, waits = [], [], []
     workers = Workers()
-    async with installed() as at:
+    async with install_program() as at:
         made = await at.call("POST", "/api/v1/documents", document(pdf))
         await at.call("POST", "/api/v1/documents", document(pdf))
         await asyncio.gather(*(workers.inspect(pdf, UploadLimits(2**25, 500)) for _ in range(4)))
         for _ in range(ROUNDS):
-            alone.append(await inspected(workers, pdf))
+            alone.append(await time_inspection(workers, pdf))
             rate, meanwhile = await creating(at, pdf, f"{at.base}/api/v1/documents/{made['id']}")
             created.append(rate)
             waits.append(meanwhile)
@@ -82,7 +82,7 @@ async def create() -> None:
     print(f"GET meanwhile, p99     {statistics.median(waits):8.1f} ms        (at most 50 ms)")
 
 
-async def inspected(workers: Workers, pdf: bytes) -> float:
+async def time_inspection(workers: Workers, pdf: bytes) -> float:
     count, began = 60, time.perf_counter()
     await asyncio.gather(*(workers.inspect(pdf, UploadLimits(2**25, 500)) for _ in range(count)))
     return count / (time.perf_counter() - began)

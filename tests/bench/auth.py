@@ -26,7 +26,7 @@ from esign.web.http.guard import Guard
 from esign.web.http.server import run_server
 from esign.web.rest.auth import Authentication
 from esign.web.rest.pipeline import Api
-from tests.bench.api import loaded
+from tests.bench.api import load_server
 from tests.bench.installation import document, dumps, padded_pdf
 
 ROUNDS = 9
@@ -63,10 +63,10 @@ async def compare(runtime: Runtime) -> None:
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
     known._keys = cast(Authentication, Known(key))
     async with (
-        run_server(guarded(asked, runtime), "127.0.0.1", 0) as with_it,
-        run_server(guarded(known, runtime), "127.0.0.1", 0) as without,
+        run_server(guard_api(asked, runtime), "127.0.0.1", 0) as with_it,
+        run_server(guard_api(known, runtime), "127.0.0.1", 0) as without,
     ):
-        path = f"/api/v1/documents/{await created(with_it.port, text)}"
+        path = f"/api/v1/documents/{await create_document(with_it.port, text)}"
         costs: dict[int, list[float]] = {with_it.port: [], without.port: []}
         for _ in range(ROUNDS):
             for port, spent in costs.items():
@@ -79,11 +79,11 @@ async def compare(runtime: Runtime) -> None:
     print(f"ratio, median of {ROUNDS} rounds          {ratio:8.2f}   (at most {MOST})")
 
 
-def guarded(api: Api, runtime: Runtime) -> ASGIApp:
+def guard_api(api: Api, runtime: Runtime) -> ASGIApp:
     return Guard(api, hosts=("localhost",), clock=runtime.clock)
 
 
-async def created(port: int, key: str) -> str:
+async def create_document(port: int, key: str) -> str:
     import aiohttp
 
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
@@ -99,7 +99,7 @@ async def created(port: int, key: str) -> str:
 async def cost(url: str, key: str) -> float:
     """Seconds of CPU for each request."""
     began = time.process_time()
-    found = await loaded(url, key, 1, SECONDS)
+    found = await load_server(url, key, 1, SECONDS)
     spent = time.process_time() - began
     if found["statuses"] != ["200"]:
         raise RuntimeError(f"answers were {found['statuses']}")

@@ -16,8 +16,8 @@ from typing import Any
 
 import aiohttp
 
-from tests.bench.installation import Installation, command, document, installed, padded_pdf
-from tests.bench.serving import asked
+from tests.bench.installation import Installation, command, document, install_program, padded_pdf
+from tests.bench.serving import send_copy
 from tests.pdf.heavy import strokes
 
 ROUNDS = 5
@@ -29,7 +29,7 @@ Flood = Callable[[], Awaitable[None]]
 
 async def run() -> None:
     pdf = padded_pdf(60_000)
-    async with installed(PROXY) as at, hostile(at) as enemy:
+    async with install_program(PROXY) as at, hostile(at) as enemy:
         sealed = await seal_one(at, pdf)
         link = await heavy_link(enemy)
         marks = count()
@@ -59,7 +59,7 @@ async def run() -> None:
         print("|---|" + "--:|" * len(ROWS))
         for name, (flood, wide) in floods.items():
             async with flooding(flood, wide):
-                waits = [await measured(at, pdf) for _ in range(ROUNDS)]
+                waits = [await measure_creation(at, pdf) for _ in range(ROUNDS)]
             columns = list(zip(*waits, strict=True))
             shown = " | ".join(f"{statistics.median(c):.2f} ({max(c):.2f})" for c in columns)
             print(f"| {name} | {shown} |")
@@ -114,12 +114,12 @@ async def heavy_link(at: Installation) -> str:
     return str((await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"])
 
 
-async def measured(at: Installation, pdf: bytes) -> tuple[float, float, float]:
+async def measure_creation(at: Installation, pdf: bytes) -> tuple[float, float, float]:
     """Seconds until a document is created, until a page of it is shown enlarged, and until it is sealed."""
     began = time.perf_counter()
-    id = await created(at, pdf)
+    id = await create_new_document(at, pdf)
     create = time.perf_counter() - began
-    path, link, body = await asked(at, id)
+    path, link, body = await send_copy(at, id)
     began = time.perf_counter()
     async with at.client.get(f"{link}/pages/1.webp?size=2") as answer:
         await answer.read()
@@ -133,7 +133,7 @@ async def measured(at: Installation, pdf: bytes) -> tuple[float, float, float]:
     return create, page, time.perf_counter() - began
 
 
-async def created(at: Installation, pdf: bytes) -> str:
+async def create_new_document(at: Installation, pdf: bytes) -> str:
     """The id of a new document, whose file nobody has sent before."""
     body = document(pdf + b"%% %d" % time.perf_counter_ns())
     body["recipients"][0]["fields"] = [{"type": "signature", "page": 1, "x": 10, "y": 70}]
@@ -141,7 +141,7 @@ async def created(at: Installation, pdf: bytes) -> str:
 
 
 async def seal_one(at: Installation, pdf: bytes) -> bytes:
-    path, link, body = await asked(at, await created(at, pdf))
+    path, link, body = await send_copy(at, await create_new_document(at, pdf))
     await at.call("POST", f"{link}/complete", body)
     while (await at.call("GET", path))["status"] != "completed":  # noqa: ASYNC110  (it asks another process)
         await asyncio.sleep(0.01)

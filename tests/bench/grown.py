@@ -47,7 +47,7 @@ TEMPLATES = 20
 RARE, OLD = "quetzalcoatl", "altbestand"
 
 
-def grown(count: int) -> Iterator[Document]:
+def grow_documents(count: int) -> Iterator[Document]:
     """Oldest first; the same documents each time. The oldest tenth has OLD in its title, one in the middle RARE."""
     dice = random.Random(7)
     step = SPREAD // count
@@ -118,7 +118,7 @@ async def database(count: int) -> Path:
 
 def fill(path: Path, count: int) -> None:
     """All rows at once: what takes the program a transaction each would take hours."""
-    documents = grown(count)
+    documents = grow_documents(count)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -400000")

@@ -81,7 +81,7 @@ def command(folder: Path, *arguments: str) -> str:
 
 
 @asynccontextmanager
-async def installed(settings: str = "", server: str = "") -> AsyncIterator[Installation]:
+async def install_program(settings: str = "", server: str = "") -> AsyncIterator[Installation]:
     """`esign serve` in a new folder, until the block ends.
 
     `settings` are added to its configuration, `server` are more lines of that table.

@@ -9,14 +9,14 @@ from typing import Any
 from esign.demo import contract
 from esign.pdf.seal import cms
 from esign.system.clock import SystemClock
-from tests.bench.installation import Installation, children, installed, resident
+from tests.bench.installation import Installation, children, install_program, resident
 from tests.pdf.sealing import sign_file
 
 ROUNDS = 9
 
 
 async def run() -> None:
-    async with installed() as at:
+    async with install_program() as at:
         cold = await one(at)
         warm = [await one(at) for _ in range(ROUNDS)]
         print(f"completion to completed, cold  {1000 * cold:8.0f} ms")
@@ -38,7 +38,7 @@ async def one(at: Installation) -> float:
     began = 0.0
     for person in (contract.CAFE, contract.GARDENER):
         link = await at.link(person[1])
-        body = await given(at, path, link, person)
+        body = await answer_fields(at, path, link, person)
         await at.call("POST", f"{link}/view", {})
         began = time.perf_counter()
         await at.call("POST", f"{link}/complete", body)
@@ -47,7 +47,7 @@ async def one(at: Installation) -> float:
     return time.perf_counter() - began
 
 
-async def given(at: Installation, path: str, link: str, person: tuple[str, str]) -> dict[str, Any]:
+async def answer_fields(at: Installation, path: str, link: str, person: tuple[str, str]) -> dict[str, Any]:
     """What this person finishes with."""
     consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
     if consent is None:

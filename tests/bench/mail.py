@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
-from tests.bench.installation import Installation, document, installed, padded_pdf
+from tests.bench.installation import Installation, document, install_program, padded_pdf
 
 DOCUMENTS, RECIPIENTS = 200, 50
 DELAYS_MS = (0, 20)
@@ -96,7 +96,7 @@ async def relaying() -> AsyncIterator[Relay]:
 
 async def run() -> None:
     for delay in DELAYS_MS:
-        async with relaying() as relay, installed(SETTINGS.format(port=relay.port)) as at:
+        async with relaying() as relay, install_program(SETTINGS.format(port=relay.port)) as at:
             await measure(at, relay, delay)
 
 

@@ -15,8 +15,8 @@ import pikepdf
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from esign.demo import contract
-from tests.bench.installation import Installation, installed
-from tests.bench.journey import given
+from tests.bench.installation import Installation, install_program
+from tests.bench.journey import answer_fields
 from tests.browser.conftest import ARGS, CHROMIUM
 
 LOADS = 5
@@ -54,10 +54,10 @@ SENT = """() => {
 
 
 async def run() -> None:
-    async with installed() as at, async_playwright() as playwright:
+    async with install_program() as at, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         for name, pdf in (("3 pages", contract.read_pdf()), (f"{LONG} pages", long_contract(LONG))):
-            _, link = await sent(at, pdf)
+            _, link = await send_contract(at, pdf)
             for screen, how in SCREENS.items():
                 tell(f"{name}, {screen}", [await load(browser, at, link, how) for _ in range(LOADS)])
         await browser.close()
@@ -65,7 +65,7 @@ async def run() -> None:
     print(f"\nfinishing answered   {1000 * statistics.median(times):6.0f} ms   (at most 300 ms)")
 
 
-async def sent(at: Installation, pdf: bytes) -> tuple[str, str]:
+async def send_contract(at: Installation, pdf: bytes) -> tuple[str, str]:
     """The sample contract or a longer one: its address in the API, and the link of its first signer."""
     body = contract.build_create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
     made = await at.call("POST", "/api/v1/documents", body)
@@ -84,7 +84,7 @@ def long_contract(pages: int) -> bytes:
 
 async def load(browser: Browser, at: Installation, link: str, how: Mapping[str, Any]) -> dict[str, float]:
     """One first visit, until nothing is on its way any more; before it, the least that any page takes here."""
-    context, page = await slowed(browser, how)
+    context, page = await slow_browser(browser, how)
     await page.goto(f"{at.base}/healthz")
     await page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
     floor = (await page.evaluate(SENT))["painted"]
@@ -96,7 +96,7 @@ async def load(browser: Browser, at: Installation, link: str, how: Mapping[str, 
     return seen | {"floor": floor}
 
 
-async def slowed(browser: Browser, how: Mapping[str, Any]) -> tuple[BrowserContext, Page]:
+async def slow_browser(browser: Browser, how: Mapping[str, Any]) -> tuple[BrowserContext, Page]:
     context = await browser.new_context(**how)
     page = await context.new_page()
     devtools = await context.new_cdp_session(page)
@@ -131,8 +131,8 @@ def tell(name: str, loads: list[dict[str, float]]) -> None:
 
 async def finish(at: Installation) -> float:
     """Seconds until a drawn signature and thirteen answers are accepted."""
-    path, link = await sent(at, contract.read_pdf())
-    body = await given(at, path, link, contract.CAFE)
+    path, link = await send_contract(at, contract.read_pdf())
+    body = await answer_fields(at, path, link, contract.CAFE)
     await at.call("POST", f"{link}/view", {})
     began = time.perf_counter()
     await at.call("POST", f"{link}/complete", body)

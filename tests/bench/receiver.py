@@ -24,7 +24,7 @@ class Counter:
         self.last = time.perf_counter()
         self.first = self.first or self.last
 
-    def told(self) -> bytes:
+    def read_head(self) -> bytes:
         return json.dumps({"healthy": len(self.came), "seconds": self.last - self.first}).encode()
 
 
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
             self.counter.take(place, fields[b"webhook-id"])
             self.transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
         elif place == b"/count":
-            said = self.counter.told()
+            said = self.counter.read_head()
             head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n"
             self.transport.write(head.encode() + said)
         elif place == b"/500":

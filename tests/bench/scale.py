@@ -119,7 +119,7 @@ class Row:
         return found[min(len(found) - 1, int(0.95 * len(found)))]
 
 
-async def timed(ask: Callable[[], Awaitable[object]]) -> float:
+async def time_shortest(ask: Callable[[], Awaitable[object]]) -> float:
     """The shortest of a few, so that what else the machine does counts less."""
     times = []
     for _ in range(REPEATS):
@@ -160,7 +160,7 @@ async def pages(
                 async def ask(db: Database = db, name: str = name, after: PageStart | None = after) -> object:
                     return await page(db, asked[name], after)
 
-                row.times.setdefault(size, []).append(await timed(ask))
+                row.times.setdefault(size, []).append(await time_shortest(ask))
     return [Row(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
 
 
@@ -186,7 +186,7 @@ async def office_pages(folders: dict[int, Path]) -> list[Row]:
         for _ in range(ROUNDS + 1):  # the first warms up
             for row in rows:
                 for size, ask in asking.items():
-                    took = await timed(partial(ask, office.PAGES[row.name]))
+                    took = await time_shortest(partial(ask, office.PAGES[row.name]))
                     row.times.setdefault(size, []).append(took)
     return [Row(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
 

@@ -90,7 +90,7 @@ def libpdf(files: Sequence[bytes], issued: Issued) -> Iterator[Sealer]:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as node:
             assert node.stdin and node.stdout
             ask = partial(_ask, node.stdin, node.stdout)
-            yield Sealer(ask, lambda number: _kept(ask, number, folder / "sealed.pdf"))
+            yield Sealer(ask, lambda number: _time_sealer(ask, number, folder / "sealed.pdf"))
             node.stdin.close()
 
 
@@ -99,6 +99,6 @@ def _ask(to: IO[str], by: IO[str], number: int, into: Path | None = None) -> flo
     return float(json.loads(by.readline())["milliseconds"]) / 1000
 
 
-def _kept(ask: Callable[..., float], number: int, path: Path) -> bytes:
+def _time_sealer(ask: Callable[..., float], number: int, path: Path) -> bytes:
     ask(number, path)
     return path.read_bytes()

@@ -28,8 +28,8 @@ from esign.tsa import TimeStampClient
 from tests.bench import sealers, serving
 from tests.bench.sealers import Sealer
 from tests.fakes import FakeClock
-from tests.pdf.others import stamped
-from tests.pdf.sealing import a_trail, every_type, ordered
+from tests.pdf.others import stamp_as_others
+from tests.pdf.sealing import a_trail, every_type, make_seal_order
 from tests.pki import NOW, Issued, a_seal, an_authority
 from tests.tsa import stamping
 
@@ -92,26 +92,28 @@ def beside(files: Sequence[bytes]) -> None:
                 found = verify_signatures(sealer.sealed(number), [ROOT.der], NOW)
                 if found["result"] != "valid" or found["signatures"][0]["level"] != "B-B":
                     raise RuntimeError(f"what {name} sealed is {found}")
-        medians = [raced(contenders, number) for number in range(len(files))]
+        medians = [race_sealers(contenders, number) for number in range(len(files))]
     print("\n| the step that seals, ms | esign | libpdf | pyHanko | esign / libpdf | esign / pyHanko |")
     print("|---|--:|--:|--:|--:|--:|")
     for number, name in enumerate(SIZES):
         ours, theirs, before = medians[number].values()
         least = (
-            held(ours / before, "at most 0.05", ours <= before / 20) if not number else f"{ours / before:.3f}"
+            format_bound(ours / before, "at most 0.05", ours <= before / 20)
+            if not number
+            else f"{ours / before:.3f}"
         )
         print(
             f"| {name} | {1000 * ours:.2f} | {1000 * theirs:.2f} | {1000 * before:.1f} |"
-            f" {held(ours / theirs, 'at most 0.6', ours <= 0.6 * theirs)} | {least} |"
+            f" {format_bound(ours / theirs, 'at most 0.6', ours <= 0.6 * theirs)} | {least} |"
         )
 
 
-def held(value: float, bound: str, within: bool) -> str:
+def format_bound(value: float, bound: str, within: bool) -> str:
     """A figure with what it may be."""
     return f"{value:.3g} ({bound}{'' if within else ': MISSED'})"
 
 
-def raced(contenders: Mapping[str, Sealer], number: int) -> dict[str, float]:
+def race_sealers(contenders: Mapping[str, Sealer], number: int) -> dict[str, float]:
     """Median seconds of each with one file, in turns after some to warm up."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(WARM + ROUNDS):
@@ -160,7 +162,7 @@ async def a_way(size: int = 1) -> AsyncIterator[Way]:
 
 def an_order_of(pdf: bytes) -> SealOrder:
     """Six fields filled in, a certificate page, a trail of twelve entries."""
-    return replace(ordered(a_trail(12), pdf), fields=every_type()[:6])
+    return replace(make_seal_order(a_trail(12), pdf), fields=every_type()[:6])
 
 
 async def whole(files: Sequence[bytes]) -> None:
@@ -196,7 +198,7 @@ async def together(pdf: bytes) -> None:
                 await asyncio.gather(*(way.plain(order, issued.credential) for _ in range(TOGETHER)))
                 rates.append(TOGETHER / (time.perf_counter() - began))
             rate = statistics.median(rates[1:])
-            print(f"| {name} | {held(rate, 'at least 25', rate >= 25)} |")
+            print(f"| {name} | {format_bound(rate, 'at least 25', rate >= 25)} |")
 
 
 # ---------- memory ----------
@@ -213,17 +215,17 @@ async def memory(pdf: bytes) -> None:
         for _ in range(ROUNDS):
             await way.with_time(order, credential)
         tell("the same with time stamps", way.peak())
-    archived = await stamped(made.sealed)
+    archived = await stamp_as_others(made.sealed)
     for name, file in (
         ("a worker that verifies 13 MB", made.sealed),
         ("the same with a time stamp behind the seal", archived),
     ):
         async with a_way() as way:
-            taken = [await verified(way, file) for _ in range(3)]
+            taken = [await time_verification(way, file) for _ in range(3)]
             tell(name, way.peak(), taken[-1])
 
 
-async def verified(way: Way, file: bytes) -> float:
+async def time_verification(way: Way, file: bytes) -> float:
     """Seconds to find a file valid."""
     began = time.perf_counter()
     found = await way.workers.verify(file, VerificationCase((ROOT.der,), NOW))
@@ -234,4 +236,4 @@ async def verified(way: Way, file: bytes) -> float:
 
 def tell(name: str, mebibytes: float, seconds: float | None = None) -> None:
     more = f", {1000 * seconds:.0f} ms" if seconds is not None else ""
-    print(f"| {name}{more} | {held(mebibytes, 'at most 250', mebibytes <= 250)} |")
+    print(f"| {name}{more} | {format_bound(mebibytes, 'at most 250', mebibytes <= 250)} |")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.bench.installation import Installation, document, installed, resident
+from tests.bench.installation import Installation, document, install_program, resident
 
 DOCUMENTS, FIRST = 100, 5
 FIELDS: tuple[Mapping[str, Any], ...] = (
@@ -27,17 +27,17 @@ ANSWERS: Mapping[str, Any] = {
 
 async def growth(pdf: bytes) -> None:
     """Documents that all finish at once, after a few that have warmed everything up."""
-    async with installed() as at:
+    async with install_program() as at:
         body = document(pdf)
         body["recipients"][0]["fields"] = [{"page": 1, **field} for field in FIELDS]
         first = await at.call("POST", "/api/v1/documents", body)
-        signings = [await asked(at, first["id"]) for _ in range(FIRST + DOCUMENTS)]
-        await completed(at, signings[:FIRST])
+        signings = [await send_copy(at, first["id"]) for _ in range(FIRST + DOCUMENTS)]
+        await wait_until_sealed(at, signings[:FIRST])
         before = resident(at.pid)
-        watching = asyncio.create_task(watched(at.pid))
+        watching = asyncio.create_task(watch_memory(at.pid))
         began = time.perf_counter()
         try:
-            await completed(at, signings[FIRST:])
+            await wait_until_sealed(at, signings[FIRST:])
         finally:
             watching.cancel()
         rate = DOCUMENTS / (time.perf_counter() - began)
@@ -49,7 +49,7 @@ async def growth(pdf: bytes) -> None:
     )
 
 
-async def asked(at: Installation, original: str) -> tuple[str, str, dict[str, Any]]:
+async def send_copy(at: Installation, original: str) -> tuple[str, str, dict[str, Any]]:
     """A copy of the document, sent and looked at: where it is, its link, and what its signer finishes with."""
     path = f"/api/v1/documents/{(await at.call('POST', f'/api/v1/documents/{original}/duplicate', {}))['id']}"
     (person,) = (await at.call("POST", f"{path}/send", {}))["recipients"]
@@ -62,7 +62,7 @@ async def asked(at: Installation, original: str) -> tuple[str, str, dict[str, An
     return path, link, {"answers": answers, "consent": consent[1]}
 
 
-async def completed(at: Installation, signings: list[tuple[str, str, dict[str, Any]]]) -> None:
+async def wait_until_sealed(at: Installation, signings: list[tuple[str, str, dict[str, Any]]]) -> None:
     """Return when all of them are sealed."""
     for _, link, body in signings:
         await at.call("POST", f"{link}/complete", body)
@@ -71,7 +71,7 @@ async def completed(at: Installation, signings: list[tuple[str, str, dict[str, A
             await asyncio.sleep(0.05)
 
 
-async def watched(pid: int) -> float:
+async def watch_memory(pid: int) -> float:
     """The most memory that the process has until this is cancelled, in MiB."""
     most = 0.0
     try:

@@ -20,7 +20,7 @@ from esign.store.document import outcomes
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Transaction
 from esign.system.entropy import make_id
-from tests.bench.installation import Installation, document, installed, padded_pdf, resident
+from tests.bench.installation import Installation, document, install_program, padded_pdf, resident
 from tests.factories import a_sent_document
 
 ROUNDS = 7
@@ -33,7 +33,7 @@ PATIENCE = 120.0
 async def run() -> None:
     rates, waits, memory = [], [], 0.0
     for _ in range(ROUNDS):
-        async with receiving() as receiver, installed() as at:
+        async with receiving() as receiver, install_program() as at:
             rate, wait = await storm(at, receiver)
             rates.append(rate)
             waits.append(wait)
@@ -52,7 +52,7 @@ async def storm(at: Installation, receiver: str) -> tuple[float, float]:
     await queue(at)
     looking = asyncio.create_task(look(at, f"{at.base}/api/v1/documents/{made['id']}"))
     try:
-        seconds = await arrived(receiver)
+        seconds = await time_arrivals(receiver)
     finally:
         looking.cancel()
         waits = sorted(await looking)
@@ -89,7 +89,7 @@ async def look(at: Installation, url: str) -> list[float]:
         return waits
 
 
-async def arrived(receiver: str) -> float:
+async def time_arrivals(receiver: str) -> float:
     """Seconds between the first and the last healthy delivery."""
     async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as session:
         while True:

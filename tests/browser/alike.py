@@ -66,10 +66,10 @@ def likeness(seen: Ink, sealed: Ink, page: tuple[int, int]) -> Likeness:
     edges = off(seen.clear.getbbox(), sealed.clear.getbbox(), page)
     light, heavy = sorted((seen.weight, sealed.weight))
     heavier = heavy / light - 1 if light else 1.0
-    return Likeness(covered(seen, sealed), covered(sealed, seen), edges, heavier)
+    return Likeness(measure_cover(seen, sealed), measure_cover(sealed, seen), edges, heavier)
 
 
-def covered(ink: Ink, other: Ink) -> float:
+def measure_cover(ink: Ink, other: Ink) -> float:
     around = other.faint.filter(ImageFilter.MaxFilter(2 * NEAR + 1))
     amount = dots(ink.clear)
     return dots(ImageChops.multiply(ink.clear, around)) / amount if amount else 0.0
@@ -87,6 +87,6 @@ def off(seen: Box | None, sealed: Box | None, page: tuple[int, int]) -> float:
     return max(dots / page[at % 2] if dots > NEAR else 0 for at, dots in enumerate(apart))
 
 
-def shifted(ink: Ink, right: int, down: int) -> Ink:
+def shift_ink(ink: Ink, right: int, down: int) -> Ink:
     """The same, moved by so many dots."""
     return Ink(*(ImageChops.offset(picture, right, down) for picture in (ink.dark, ink.clear, ink.faint)))

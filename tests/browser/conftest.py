@@ -109,26 +109,26 @@ class Looks:
 
     def __init__(self, page: Page) -> None:
         self.page, self.under_way, self.cut = page, set[Request](), set[Request]()
-        page.on("request", self.begun)
-        page.on("requestfinished", self.ended)
-        page.on("requestfailed", self.failed)
+        page.on("request", self.note_request)
+        page.on("requestfinished", self.note_end)
+        page.on("requestfailed", self.note_failure)
 
-    def begun(self, request: Request) -> None:
+    def note_request(self, request: Request) -> None:
         if request.is_navigation_request():
             self.under_way.clear()
             self.cut.clear()
         elif request.url.endswith("/view"):
             self.under_way.add(request)
 
-    def ended(self, request: Request) -> None:
+    def note_end(self, request: Request) -> None:
         self.under_way.discard(request)
 
-    def failed(self, request: Request) -> None:
+    def note_failure(self, request: Request) -> None:
         if request in self.under_way and request.failure == LEFT:
             self.cut.add(request)
         self.under_way.discard(request)
 
-    def told(self) -> None:
+    def wait_for_answers(self) -> None:
         """Waits, five seconds at most, until the server has answered."""
         for _ in range(500):
             if not self.under_way or self.page.is_closed():
@@ -180,28 +180,28 @@ class Visits:
             if not (excused and excused in text):
                 self.said.append(text)
 
-        def heard(message: ConsoleMessage) -> None:
+        def note_message(message: ConsoleMessage) -> None:
             if message.type in ("error", "warning"):
                 say(message.text)
 
-        def failed(request: Request) -> None:
+        def note_failure(request: Request) -> None:
             unawaited = request.resource_type in PARTS or request.url.endswith(AT_LEISURE)
             answered = request.resource_type == "fetch" and request.existing_response is not None
             if request.failure != LEFT or not (unawaited or answered):
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 
-        page.on("console", heard)
+        page.on("console", note_message)
         page.on("pageerror", lambda error: say(str(error)))
-        page.on("requestfailed", failed)
+        page.on("requestfailed", note_failure)
         # What is under way when the test has ended is cut off by us, and not a failure of the page.
-        self.open.callback(page.remove_listener, "requestfailed", failed)
-        self.open.callback(looks.told)
+        self.open.callback(page.remove_listener, "requestfailed", note_failure)
+        self.open.callback(looks.wait_for_answers)
         if clock:
             page.clock.install()
         page.goto(address)
         if more.get("java_script_enabled", True) and page.locator("script[src*='/signing.js']").count():
             alive(page)
-        looks.told()
+        looks.wait_for_answers()
         return page
 
 

@@ -41,10 +41,10 @@ def signed_in(
     """
     token = stage.do(begin(stage.site.runtime, name, role, mode))
     cookie = {"name": "esign", "value": token, "url": stage.site.base, "httpOnly": True, "sameSite": "Lax"}
-    return {"cookies": [placed(cookie)], "origins": []}
+    return {"cookies": [place_cookie(cookie)], "origins": []}
 
 
-def placed(cookie: dict[str, Any]) -> dict[str, Any]:
+def place_cookie(cookie: dict[str, Any]) -> dict[str, Any]:
     """With what the browser makes of its address."""
     host = cookie.pop("url").split("//")[1].split(":")[0]
     return {**cookie, "domain": host, "path": "/", "expires": -1, "secure": False}
@@ -92,7 +92,7 @@ async def fill(stage: Stage) -> list[Document]:
             outcome = lifecycle.create(document, Origin(), document.created_at)
             await outcomes.add(tx, outcome, runtime.vault, document.created_at)
             if document.seal:
-                for content in sealed(document.id):
+                for content in make_sealed_files(document.id):
                     await blobs.attach(tx, document.id, await blobs.add(tx, content, document.created_at))
         await documents.delete(tx, draft)
 
@@ -100,7 +100,7 @@ async def fill(stage: Stage) -> list[Document]:
     return made
 
 
-def sealed(document_id: str) -> tuple[bytes, bytes]:
+def make_sealed_files(document_id: str) -> tuple[bytes, bytes]:
     """What stands for the sealed file and its certificate: the sample, each time with other bytes."""
     return (
         contract.read_pdf() + f"% {document_id}\n".encode(),
@@ -201,20 +201,22 @@ def states(draft: Document, now: Instant) -> list[Document]:
             {"status": Status.CANCELLED},
         ),
     ]
-    return [stated(draft, title, actor, now - age, who, more) for title, actor, age, who, more in rows]
+    return [
+        state_document(draft, title, actor, now - age, who, more) for title, actor, age, who, more in rows
+    ]
 
 
-def stated(
+def state_document(
     draft: Document, title: str, actor: Actor, at: Instant, who: tuple[Recipient, ...], more: dict[str, Any]
 ) -> Document:
     status = more.get("status", Status.DRAFT)
     id = make_id("doc", at)
-    hashes = [sha256(content) for content in sealed(id)]
+    hashes = [sha256(content) for content in make_sealed_files(id)]
     seal = a_seal(
         page_count=draft.page_count + 2,
         sha256=hashes[0],
         certificate_sha256=hashes[1],
-        size=len(sealed(id)[0]),
+        size=len(make_sealed_files(id)[0]),
     )
     times = {
         "created_at": at,

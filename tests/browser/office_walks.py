@@ -178,7 +178,7 @@ def logo(page: Page, office: Office) -> Stops:
     page.locator("#h-brand").scroll_into_view_if_needed()
     yield "organisation"
     api = office.stage.site.api
-    asked = office.stage.do(api.sent())
+    asked = office.stage.do(api.send_document())
     office.stage.work("mail")
     page.goto(office.stage.do(office.stage.site.person("ada@example.test")).link)
     shown = page.locator("header img.logo")
@@ -228,7 +228,7 @@ def erasure(page: Page, office: Office) -> Stops:
     """Looked at, begun, and done while the page is open."""
     api, stage = office.stage.site.api, office.stage
     people = [{"name": one, "email": f"{one.lower()}@wharf.example"} for one in ("Orla", "Finn")]
-    asked = [stage.do(api.sent(recipients=people[:n])) for n in (1, 2, 1)]
+    asked = [stage.do(api.send_document(recipients=people[:n])) for n in (1, 2, 1)]
     for one in asked[:2]:
         stage.do(api.ok("POST", f"/documents/{one}/cancel"))
     office.go(page, "/settings/erasure")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.browser.conftest import ARGS, CHROMIUM
 from tests.browser.screens import SETTLED
 from tests.browser.stage import Stage
-from tests.browser.test_journey import action, asked, draw, expect_state, give
+from tests.browser.test_journey import action, draw, expect_state, find_asked_field, give
 
 SCALE = 4  # dots to a pixel
 METRICS = {"width": 360, "height": 740, "deviceScaleFactor": 0, "mobile": False}
@@ -62,7 +62,9 @@ def a_phone(browser: Browser, link: str, excused: str = "\0") -> Iterator[Page]:
     assert [line for line in said if excused not in line] == []
 
 
-def sent(stage: Stage, name: str, content: bytes, fields: Fields, person: str = NAME) -> tuple[str, str]:
+def send_document(
+    stage: Stage, name: str, content: bytes, fields: Fields, person: str = NAME
+) -> tuple[str, str]:
     """The document's id and the signer's link."""
     email = f"{name.split('-')[0]}@brightwater.example"
     asked_for = [{key: value for key, value in field.items() if key != "given"} for field in fields]
@@ -77,7 +79,7 @@ def sent(stage: Stage, name: str, content: bytes, fields: Fields, person: str = 
     return document, stage.link(email)
 
 
-def reviewed(page: Page, fields: Fields, mode: str) -> None:
+def review_fields(page: Page, fields: Fields, mode: str) -> None:
     """Everything filled in, looked over, and the page with all of it before the eyes."""
     fill_in(page, {field["label"]: field["given"] for field in fields}, mode)
     page.locator("#finish [data-close].btn").tap()
@@ -88,7 +90,7 @@ def fill_in(page: Page, given: Mapping[str, Any], mode: str) -> None:
     """Forward with the one button at the bottom, until the review; `given` by the labels of fields."""
     action(page, "sign").tap()
     for _ in range(len(given) + 1):
-        field = asked(page).first
+        field = find_asked_field(page).first
         name, kind = str(field.get_attribute("data-field")), str(field.get_attribute("data-type"))
         page.wait_for_function(READABLE, arg=name)
         value = given[str(page.locator("#slot [data-step]").get_attribute("data-label"))]

@@ -39,10 +39,10 @@ ARABIC = {
 PARTS = ("key", "type", "page", "x", "y", "width", "height", "label", "required")
 
 
-def spoken(value: Any, tag: str) -> Any:
+def translate_value(value: Any, tag: str) -> Any:
     """What people wrote, in their language."""
     if isinstance(value, list):
-        return [spoken(one, tag) for one in value]
+        return [translate_value(one, tag) for one in value]
     return ARABIC.get(value, value) if tag == "ar" and isinstance(value, str) else value
 
 
@@ -53,26 +53,26 @@ def fields(given: tuple[Mapping[str, Any], ...], tag: str) -> tuple[Field, ...]:
             FieldType(one["type"]),
             one["page"],
             (one["x"], one["y"], one["width"], one["height"]),
-            label=spoken(one["label"], tag),
+            label=translate_value(one["label"], tag),
             required=one.get("required", one["type"] != "checkbox"),
-            options={key: spoken(value, tag) for key, value in one.items() if key not in PARTS},
+            options={key: translate_value(value, tag) for key, value in one.items() if key not in PARTS},
         )
         for one in given
     )
 
 
-def dressed(document: Document, tag: str = "en") -> Document:
+def translate_document(document: Document, tag: str = "en") -> Document:
     """The same state of things, told of the contract and its two people."""
     title, message = contract.FILE_NAME.removesuffix(".pdf"), contract.build_create_body()["message"]
     sender, their_email = contract.GARDENER
     return replace(
         document,
-        title=spoken(title, tag),
+        title=translate_value(title, tag),
         message=HELLO if tag == "ar" else message,
-        created_by=Actor("member", "mem_1", spoken(sender, tag), their_email),
+        created_by=Actor("member", "mem_1", translate_value(sender, tag), their_email),
         file=File(contract.FILE_NAME, "0" * 64, "1" * 64, (A4,) * 3, tuple(str(n) * 64 for n in (2, 3, 4))),
         recipients=tuple(
-            replace(one, name=spoken(name, tag), email=email, locale=tag)
+            replace(one, name=translate_value(name, tag), email=email, locale=tag)
             for one, (name, email) in zip(
                 document.recipients, (contract.CAFE, contract.GARDENER), strict=False
             )
@@ -84,7 +84,7 @@ def the_contract(tag: str = "en", **mine: Any) -> Document:
     """To be signed, or by another `role` approved or read, by the café."""
     asked = fields(contract.CAFE_FIELDS, tag) if "role" not in mine else ()
     me, gardener = a_recipient(asked, **mine), replace(other(), fields=fields(contract.GARDENER_FIELDS, tag))
-    return dressed(a_document(me, gardener), tag)
+    return translate_document(a_document(me, gardener), tag)
 
 
 def a_contract_site(document: Document, state: str = "open") -> SigningSite:

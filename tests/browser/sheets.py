@@ -40,7 +40,7 @@ RESTED = """async (number) => {
 }"""
 
 
-def seen(page: Page, number: int, scale: int) -> Sheet:
+def picture_page(page: Page, number: int, scale: int) -> Sheet:
     """As the browser shows it, with so many dots to its pixel."""
     sheet = page.locator(f"#page-{number}")
     sheet.scroll_into_view_if_needed()
@@ -68,7 +68,7 @@ def picture(page: Page, sheet: Locator, style: str, scale: int) -> Image.Image:
     )
 
 
-def sealed(file: bytes, number: int, size: tuple[int, int]) -> Sheet:
+def draw_sealed_page(file: bytes, number: int, size: tuple[int, int]) -> Sheet:
     """As pdfium draws it; bare once the values were taken away."""
     bare = io.BytesIO()
     with pikepdf.open(io.BytesIO(file)) as pdf:
@@ -76,10 +76,10 @@ def sealed(file: bytes, number: int, size: tuple[int, int]) -> Sheet:
         values = max((key for key in forms.keys() if key.startswith("/Esign")), key=lambda key: int(key[6:]))  # noqa: SIM118
         forms[values].write(b"")
         pdf.save(bare)
-    return Sheet(*(drawn(each, number, size) for each in (bare.getvalue(), file)))
+    return Sheet(*(draw_page(each, number, size) for each in (bare.getvalue(), file)))
 
 
-def drawn(file: bytes, number: int, size: tuple[int, int]) -> Image.Image:
+def draw_page(file: bytes, number: int, size: tuple[int, int]) -> Image.Image:
     document = pypdfium2.PdfDocument(file)
     page = document[number - 1]
     picture: Image.Image = (

@@ -13,7 +13,7 @@ PAGE = (1344, 1900)  # dots
 WORDS = ("Maria Delgado", "maria.delgado@brightwater.example", "9 Mar 2027", "1234.50")
 
 
-def written(
+def write_words(
     words: str, font: str = "NotoSans-Regular", size: float = 27, at: tuple[float, float] = (300, 400)
 ) -> alike.Ink:
     bare = Image.new("RGB", PAGE, "white")
@@ -28,31 +28,31 @@ def holds(one: alike.Ink, other: alike.Ink) -> bool:
 
 @pytest.mark.parametrize("words", WORDS)
 def test_the_same_letters_at_the_same_place_are_alike(words: str) -> None:
-    assert holds(written(words), written(words))
-    assert holds(written(words), written(words, at=(301, 401)))
+    assert holds(write_words(words), write_words(words))
+    assert holds(write_words(words), write_words(words, at=(301, 401)))
 
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("font", ["NotoSans-Bold", "NotoSansMono-Regular", "EsignHandA", "EsignHandC"])
 def test_another_font_is_seen(words: str, font: str) -> None:
-    assert not holds(written(words), written(words, font))
-    assert not holds(written(words, font), written(words))
+    assert not holds(write_words(words), write_words(words, font))
+    assert not holds(write_words(words, font), write_words(words))
 
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("size", [27 * 0.95, 27 * 1.05])
 def test_another_size_is_seen(words: str, size: float) -> None:
-    assert not holds(written(words), written(words, size=size))
+    assert not holds(write_words(words), write_words(words, size=size))
 
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("at", [(300 - 13.44, 400), (300 + 13.44, 400), (300, 381), (300, 419)])
 def test_another_place_is_seen(words: str, at: tuple[float, float]) -> None:
-    assert not holds(written(words), written(words, at=at))
+    assert not holds(write_words(words), write_words(words, at=at))
 
 
 def test_nothing_is_like_nothing_else() -> None:
     empty = alike.ink(Image.new("RGB", PAGE), Image.new("RGB", PAGE))
-    assert not holds(empty, written("Maria"))
-    assert not holds(written("Maria"), empty)
+    assert not holds(empty, write_words("Maria"))
+    assert not holds(write_words("Maria"), empty)
     assert not holds(empty, empty)

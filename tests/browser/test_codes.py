@@ -22,7 +22,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         yield stage
 
 
-def sent(stage: Stage) -> str:
+def send_with_codes(stage: Stage) -> str:
     """The id of a document that Ana approves by a mailed code, then Bo signs by one agreed upon."""
     ana = {"name": ANA[0], "email": ANA[1], "role": "approver", "authentication": "email_code"}
     bo = {"name": BO[0], "email": BO[1], "order": 2, "authentication": "access_code", "accessCode": CODE}
@@ -72,7 +72,7 @@ def sign_by_an_agreed_code(page: Page) -> None:
 def test_an_approver_and_a_signer_each_show_a_code_and_the_sealed_file_waits_behind_it(
     visit: Visits, stage: Stage
 ) -> None:
-    document = sent(stage)
+    document = send_with_codes(stage)
     ana = visit.at(stage.link(ANA[1]), excused=REFUSED)
     approve_by_a_mailed_code(stage, ana)
     stage.work("mail")

@@ -8,8 +8,17 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import alike
-from tests.browser.phone import SCALE, Fields, a_field, a_phone, finish, reviewed, sent, small_dots
-from tests.browser.sheets import faults, sealed, seen
+from tests.browser.phone import (
+    SCALE,
+    Fields,
+    a_field,
+    a_phone,
+    finish,
+    review_fields,
+    send_document,
+    small_dots,
+)
+from tests.browser.sheets import draw_sealed_page, faults, picture_page
 from tests.browser.stage import Stage, a_stage
 
 pytestmark = pytest.mark.corpus
@@ -101,21 +110,21 @@ def test_what_is_seen_before_finishing_is_what_is_sealed(
     stage: Stage, browser: Browser, name: str, corpus: Path, shots: Path
 ) -> None:
     fields = CASES[name]
-    document, link = sent(stage, name, (corpus / f"{name}.pdf").read_bytes(), fields)
+    document, link = send_document(stage, name, (corpus / f"{name}.pdf").read_bytes(), fields)
     numbers = sorted({field["page"] for field in fields})
     with a_phone(browser, link) as page:
-        reviewed(page, fields, "Draw" if list(CASES).index(name) % 2 else "Type")
-        shown = {number: seen(page, number, SCALE) for number in numbers}
+        review_fields(page, fields, "Draw" if list(CASES).index(name) % 2 else "Type")
+        shown = {number: picture_page(page, number, SCALE) for number in numbers}
         finish(page)
     stage.work("seal")
     file = stage.do(stage.site.api.file(document))
     for number in numbers:
         there = [field for field in fields if field["page"] == number]
-        before, after = shown[number], sealed(file, number, shown[number].written.size)
+        before, after = shown[number], draw_sealed_page(file, number, shown[number].written.size)
         before.written.save(shots / f"corpus-{name}-{number}-seen.png")
         after.written.save(shots / f"corpus-{name}-{number}-sealed.png")
         one, other, size = before.ink(), after.ink(), before.written.size
         assert faults(one, other, there) == []
         for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            moved = alike.shifted(other, right * ceil(size[0] / 100), down * ceil(size[1] / 100))
+            moved = alike.shift_ink(other, right * ceil(size[0] / 100), down * ceil(size[1] / 100))
             assert len(faults(one, moved, there)) == len(there), (right, down)

@@ -71,7 +71,7 @@ class Asked:
         return page.locator(f"#v-{self.ids[name]} img")
 
 
-def saved(page: Page) -> None:
+def wait_until_saved(page: Page) -> None:
     expect(page.locator("#kept")).to_have_text("Saved")
 
 
@@ -117,7 +117,7 @@ def fill_everything(page: Page, asked: Asked) -> None:
         asked.control(page, name).check()
     sign(page, asked, "initials", typed=True)
     sign(page, asked, "signature", typed=False)
-    saved(page)
+    wait_until_saved(page)
 
 
 def everything_is_there(page: Page, asked: Asked) -> None:
@@ -148,7 +148,7 @@ def ready_to_finish(page: Page, asked: Asked) -> None:
     """With a typed signature and a town, at the open sheet with its tick."""
     asked.control(page, "town").fill("Harrowgate")
     sign(page, asked, "signature", typed=True)
-    saved(page)
+    wait_until_saved(page)
     page.get_by_role("button", name="Review and finish").click()
     page.locator("[data-action=consent]").check()
 
@@ -176,7 +176,7 @@ def test_everything_entered_is_there_after_a_reload_and_on_another_device_and_is
     shot(other, "draft-2-other-device")
     other.locator("#next").click()
     asked.control(other, "street").fill("14 Linden Row")
-    saved(other)
+    wait_until_saved(other)
     shot(other, "draft-3-active")
     other.keyboard.press("Escape")
     finish(other)
@@ -193,7 +193,7 @@ def test_a_signature_given_on_one_device_is_put_in_place_by_one_press_on_another
     asked = Asked(stage, "initials", "signature", "town")
     page = visit.at(asked.form)
     sign(page, asked, "signature", typed=True)
-    saved(page)
+    wait_until_saved(page)
     other = visit.at(asked.form)
     expect(asked.ink(other, "signature")).to_be_visible()
     expect(asked.ink(other, "initials")).to_have_count(0)
@@ -219,7 +219,7 @@ def test_the_back_button_leads_back_to_what_was_entered(visit: Visits, stage: St
     other = visit.at(asked.form)
     expect(asked.control(other, "town")).to_have_value("Harrowgate")
     asked.control(other, "town").fill("Leeds")
-    saved(other)
+    wait_until_saved(other)
     page.go_back()
     expect(asked.control(page, "town")).to_have_value("Leeds")
 
@@ -228,7 +228,7 @@ def test_a_page_that_the_browser_kept_whole_catches_up(visit: Visits, stage: Sta
     asked = Asked(stage, "town")
     page, other = visit.at(asked.form), visit.at(asked.form)
     asked.control(other, "town").fill("Leeds")
-    saved(other)
+    wait_until_saved(other)
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     expect(asked.control(page, "town")).to_have_value("Leeds")
     expect(page.locator("#kept-say")).to_have_text("Brought up to date with what you entered elsewhere")
@@ -262,7 +262,7 @@ def test_without_a_connection_a_line_says_what_is_not_saved_and_it_is_sent_when_
     expect(page.locator("#kept-say")).to_have_text(UNSAVED)
     shot(page, "draft-4-offline")
     page.context.set_offline(False)
-    saved(page)
+    wait_until_saved(page)
     expect(page.locator("#kept-say")).to_have_text("Saved")
     expect(asked.control(visit.at(asked.form), "town")).to_have_value("Harrowgate")
 
@@ -281,7 +281,7 @@ def test_what_could_not_be_saved_outlives_a_reload_and_is_saved_after_it(visit: 
     expect(page.locator("#kept")).to_have_text(UNSAVED)
     page.unroute("**/draft")
     page.evaluate("dispatchEvent(new Event('online'))")
-    saved(page)
+    wait_until_saved(page)
     other = visit.at(asked.form)
     expect(asked.control(other, "town")).to_have_value("Harrowgate")
     expect(asked.ink(other, "signature")).to_be_visible()
@@ -296,7 +296,7 @@ def test_a_server_that_fails_is_asked_again_and_the_line_says_so(visit: Visits, 
     expect(page.locator("#kept")).to_have_text("Not saved yet – we keep trying")
     page.unroute("**/draft")
     page.clock.run_for(5_000)
-    saved(page)
+    wait_until_saved(page)
 
 
 # ---------- two tabs, two devices ----------
@@ -312,9 +312,9 @@ def test_an_older_value_that_comes_late_gives_way_to_the_newer_one_of_another_de
     asked.control(phone, "street").fill("14 Linden Row")
     expect(phone.locator("#kept")).to_have_text(UNSAVED)
     asked.control(desk, "town").fill("Harrowgate")
-    saved(desk)
+    wait_until_saved(desk)
     phone.context.set_offline(False)
-    saved(phone)
+    wait_until_saved(phone)
     expect(asked.control(phone, "town")).to_have_value("Harrowgate")
     looked_at_again(desk)
     expect(asked.control(desk, "street")).to_have_value("14 Linden Row")
@@ -326,14 +326,14 @@ def test_what_is_entered_last_wins_wherever_it_is_entered(visit: Visits, stage: 
     one, two = visit.at(asked.form), visit.at(asked.form)
     for page, town in ((one, "Leeds"), (two, "York"), (one, "Harrowgate")):
         asked.control(page, "town").fill(town)  # nobody has looked at the other tab in between
-        saved(page)
+        wait_until_saved(page)
     for page, ticked, when in ((one, True, "Now"), (two, False, "Later")):
         looked_at_again(page)
         expect(asked.control(page, "town")).to_have_value("Harrowgate")
         expect(asked.control(page, "early")).to_be_checked(checked=not ticked)
         asked.control(page, "early").set_checked(ticked)
         page.get_by_role("radio", name=when).check()
-        saved(page)
+        wait_until_saved(page)
     looked_at_again(one)
     expect(asked.control(one, "early")).not_to_be_checked()
     expect(one.get_by_role("radio", name="Later")).to_be_checked()
@@ -347,7 +347,7 @@ def test_what_comes_from_another_device_stands_in_the_open_review_and_is_agreed_
     ready_to_finish(page, asked)
     expect(page.locator("#review")).to_contain_text("Harrowgate")
     asked.control(other, "town").fill("York")
-    saved(other)
+    wait_until_saved(other)
     looked_at_again(page)
     expect(page.locator("#review")).to_contain_text("York")
     expect(page.locator("[data-action=consent]")).not_to_be_checked()
@@ -449,7 +449,7 @@ def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_th
     page = visit.at(asked.form, **screen)
     enter_code(page)
     asked.control(page, "town").fill("Harrowgate")
-    saved(page)
+    wait_until_saved(page)
     page.context.clear_cookies()
     asked.control(page, "street").fill("14 Linden Row")
     expect(page.locator("#again-title")).to_be_focused()
@@ -461,7 +461,7 @@ def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_th
     enter_code(page)
     expect(asked.control(page, "town")).to_have_value("Harrowgate")
     expect(asked.control(page, "street")).to_have_value("14 Linden Row")
-    saved(page)
+    wait_until_saved(page)
     expect(asked.control(page, "street")).to_have_value("14 Linden Row")
     assert page.evaluate("sessionStorage.length") == 0
 
@@ -495,7 +495,7 @@ def test_a_page_that_is_only_looked_at_keeps_nothing_and_a_draft_leaves_no_trace
     drafts = "SELECT 1 FROM draft WHERE recipient_id = :id"
     assert stage.do(stage.site.runtime.db.all(drafts, id=asked.recipient["id"])) == []
     asked.control(page, "town").fill("Harrowgate")
-    saved(page)
+    wait_until_saved(page)
     looked = {"recipient.authenticated", "recipient.viewed"}
     assert set(asked.trail) - looked == {"document.created", "document.sent", "recipient.sent"}
     assert asked.recipient["fields"][0]["value"] is None

@@ -57,7 +57,7 @@ def app(stage: Stage, pages: Pages) -> Iterator[str]:
         yield origin
 
 
-def sent(stage: Stage, redirect: str | None = None, **recipient: Any) -> dict[str, Any]:
+def send_embedded(stage: Stage, redirect: str | None = None, **recipient: Any) -> dict[str, Any]:
     """A new document that Ana is asked for, as the API tells it."""
     ana = {"name": ANA[0], "email": ANA[1], "role": "approver", **recipient}
     bo = {"name": "Bo Weber", "email": "bo@example.test", "order": 2}
@@ -87,7 +87,7 @@ def approve(frame: FrameLocator) -> None:
     expect(frame.locator("h1")).to_have_text("Thank you, you have approved")
 
 
-def kept(page: Page, count: int) -> list[dict[str, Any]]:
+def wait_for_messages(page: Page, count: int) -> list[dict[str, Any]]:
     """The messages, once there are so many."""
     page.wait_for_function("(count) => kept.length >= count", arg=count)
     found: list[dict[str, Any]] = page.evaluate("kept")
@@ -100,7 +100,7 @@ def kept(page: Page, count: int) -> list[dict[str, Any]]:
 def test_the_example_of_the_documentation_signs_inside_the_application(
     visit: Visits, stage: Stage, app: str, pages: Pages, shot: Callable[[Page, str], None]
 ) -> None:
-    document = sent(stage)
+    document = send_embedded(stage)
     [example] = re.findall(r"^```html\n(.*?)^```$", DOCS.read_text("utf-8"), re.M | re.S)
     link = stage.link(ANA[1])
     pages["/sign"] = example.replace("https://sign.example.com/s/…", link).replace(
@@ -124,15 +124,15 @@ def test_the_example_of_the_documentation_signs_inside_the_application(
 def test_declining_is_told_and_the_frame_can_be_taken_away(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    sent(stage)
+    send_embedded(stage)
     pages["/sign"] = KEEPING % embedding(stage, stage.link(ANA[1]), "onDeclined: () => signing.destroy()")
     page = visit.at(f"{app}/sign")
-    kept(page, 1)
+    wait_for_messages(page, 1)
     frame = page.frame_locator("iframe")
     frame.locator(".end [data-action=decline]").click()
     frame.locator("#decline-done").click()
     expect(page.locator("iframe")).to_have_count(0)
-    assert [one["type"] for one in kept(page, 3)] == ["ready", "ready", "declined"]
+    assert [one["type"] for one in wait_for_messages(page, 3)] == ["ready", "ready", "declined"]
 
 
 def test_a_page_that_does_not_come_is_an_error_to_the_application(
@@ -141,17 +141,19 @@ def test_a_page_that_does_not_come_is_an_error_to_the_application(
     more = "patience: 200, onError: (message) => kept.push(message)"
     pages["/sign"] = KEEPING % embedding(stage, f"{stage.site.base}/s/unknown", more)
     page = visit.at(f"{app}/sign", excused=stage.site.base)
-    assert kept(page, 1) == [{"source": "esign", "type": "error", "documentId": None, "recipientId": None}]
+    assert wait_for_messages(page, 1) == [
+        {"source": "esign", "type": "error", "documentId": None, "recipientId": None}
+    ]
 
 
 def test_the_script_hears_its_own_frame_alone_and_only_while_it_shows_the_signing_page(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
     """Neither another signing page, nor the embedding page, nor what the frame was led to."""
-    sent(stage)
+    send_embedded(stage)
     declined = stage.do(stage.site.person(ANA[1]))
     stage.do(declined.decline())
-    sent(stage)
+    send_embedded(stage)
     forged = '{ source: "esign", type: "completed", documentId: "doc_x", recipientId: "rcp_x" }'
     pages["/liar"] = f"<!doctype html><script>parent.postMessage({forged}, '*');</script>"
     handlers = ", ".join(
@@ -163,9 +165,14 @@ def test_the_script_hears_its_own_frame_alone_and_only_while_it_shows_the_signin
         + f'<script>postMessage({forged}, "*");</script><iframe title="Another" src="{declined.link}"></iframe>'
     )
     page = visit.at(f"{app}/sign")
-    assert sorted(one["type"] for one in kept(page, 4)) == ["completed", "declined", "ready", "ready"]
+    assert sorted(one["type"] for one in wait_for_messages(page, 4)) == [
+        "completed",
+        "declined",
+        "ready",
+        "ready",
+    ]
     page.evaluate("signing.frame.src = '/liar'")
-    assert kept(page, 5)[-1]["type"] == "completed"
+    assert wait_for_messages(page, 5)[-1]["type"] == "completed"
     assert page.evaluate("heard") == ["ready"]
 
 
@@ -175,37 +182,37 @@ def test_the_script_hears_its_own_frame_alone_and_only_while_it_shows_the_signin
 def test_messages_have_one_shape_and_come_from_the_signing_page_to_the_listed_origin(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    document = sent(stage)
+    document = send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at(f"{app}/sign")
-    kept(page, 1)
+    wait_for_messages(page, 1)
     approve(page.frame_locator("iframe"))
     about = {"documentId": document["id"], "recipientId": document["recipients"][0]["id"]}
-    assert kept(page, 3) == [
+    assert wait_for_messages(page, 3) == [
         {"source": "esign", "type": kind, "origin": stage.site.base, **about}
         for kind in ("ready", "ready", "completed")
     ]
 
 
 def test_a_page_that_breaks_off_is_an_error(visit: Visits, stage: Stage, app: str, pages: Pages) -> None:
-    sent(stage)
+    send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at("about:blank", excused="o")  # here something is broken on purpose
     page.route("**/static/*/path.js", lambda route: route.fulfill(status=404, body=""))
     page.goto(f"{app}/sign")
-    assert [one["type"] for one in kept(page, 1)] == ["error"]
+    assert [one["type"] for one in wait_for_messages(page, 1)] == ["error"]
 
 
 def test_the_way_on_after_signing_leaves_the_frame(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    sent(stage, redirect="https://after.example/thanks")
+    send_embedded(stage, redirect="https://after.example/thanks")
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at(f"{app}/sign")
     page.route(
         "https://after.example/**", lambda route: route.fulfill(body="thanks", content_type="text/html")
     )
-    kept(page, 1)
+    wait_for_messages(page, 1)
     frame = page.frame_locator("iframe")
     approve(frame)
     frame.locator("main .actions a[rel~=noopener]").click()
@@ -215,7 +222,7 @@ def test_the_way_on_after_signing_leaves_the_frame(
 def test_a_site_that_is_not_listed_gets_a_refused_frame_and_hears_nothing(
     visit: Visits, stage: Stage, app: str
 ) -> None:
-    document = sent(stage)
+    document = send_embedded(stage)
     with another_site({"/sign": framing(stage.link(ANA[1]))}) as unlisted:
         page = visit.at(f"{unlisted}/sign", excused=stage.site.base)
         page.frames[1].wait_for_url(REFUSED)
@@ -226,7 +233,7 @@ def test_a_site_that_is_not_listed_gets_a_refused_frame_and_hears_nothing(
 def test_a_listed_site_inside_one_that_is_not_is_refused_too(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    sent(stage)
+    send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     around = f'<!doctype html><iframe title="Application" src="{app}/sign"></iframe>'
     with another_site({"/around": around}) as unlisted:
@@ -237,7 +244,7 @@ def test_a_listed_site_inside_one_that_is_not_is_refused_too(
 def test_outside_a_frame_the_part_for_frames_is_not_even_loaded(
     visit: Visits, stage: Stage, app: str
 ) -> None:
-    sent(stage)
+    send_embedded(stage)
     page = visit.at(stage.link(ANA[1]))
     expect(page.locator("#next")).to_be_visible()
     loaded = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
@@ -263,11 +270,11 @@ def test_this_browser_blocks_third_party_cookies(visit: Visits, app: str, pages:
 
 def enter_mailed_code(stage: Stage, page: Page) -> None:
     frame = page.frame_locator("iframe")
-    kept(page, 1)
+    wait_for_messages(page, 1)
     frame.locator("[data-action=send-code]").click()
     frame.locator("[data-action=send-code-confirm]").click()
     expect(frame.locator("h1")).to_have_text("Check your email")
-    kept(page, 2)
+    wait_for_messages(page, 2)
     stage.work("mail")
     found = re.search(r"\b\d{3}\s\d{3}\b", stage.letter(ANA[1]))
     assert found
@@ -278,14 +285,14 @@ def enter_mailed_code(stage: Stage, page: Page) -> None:
 def test_a_code_is_remembered_inside_the_frame_of_that_application_alone(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    document = sent(stage, authentication="email_code")
+    document = send_embedded(stage, authentication="email_code")
     link = stage.link(ANA[1])
     pages["/sign"] = framing(link)
     page = visit.at(f"{app}/sign")
     enter_mailed_code(stage, page)
     frame = page.frame_locator("iframe")
     expect(frame.locator("body")).to_have_attribute("data-state", "open")
-    kept(page, 3)
+    wait_for_messages(page, 3)
     again = page.context.new_page()
     again.goto(f"{app}/sign")
     expect(again.frame_locator("iframe").locator("body")).to_have_attribute("data-state", "open")
@@ -293,7 +300,7 @@ def test_a_code_is_remembered_inside_the_frame_of_that_application_alone(
     alone.goto(link)
     expect(alone.locator("body")).to_have_attribute("data-state", "code")
     approve(frame)
-    assert [one["type"] for one in kept(page, 5)] == [*["ready"] * 4, "completed"]
+    assert [one["type"] for one in wait_for_messages(page, 5)] == [*["ready"] * 4, "completed"]
     found = stage.do(stage.site.api.get(document["id"]))
     assert found["recipients"][0]["status"] == "completed"
 
@@ -308,7 +315,7 @@ def as_if_on_its_own(route: Route) -> None:
 def test_where_no_cookie_is_kept_the_page_says_so_and_offers_a_window_of_its_own(
     visit: Visits, stage: Stage, app: str, pages: Pages
 ) -> None:
-    sent(stage, authentication="email_code")
+    send_embedded(stage, authentication="email_code")
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at(f"{app}/sign")
     page.route("**/authenticate", as_if_on_its_own)

@@ -13,7 +13,7 @@ from esign.system.entropy import make_token
 from tests.browser.conftest import Visits
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_axe import assert_clean
-from tests.browser.test_journey import action, expect_state, sent
+from tests.browser.test_journey import action, expect_state, send_document
 from tests.browser.test_signing import draw
 
 ADA = ("Ada Lovelace", "ada@example.test")
@@ -40,7 +40,7 @@ def a_contract(locale: str = "en") -> dict[str, Any]:
 
 def at_the_desk(stage: Stage, visit: Visits, *, locale: str = "en", **how: Any) -> tuple[str, Page]:
     """A document that was sent, and the page of its signer with the sheet open."""
-    document = sent(stage, a_contract(locale))
+    document = send_document(stage, a_contract(locale))
     page = visit.at(stage.link(ADA[1]), **{**DESK, **how})
     action(page, "sign").click()
     action(page, "sign").click()
@@ -48,7 +48,7 @@ def at_the_desk(stage: Stage, visit: Visits, *, locale: str = "en", **how: Any) 
     return document, page
 
 
-def scanned(desk: Page, visit: Visits, **how: Any) -> Page:
+def scan_code(desk: Page, visit: Visits, **how: Any) -> Page:
     """Whoever points a camera at the code."""
     code = desk.locator("#handoff-code")
     expect(code.locator("img")).to_be_visible()
@@ -78,7 +78,7 @@ def test_a_signature_drawn_on_a_phone_is_proposed_at_the_desk_and_taken_there(
     document, desk = at_the_desk(stage, visit, locale=locale, excused="Failed to load resource", **how)
     shot(desk, "1-offer")
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit, **how)
+    phone = scan_code(desk, visit, **how)
     shot(desk, "2-code")
     expect_state(phone, "phone")
     expect(phone.locator("main")).to_contain_text(ADA[0])
@@ -119,7 +119,7 @@ def test_a_code_that_a_newer_one_replaced_has_expired_and_another_can_be_had(
 ) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
-    scanned(desk, visit)
+    scan_code(desk, visit)
     other = visit.at(desk.url, **DESK)
     action(other, "sign").click()
     action(other, "sign").click()
@@ -130,7 +130,7 @@ def test_a_code_that_a_newer_one_replaced_has_expired_and_another_can_be_had(
     action(desk, "adopt").click()
     expect(desk.locator("#adopt-error")).to_have_text("Draw on your phone first, or draw here.")
     desk.get_by_role("button", name="New code").click()
-    phone = scanned(desk, visit)
+    phone = scan_code(desk, visit)
     draw(phone)
     action(phone, "send").tap()
     says(desk, "This came from your phone.")
@@ -152,7 +152,7 @@ def test_a_phone_does_not_offer_to_draw_on_a_phone(stage: Stage, visit: Visits) 
 def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(stage: Stage, visit: Visits) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit)
+    phone = scan_code(desk, visit)
     action(phone, "send").tap()
     expect(phone.locator("#phone-error")).to_have_text("Draw with a finger, pen or mouse on the line first.")
     draw(phone)
@@ -166,7 +166,7 @@ def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(stage: Stag
 def test_a_lost_connection_loses_no_drawing(stage: Stage, visit: Visits) -> None:
     _, desk = at_the_desk(stage, visit, excused="Failed to load resource")
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit, excused="Failed to load resource")
+    phone = scan_code(desk, visit, excused="Failed to load resource")
     says(desk, "Your phone is ready. Draw there.")
     phone.route("**/ink", lambda route: route.abort())
     desk.route("**/handoff/*", lambda route: route.abort())
@@ -186,7 +186,7 @@ def test_a_lost_connection_loses_no_drawing(stage: Stage, visit: Visits) -> None
 def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Visits, shots: Path) -> None:
     document, desk = at_the_desk(stage, visit, excused="Failed to load resource")
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit, excused="Failed to load resource")
+    phone = scan_code(desk, visit, excused="Failed to load resource")
     draw(phone)
     stage.do(stage.site.api.ok("POST", f"/documents/{document}/cancel"))
     action(phone, "send").tap()
@@ -196,7 +196,7 @@ def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Vis
 
 
 def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, shots: Path) -> None:
-    document = sent(stage, a_contract())
+    document = send_document(stage, a_contract())
     [person] = stage.do(stage.site.api.get(document))["recipients"]
     token, runtime = make_token(), stage.site.runtime
     past = Handoff(person["id"], document, "hnd_1", "signature", runtime.clock.now() - LIVES)
@@ -211,7 +211,7 @@ def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, sho
 def test_without_scripts_the_phone_says_what_it_needs(stage: Stage, visit: Visits) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit, java_script_enabled=False, excused=": csp")
+    phone = scan_code(desk, visit, java_script_enabled=False, excused=": csp")
     expect(phone.locator("noscript")).to_be_visible()
     expect(phone.locator("#draw-pad")).to_be_hidden()
     says(desk, "Waiting for your phone…")
@@ -222,7 +222,7 @@ def test_a_phone_on_its_side_has_room_to_draw_and_keeps_what_is_drawn(
 ) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
-    phone = scanned(desk, visit, width=360, height=740)
+    phone = scan_code(desk, visit, width=360, height=740)
     draw(phone)
     dots = phone.locator("#pad").evaluate("pad => pad.width")
     phone.set_viewport_size({"width": 740, "height": 360})

@@ -265,7 +265,7 @@ def test_strokes_are_taken_back_one_by_one_and_so_is_clearing(visit: Visit) -> N
     expect(page.locator("#adopt-error")).to_have_text("Draw with a finger, pen or mouse on the line first.")
 
 
-def inked(page: Page) -> Any:
+def measure_ink(page: Page) -> Any:
     """The edges of what is seen on the pad, in parts of it."""
     return page.evaluate(
         """() => {
@@ -286,17 +286,17 @@ def test_what_is_drawn_stays_whole_when_the_phone_is_turned(visit: Visit, shot: 
     page = visit(a_signer())
     open_sheet(page)
     draw(page)
-    upright, pad = inked(page), page.locator("#pad")
+    upright, pad = measure_ink(page), page.locator("#pad")
     dots = pad.evaluate("pad => pad.width")
     page.set_viewport_size({"width": 740, "height": 360})
     expect(pad).not_to_have_js_property("width", dots)
-    lying = inked(page)
+    lying = measure_ink(page)
     expect(page.locator("#clear")).to_be_in_viewport(ratio=1)
     shot(page, "ink-turned")
     assert lying["x"][0] > 0.02 and lying["x"][1] < 0.98 and lying["y"][0] > 0.02 and lying["y"][1] < 0.98
     page.set_viewport_size({"width": 360, "height": 740})
     expect(pad).to_have_js_property("width", dots)
-    again = inked(page)
+    again = measure_ink(page)
     assert [*again["x"], *again["y"]] == pytest.approx([*upright["x"], *upright["y"]], abs=0.01)
     draw(page)
     page.locator("[data-action=adopt]").click()
@@ -331,7 +331,7 @@ def test_a_pen_that_is_pressed_writes_wider(visit: Visit) -> None:
             "Input.dispatchMouseEvent",
             {"type": "mouseReleased", **at, "button": "left", "pointerType": "pen"},
         )
-        ink = int(inked(page)["ink"])
+        ink = int(measure_ink(page)["ink"])
         page.locator("#clear").click()
         return ink
 

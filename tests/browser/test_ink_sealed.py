@@ -8,11 +8,11 @@ from playwright.sync_api import Page, expect
 
 from esign.demo import contract
 from tests.browser import photos
-from tests.browser.alike import shifted
+from tests.browser.alike import shift_ink
 from tests.browser.conftest import Visits
-from tests.browser.sheets import faults, sealed, seen
+from tests.browser.sheets import draw_sealed_page, faults, picture_page
 from tests.browser.stage import Stage, a_stage
-from tests.browser.test_journey import action, expect_state, sent
+from tests.browser.test_journey import action, expect_state, send_document
 from tests.browser.test_signing import draw
 
 ADA = ("Ada Lovelace", "ada@example.test")
@@ -52,7 +52,7 @@ def give(page: Page, name: str) -> None:
 def test_ink_stands_in_the_sealed_page_where_it_stood_before_finishing(stage: Stage, visit: Visits) -> None:
     fields = [{**BOX, "label": name, **field} for name, field in WAYS.items()]
     recipient = {"name": ADA[0], "email": ADA[1], "fields": fields}
-    document = sent(stage, {**contract.build_create_body(), "recipients": [recipient]})
+    document = send_document(stage, {**contract.build_create_body(), "recipients": [recipient]})
     page = visit.at(stage.link(ADA[1]), width=590, height=1000, bypass_csp=True)
     places = stage.do(stage.site.api.get(document))["recipients"][0]["fields"]
     for name, field in zip(WAYS, places, strict=True):
@@ -62,13 +62,13 @@ def test_ink_stands_in_the_sealed_page_where_it_stood_before_finishing(stage: St
     page.keyboard.press("Escape")
     page.get_by_role("heading", level=1).focus()
     page.wait_for_load_state("networkidle")  # a sharper picture of the page may be on its way
-    before = seen(page, 1, 2).ink()
+    before = picture_page(page, 1, 2).ink()
     action(page, "next").click()
     action(page, "consent").check()
     action(page, "finish").click()
     expect_state(page, "sealing")
     stage.work("seal")
-    after = sealed(stage.do(stage.site.api.file(document)), 1, before.clear.size).ink()
+    after = draw_sealed_page(stage.do(stage.site.api.file(document)), 1, before.clear.size).ink()
     assert faults(before, after, fields) == []
     percent = before.clear.width // 100
-    assert len(faults(shifted(before, percent, 0), after, fields)) == len(fields)
+    assert len(faults(shift_ink(before, percent, 0), after, fields)) == len(fields)

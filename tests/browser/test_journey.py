@@ -74,7 +74,7 @@ def action(page: Page, name: str) -> Locator:
     return page.locator(f"[data-action={name}]:visible")
 
 
-def asked(page: Page) -> Locator:
+def find_asked_field(page: Page) -> Locator:
     """The control of the field that is being asked for; each option of a choice has one."""
     return page.locator("[data-field]:visible")
 
@@ -123,7 +123,7 @@ def fill_by_the_path(page: Page, keys: Mapping[str, str], shot: Shot) -> set[str
     seen = set()
     action(page, "sign").tap()
     while True:
-        field = asked(page).first
+        field = find_asked_field(page).first
         name, kind = str(field.get_attribute("data-field")), str(field.get_attribute("data-type"))
         seen.add(kind)
         if kind in ("signature", "initials"):
@@ -150,7 +150,7 @@ def sign_by_hand(page: Page, kind: str, shot: Shot) -> None:
         shot(page, f"phone-2-drawn-{kind}")
         action(page, "adopt").tap()
         expect(pad).to_be_hidden()
-    expect(asked(page).locator("img")).to_be_visible()
+    expect(find_asked_field(page).locator("img")).to_be_visible()
 
 
 def be_corrected(page: Page, field: Locator, shot: Shot) -> None:
@@ -196,7 +196,7 @@ def the_contract(*, together: bool = False) -> dict[str, Any]:
     return body
 
 
-def sent(stage: Stage, body: dict[str, Any]) -> str:
+def send_document(stage: Stage, body: dict[str, Any]) -> str:
     """The document's id, its first mails delivered."""
     document = str(stage.do(stage.site.api.ok("POST", "/documents", body))["id"])
     stage.do(stage.site.api.send(document))
@@ -220,7 +220,7 @@ def early_link(stage: Stage, document: str, person: tuple[str, str]) -> str:
     return f"{stage.site.base}/s/{token}"
 
 
-def downloaded(page: Page, to: Path) -> bytes:
+def download_file(page: Page, to: Path) -> bytes:
     """The sealed file, by the link that can be seen."""
     with page.expect_download() as download:
         action(page, "download").click()
@@ -244,10 +244,10 @@ def assert_valid(file: Path, stage: Stage) -> None:
 def assert_filled(sealed: bytes, fields: list[Any]) -> None:
     """Every answer can be read in the file, and ink lies in its fields and nowhere else."""
     pages = [page.extract_text() for page in pypdf.PdfReader(BytesIO(sealed)).pages]
-    changes = [changed(sealed, number) for number in range(3)]
+    changes = [find_changes(sealed, number) for number in range(3)]
     for field in fields:
         number, value = field["page"] - 1, field["value"]
-        for line in printed(field):
+        for line in list_printed_lines(field):
             assert line in pages[number], (field["key"], line)
         box = box_of(field, changes[number].size)
         inked = ImageOps.crop(changes[number].crop(box), FRAME).getbbox()
@@ -256,7 +256,7 @@ def assert_filled(sealed: bytes, fields: list[Any]) -> None:
     assert [change.getbbox() for change in changes] == [None, None, None]
 
 
-def changed(sealed: bytes, number: int) -> Image.Image:
+def find_changes(sealed: bytes, number: int) -> Image.Image:
     """A page as grey dots wherever it is not as it was uploaded."""
     return ImageChops.difference(picture(contract.read_pdf(), number), picture(sealed, number)).convert("L")
 
@@ -268,7 +268,7 @@ def box_of(field: Mapping[str, Any], size: tuple[int, int]) -> tuple[int, int, i
     return int(left) - 1, int(top) - 1, int(right) + 2, int(bottom) + 2
 
 
-def printed(field: Mapping[str, Any]) -> list[str]:
+def list_printed_lines(field: Mapping[str, Any]) -> list[str]:
     """The lines that a reader finds in the file's text; long ones are folded, so that words stand for them."""
     if field["type"] in ("signature", "initials", "checkbox"):
         return []
@@ -284,7 +284,7 @@ def printed(field: Mapping[str, Any]) -> list[str]:
 def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file(
     stage: Stage, visit: Any, shot: Shot, tmp_path: Path
 ) -> None:
-    document = sent(stage, the_contract())
+    document = send_document(stage, the_contract())
     early = visit.at(early_link(stage, document, GARDENER), **DESK)
     expect_state(early, "waiting")
     expect(early.get_by_role("heading", level=1)).to_have_text("It is not your turn yet")
@@ -333,8 +333,8 @@ def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file
     for page, name in ((desk, "desk"), (phone, "phone")):
         expect_state(page, "completed")
         shot(page, f"{name}-8-completed", whole=True)
-    sealed = downloaded(desk, tmp_path / "sealed.pdf")
-    assert downloaded(phone, tmp_path / "again.pdf") == sealed
+    sealed = download_file(desk, tmp_path / "sealed.pdf")
+    assert download_file(phone, tmp_path / "again.pdf") == sealed
     assert_valid(tmp_path / "sealed.pdf", stage)
     fields = [field for person in (CAFE, GARDENER) for field in fields_of(stage, document, person)]
     assert {f["key"]: f["value"] for f in fields if f["key"] in GIVEN} == GIVEN
@@ -342,7 +342,7 @@ def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file
 
 
 def test_one_declines_with_a_reason_and_the_other_is_told(stage: Stage, visit: Any, shot: Shot) -> None:
-    document = sent(stage, the_contract(together=True))
+    document = send_document(stage, the_contract(together=True))
     phone = visit.at(stage.link(CAFE[1]), **PHONE)
     desk = visit.at(stage.link(GARDENER[1]), **DESK)
     expect_state(desk, "open")

@@ -35,7 +35,7 @@ def setup_link(stage: Stage) -> str:
     return f"{stage.site.base}/set-up/{token}"
 
 
-def mailed(stage: Stage, email: str) -> str:
+def find_mailed_link(stage: Stage, email: str) -> str:
     """The newest link there."""
     stage.work("mail")
     found = re.search(rf"{re.escape(stage.site.base)}/(invitation|password)/\S+", stage.letter(email))
@@ -108,7 +108,7 @@ def test_from_the_printed_link_to_a_member_who_has_joined(
     shot(page, "office-members-menu")
     clean(page)
     page.keyboard.press("Escape")
-    link = mailed(stage, "bo@example.test")
+    link = find_mailed_link(stage, "bo@example.test")
     joined = visit.at(link, excused=REFUSED, **how)
     shot(joined, "office-invitation")
     clean(joined)
@@ -190,7 +190,7 @@ def test_a_forgotten_password_is_chosen_by_mail_and_other_browsers_are_signed_ou
     expect(other.get_by_role("heading", name="No mail leaves now")).to_be_visible()
     shot(other, "office-forgot-sent")
     clean(other)
-    other.goto(mailed(stage, "maren@example.test"))
+    other.goto(find_mailed_link(stage, "maren@example.test"))
     shot(other, "office-reset")
     clean(other)
     other.get_by_label("New password").fill(NEW)
@@ -250,7 +250,7 @@ def test_what_a_role_may_not_see_is_told_on_a_page(visit: Visits, stage: Stage, 
     set_up(page)
     body = {"email": "vi@example.test", "name": "Vi", "role": MemberRole.VIEWER.value}
     stage.do(stage.site.api.ok("POST", "/members", body))
-    page.goto(mailed(stage, "vi@example.test"))
+    page.goto(find_mailed_link(stage, "vi@example.test"))
     page.get_by_label("New password").fill(PASSWORD)
     page.get_by_role("button", name="Join").click()
     expect(page.get_by_text("Welcome. You have joined.")).to_be_visible()

@@ -47,9 +47,9 @@ def tester(stage: Stage) -> dict[str, Any]:
     return signed_in(stage, "Tess Tester", MemberRole.MEMBER, Mode.TEST)
 
 
-def sent(stage: Stage, **changes: Any) -> str:
+def send_document(stage: Stage, **changes: Any) -> str:
     """A new document whose first recipient has their invitation."""
-    document = stage.do(stage.site.api.sent(recipients=TWO, **changes))
+    document = stage.do(stage.site.api.send_document(recipients=TWO, **changes))
     stage.work("mail")
     return document
 
@@ -68,7 +68,7 @@ def menu(page: Page, item: str) -> None:
 def test_a_document_is_followed_from_its_invitation_to_its_seal(
     visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
-    document = sent(stage, title="Appointment of architect")
+    document = send_document(stage, title="Appointment of architect")
     page = visit.at(at(stage, document), storage_state=maren, excused=SAVED, **how)
     expect(page.get_by_role("heading", name="Not mailed to Ada Lovelace")).to_be_visible()
     page.get_by_role("button", name="Remind Ada Lovelace").click()
@@ -108,7 +108,7 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
 def test_a_question_comes_as_a_dialog_that_can_be_left_again(
     visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot
 ) -> None:
-    page = visit.at(at(stage, sent(stage)), storage_state=maren, width=1280, height=800)
+    page = visit.at(at(stage, send_document(stage)), storage_state=maren, width=1280, height=800)
     menu(page, "Cancel the document")
     dialog = page.get_by_role("dialog", name="Cancel this document?")
     expect(dialog.get_by_label("Reason")).to_be_focused()
@@ -132,7 +132,7 @@ def test_a_question_comes_as_a_dialog_that_can_be_left_again(
 def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
     visit: Visits, stage: Stage, maren: dict[str, Any]
 ) -> None:
-    document = sent(stage)
+    document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, excused=REFUSED, width=1280, height=800)
     page.get_by_label("Actions for Ada Lovelace").click()
     page.get_by_role("link", name="Correct name or address").click()
@@ -152,7 +152,7 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
     visit: Visits, stage: Stage, tester: dict[str, Any]
 ) -> None:
     api = stage.do(stage.site.key(mode=Mode.TEST))
-    document = stage.do(api.sent(recipients=TWO))
+    document = stage.do(api.send_document(recipients=TWO))
     page = visit.at(
         at(stage, document),
         storage_state=tester,
@@ -179,7 +179,7 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
 
 
 def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
-    page = visit.at(at(stage, sent(stage)), storage_state=maren, clock=True)
+    page = visit.at(at(stage, send_document(stage)), storage_state=maren, clock=True)
     page.evaluate(WATCHED)
     page.clock.run_for(60_000)
     page.wait_for_function("() => asked > 0 && waits.length === asked")  # each answer begins another wait
@@ -216,7 +216,7 @@ def test_recipients_of_test_mode_act_and_their_mails_are_read(
 
 
 def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
-    document = sent(stage)
+    document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, java_script_enabled=False)
     page.get_by_role("button", name="Remind Ada Lovelace").click()
     expect(page.get_by_text("Not mailed: the reminder")).to_be_visible()
@@ -236,7 +236,7 @@ def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: d
 def test_a_question_is_answered_with_the_keyboard_alone(
     visit: Visits, stage: Stage, maren: dict[str, Any]
 ) -> None:
-    page = visit.at(at(stage, sent(stage)), storage_state=maren, width=1280, height=800)
+    page = visit.at(at(stage, send_document(stage)), storage_state=maren, width=1280, height=800)
     page.get_by_label("More actions").focus()
     page.keyboard.press("Enter")
     for _ in range(20):

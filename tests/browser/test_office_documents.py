@@ -33,7 +33,7 @@ def base(stage: Stage) -> str:
     return stage.site.base
 
 
-def ticked(page: Page) -> int:
+def count_ticked(page: Page) -> int:
     return page.locator("tbody .ck input:checked").count()
 
 
@@ -89,13 +89,13 @@ def test_a_range_is_ticked_with_shift_and_everything_with_the_head(
     boxes = page.locator("tbody .ck input")
     boxes.nth(1).click()
     boxes.nth(5).click(modifiers=["Shift"])
-    assert ticked(page) == 5
+    assert count_ticked(page) == 5
     boxes.nth(3).click(modifiers=["Shift"])
-    assert ticked(page) == 2, "the range takes what the last one was made"
+    assert count_ticked(page) == 2, "the range takes what the last one was made"
     head = page.get_by_label("Select all on this page")
     assert head.evaluate("(box) => box.indeterminate")
     head.check()
-    assert ticked(page) == 11
+    assert count_ticked(page) == 11
     expect(page.get_by_text("11 selected")).to_be_visible()
     page.get_by_role("button", name="Clear the selection").click()
     expect(page.get_by_role("region", name="Actions")).to_be_hidden()

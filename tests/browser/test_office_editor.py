@@ -16,7 +16,7 @@ from tests.browser.furnished import signed_in
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 from tests.journeys.api import a_pdf
-from tests.pdf.forms import marked, with_form
+from tests.pdf.forms import mark_page, with_form
 
 LOST = "Failed to load resource"
 CONFLICT = "responded with a status of 4"
@@ -66,7 +66,7 @@ class Editor:
     def __init__(self, stage: Stage, page: Page, document: str) -> None:
         self.stage, self.page, self.document = stage, page, document
 
-    def stored(self) -> list[dict[str, Any]]:
+    def read_stored(self) -> list[dict[str, Any]]:
         """What the API shows, once everything is saved; each field with its holder's first name."""
         expect(self.page.locator("#saved")).to_have_text("All changes saved")
         people = self.stage.do(self.stage.site.api.get(self.document))["recipients"]
@@ -106,7 +106,7 @@ class Editor:
         if free:
             self.page.keyboard.up("Alt")
 
-    def seen(self, field: Locator, number: int = 1) -> list[float]:
+    def measure_field(self, field: Locator, number: int = 1) -> list[float]:
         """x, y, width and height as they are drawn, in percent of the page."""
         box, on = field.bounding_box(), self.sheet(number).bounding_box()
         assert box and on
@@ -155,20 +155,22 @@ def test_a_field_is_placed_with_the_mouse_moved_and_resized(opened: Opens) -> No
     assert button
     start = (button["x"] + 20, button["y"] + 10)
     editor.drag(start, editor.at(30, 20), editor.at(40, 30))
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert (stored["type"], stored["who"], stored["page"]) == ("signature", "Helena", 1)
     assert place(stored) == pytest.approx([27.5, 27, 25, 6], abs=0.1)
-    assert editor.seen(editor.fields().first) == pytest.approx(place(stored), abs=0.1)
+    assert editor.measure_field(editor.fields().first) == pytest.approx(place(stored), abs=0.1)
     editor.drag(editor.at(40, 30), editor.at(50, 30), editor.at(60.5, 15.25))
-    assert place(editor.stored()[0]) == pytest.approx([48, 12.25, 25, 6], abs=0.1)
+    assert place(editor.read_stored()[0]) == pytest.approx([48, 12.25, 25, 6], abs=0.1)
     editor.drag(editor.at(73, 18.25), editor.at(80, 25), editor.at(85, 30.75))
-    assert place(editor.stored()[0]) == pytest.approx([48, 12.25, 37, 18.5], abs=0.1)
-    assert editor.seen(editor.fields().first) == pytest.approx(place(editor.stored()[0]), abs=0.1)
+    assert place(editor.read_stored()[0]) == pytest.approx([48, 12.25, 37, 18.5], abs=0.1)
+    assert editor.measure_field(editor.fields().first) == pytest.approx(
+        place(editor.read_stored()[0]), abs=0.1
+    )
     editor.page.locator("#undo").click()
     editor.page.locator("#undo").click()
-    assert place(editor.stored()[0]) == pytest.approx([27.5, 27, 25, 6], abs=0.1)
+    assert place(editor.read_stored()[0]) == pytest.approx([27.5, 27, 25, 6], abs=0.1)
     editor.page.locator("#redo").click()
-    assert place(editor.stored()[0]) == pytest.approx([48, 12.25, 25, 6], abs=0.1)
+    assert place(editor.read_stored()[0]) == pytest.approx([48, 12.25, 25, 6], abs=0.1)
 
 
 def test_a_field_is_dragged_onto_another_page_which_scrolls_into_view(opened: Opens) -> None:
@@ -185,16 +187,16 @@ def test_a_field_is_dragged_onto_another_page_which_scrolls_into_view(opened: Op
     mouse.move(*editor.at(50, 20, 2), steps=5)
     mouse.up()
     editor.page.keyboard.up("Alt")
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert stored["page"] == 2
-    assert editor.seen(editor.fields().first, 2) == pytest.approx(place(stored), abs=0.1)
+    assert editor.measure_field(editor.fields().first, 2) == pytest.approx(place(stored), abs=0.1)
 
 
 def test_a_field_is_placed_and_moved_with_a_finger(opened: Opens) -> None:
     editor = opened(width=768, height=1024, has_touch=True)
     editor.type("Date").tap()
     editor.page.touchscreen.tap(*editor.at(50, 40))
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert place(stored) == pytest.approx([42.5, 38.5, 15, 3], abs=0.1)
     touch = editor.page.context.new_cdp_session(editor.page)
 
@@ -208,19 +210,19 @@ def test_a_field_is_placed_and_moved_with_a_finger(opened: Opens) -> None:
     editor.page.wait_for_timeout(150)  # a finger that rests: else the next tap only stops what still flies
     finger("Move", editor.at(30.4, 60.7))
     finger("End")
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert place(stored) == pytest.approx([22.9, 59.2, 15, 3], abs=0.1)
-    assert editor.seen(editor.fields().first) == pytest.approx(place(stored), abs=0.1)
+    assert editor.measure_field(editor.fields().first) == pytest.approx(place(stored), abs=0.1)
     editor.page.locator("#m-dup").tap()
     expect(editor.fields()).to_have_count(2)
-    assert len(editor.stored()) == 2
+    assert len(editor.read_stored()) == 2
     editor.page.locator("#m-prop").tap()
     editor.page.get_by_label("Label").fill("Day of handing over")
     editor.page.get_by_role("button", name="Done").tap()
-    assert [one["label"] for one in editor.stored()] == [None, "Day of handing over"]
+    assert [one["label"] for one in editor.read_stored()] == [None, "Day of handing over"]
     editor.page.locator("#m-del").tap()
     expect(editor.fields()).to_have_count(1)
-    assert len(editor.stored()) == 1
+    assert len(editor.read_stored()) == 1
 
 
 def test_a_phone_has_a_dock_and_a_sheet(opened: Opens, shot: Shot) -> None:
@@ -229,7 +231,7 @@ def test_a_phone_has_a_dock_and_a_sheet(opened: Opens, shot: Shot) -> None:
     editor.page.locator("#people").get_by_text("Tomas Becker").tap()
     editor.type("Initials").tap()
     editor.page.touchscreen.tap(*editor.at(50, 50))
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert (stored["type"], stored["who"]) == ("initials", "Tomas")
     assert place(stored) == pytest.approx([45, 47.5, 10, 5], abs=0.1)
     shot(editor.page, "office-editor-phone")
@@ -249,19 +251,19 @@ def test_everything_is_done_with_keys_alone(opened: Opens) -> None:
         keys.press(key)
     field = editor.page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required, page 1"))
     expect(field).to_be_focused()
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert stored["x"] == 42.5 and stored["who"] == "Tomas"
     for key in ("ArrowRight", "ArrowRight", "Shift+ArrowLeft", "ArrowDown", "Shift+ArrowUp"):
         keys.press(key)
     x, y = stored["x"] + 0.5 - 2, round(stored["y"] + 0.25 - 2, 2)
-    assert place(editor.stored()[0]) == [x, y, 15, 3]
+    assert place(editor.read_stored()[0]) == [x, y, 15, 3]
     for key in ("Alt+ArrowRight", "Alt+Shift+ArrowDown"):
         keys.press(key)
-    assert place(editor.stored()[0]) == [x, y, 15.25, 5]
+    assert place(editor.read_stored()[0]) == [x, y, 15.25, 5]
     keys.press("Control+d")
-    assert [place(one)[:2] for one in editor.stored()] == [[x, y], [x + 2, round(y + 2, 2)]]
+    assert [place(one)[:2] for one in editor.read_stored()] == [[x, y], [x + 2, round(y + 2, 2)]]
     keys.press("1")
-    assert sorted(one["who"] for one in editor.stored()) == ["Helena", "Tomas"]
+    assert sorted(one["who"] for one in editor.read_stored()) == ["Helena", "Tomas"]
     keys.press("Enter")
     keys.press("Escape")
     expect(editor.page.locator(".fld.sel")).to_be_focused()
@@ -269,17 +271,17 @@ def test_everything_is_done_with_keys_alone(opened: Opens) -> None:
     expect(editor.page.get_by_role("heading", name="2 fields")).to_be_visible()
     keys.press("Control+c")
     keys.press("Control+v")
-    assert len(editor.stored()) == 4
+    assert len(editor.read_stored()) == 4
     keys.press("Delete")
-    assert len(editor.stored()) == 2
+    assert len(editor.read_stored()) == 2
     for _ in range(20):
         keys.press("Control+z")
-    assert editor.stored() == []
+    assert editor.read_stored() == []
     keys.press("Control+Shift+z")
-    assert len(editor.stored()) == 1
+    assert len(editor.read_stored()) == 1
     editor.page.get_by_role("button", name=re.compile("^Signature")).focus()
     keys.press("Enter")
-    assert {one["type"] for one in editor.stored()} == {"date", "signature"}
+    assert {one["type"] for one in editor.read_stored()} == {"date", "signature"}
 
 
 def test_escape_takes_a_drag_back_and_puts_a_type_back(opened: Opens) -> None:
@@ -290,12 +292,12 @@ def test_escape_takes_a_drag_back_and_puts_a_type_back(opened: Opens) -> None:
     mouse.move(*editor.at(60, 60), steps=4)
     editor.page.keyboard.press("Escape")
     mouse.up()
-    assert editor.seen(editor.fields().first) == pytest.approx([20, 20, 25, 3], abs=0.1)
+    assert editor.measure_field(editor.fields().first) == pytest.approx([20, 20, 25, 3], abs=0.1)
     editor.type("List").click()
     expect(editor.type("List")).to_have_attribute("aria-pressed", "true")
     editor.page.keyboard.press("Escape")
     mouse.click(*editor.at(50, 70))
-    assert len(editor.stored()) == 1
+    assert len(editor.read_stored()) == 1
 
 
 # ---------- several ----------
@@ -304,10 +306,10 @@ def test_escape_takes_a_drag_back_and_puts_a_type_back(opened: Opens) -> None:
 def test_a_drag_snaps_to_the_edges_of_others_and_alt_lets_go(opened: Opens) -> None:
     editor = opened(fields=[a_field(x=10, y=10), a_field(x=40, y=50)])
     editor.drag(editor.at(45, 51), editor.at(30, 55), editor.at(15.5, 61), free=False)
-    assert place(editor.stored()[1])[0] == 10
+    assert place(editor.read_stored()[1])[0] == 10
     expect(editor.page.locator(".guide")).to_have_count(0)
     editor.drag(editor.at(15, 61), editor.at(20, 61), editor.at(15.6, 61))
-    assert place(editor.stored()[1])[0] == pytest.approx(10.6, abs=0.1)
+    assert place(editor.read_stored()[1])[0] == pytest.approx(10.6, abs=0.1)
 
 
 def test_several_are_chosen_with_a_frame_aligned_and_taken_back(opened: Opens) -> None:
@@ -318,15 +320,15 @@ def test_several_are_chosen_with_a_frame_aligned_and_taken_back(opened: Opens) -
     expect(editor.page.get_by_role("heading", name="3 fields")).to_be_visible()
     editor.page.get_by_role("button", name="Align left").click()
     editor.page.get_by_role("button", name="Space evenly downwards").click()
-    assert [place(one)[:2] for one in editor.stored()] == [[10, 10], [10, 25], [10, 40], [60, 80]]
+    assert [place(one)[:2] for one in editor.read_stored()] == [[10, 10], [10, 25], [10, 40], [60, 80]]
     editor.page.get_by_role("button", name="All optional").click()
-    assert [one["required"] for one in editor.stored()] == [False, False, False, True]
+    assert [one["required"] for one in editor.read_stored()] == [False, False, False, True]
     editor.page.get_by_label("Filled in by").select_option(label="Tomas Becker")
-    assert [one["who"] for one in editor.stored()] == ["Helena", "Tomas", "Tomas", "Tomas"]
+    assert [one["who"] for one in editor.read_stored()] == ["Helena", "Tomas", "Tomas", "Tomas"]
     for _ in range(4):
         editor.page.keyboard.press("Control+z")
-    assert [place(one)[:2] for one in editor.stored()] == [[10, 10], [20, 22], [14, 40], [60, 80]]
-    assert all(one["required"] and one["who"] == "Helena" for one in editor.stored())
+    assert [place(one)[:2] for one in editor.read_stored()] == [[10, 10], [20, 22], [14, 40], [60, 80]]
+    assert all(one["required"] and one["who"] == "Helena" for one in editor.read_stored())
 
 
 def test_a_field_is_repeated_on_every_page(opened: Opens) -> None:
@@ -335,11 +337,11 @@ def test_a_field_is_repeated_on_every_page(opened: Opens) -> None:
     )
     editor.fields().first.click()
     editor.page.get_by_role("button", name="Repeat on every page").click()
-    assert sorted(one["page"] for one in editor.stored()) == [1, 2, 3]
-    assert [one["key"] for one in editor.stored()].count("first") == 1
+    assert sorted(one["page"] for one in editor.read_stored()) == [1, 2, 3]
+    assert [one["key"] for one in editor.read_stored()].count("first") == 1
     expect(editor.page.locator("#thumbs .count").last).to_have_text("1")
     editor.page.get_by_role("button", name="Undo").last.click()
-    assert sorted(one["page"] for one in editor.stored()) == [1, 2]
+    assert sorted(one["page"] for one in editor.read_stored()) == [1, 2]
 
 
 # ---------- properties ----------
@@ -358,7 +360,7 @@ def test_every_property_of_every_type_is_set_and_stored(opened: Opens) -> None:
         return {}
 
     def now(type_: str) -> dict[str, Any]:
-        return next(one for one in editor.stored() if one["type"] == type_)
+        return next(one for one in editor.read_stored() if one["type"] == type_)
 
     new("Text", 6)
     for label, text in {
@@ -431,11 +433,11 @@ def test_tick_boxes_of_a_group_share_their_counts(opened: Opens) -> None:
         page.get_by_role("textbox", name="Group").blur()
     page.get_by_label("at most").fill("1")
     page.get_by_label("at least").fill("1")
-    boxes = editor.stored()
+    boxes = editor.read_stored()
     assert [(one["group"], one["minChecked"], one["maxChecked"]) for one in boxes] == [("colours", 1, 1)] * 2
     page.locator("details.more summary").click()
     page.get_by_label("They cannot change it").check()
-    assert [(one["value"], one["readOnly"]) for one in editor.stored()] == [(None, False), (False, True)]
+    assert [(one["value"], one["readOnly"]) for one in editor.read_stored()] == [(None, False), (False, True)]
 
 
 def test_what_the_server_refuses_stands_at_its_field_and_nothing_is_lost(
@@ -457,7 +459,7 @@ def test_what_the_server_refuses_stands_at_its_field_and_nothing_is_lost(
         "button", name="Number on page 1 needs a correction. Until then nothing is saved."
     ).click()
     page.get_by_label("At most", exact=True).fill("6")
-    [stored] = editor.stored()
+    [stored] = editor.read_stored()
     assert (stored["min"], stored["max"]) == (5, 6)
     expect(page.locator(".fld.bad")).to_have_count(0)
 
@@ -478,7 +480,7 @@ def test_a_lost_connection_loses_nothing(opened: Opens) -> None:
     editor.click("Email", 30, 30)
     page.unroute(cut)
     page.get_by_role("button", name="Try again").click()
-    assert sorted(one["type"] for one in editor.stored()) == ["email", "name"]
+    assert sorted(one["type"] for one in editor.read_stored()) == ["email", "name"]
     expect(page.locator("#trouble")).to_be_hidden()
     page.route(cut, refuse)
     editor.click("Text", 30, 40)
@@ -486,7 +488,7 @@ def test_a_lost_connection_loses_nothing(opened: Opens) -> None:
     page.unroute(cut)
     page.reload()
     expect(page.get_by_text("Changes that were not saved are back.")).to_be_visible()
-    assert sorted(one["type"] for one in editor.stored()) == ["email", "name", "text"]
+    assert sorted(one["type"] for one in editor.read_stored()) == ["email", "name", "text"]
 
 
 def test_two_people_at_one_draft_choose_and_both_keep_what_they_did(opened: Opens) -> None:
@@ -505,18 +507,18 @@ def test_two_people_at_one_draft_choose_and_both_keep_what_they_did(opened: Open
     expect(box).to_contain_text("2 fields, 2 of them not in theirs")
     assert complaints(page, ALL) == []
     box.get_by_role("button", name="Keep mine").click()
-    assert sorted((one["type"], one["x"]) for one in editor.stored()) == [("date", 22.5), ("text", 10)]
+    assert sorted((one["type"], one["x"]) for one in editor.read_stored()) == [("date", 22.5), ("text", 10)]
     page.keyboard.press("Control+z")
-    assert [one["x"] for one in editor.stored()] == [50, 50]
+    assert [one["x"] for one in editor.read_stored()] == [50, 50]
     other(a_field(x=70, y=70))
     editor.click("Name", 30, 30)
     box.get_by_role("button", name="Decide later").click()
     expect(page.get_by_role("alert")).to_contain_text("Somebody else changed the fields")
     page.get_by_role("button", name="Choose").click()
     box.get_by_role("button", name="Use theirs").click()
-    assert [one["x"] for one in editor.stored()] == [70]
+    assert [one["x"] for one in editor.read_stored()] == [70]
     page.keyboard.press("Control+z")
-    assert len(editor.stored()) == 3
+    assert len(editor.read_stored()) == 3
 
 
 def test_a_change_elsewhere_in_the_draft_is_no_conflict(opened: Opens) -> None:
@@ -525,7 +527,7 @@ def test_a_change_elsewhere_in_the_draft_is_no_conflict(opened: Opens) -> None:
     person = {"name": "Zoë Quill", "email": "zoe@example.test"}
     editor.stage.do(api.ok("POST", f"/documents/{editor.document}/recipients", person))
     editor.click("Date", 30, 30)
-    assert [one["type"] for one in editor.stored()] == ["date"]
+    assert [one["type"] for one in editor.read_stored()] == ["date"]
     expect(editor.page.get_by_text("Zoë Quill").first).to_be_visible()
 
 
@@ -542,7 +544,7 @@ def test_whoever_goes_on_waits_until_everything_is_saved(opened: Opens) -> None:
 
 
 def test_fields_found_in_the_file_are_shown_placed_and_taken_back(opened: Opens, shot: Shot) -> None:
-    file = marked((60, 700, "{{signature:1}}"), (60, 600, "{{initials:2}}"), (60, 500, "{{date:7}}"))
+    file = mark_page((60, 700, "{{signature:1}}"), (60, 600, "{{initials:2}}"), (60, 500, "{{date:7}}"))
     editor = opened(file=file)
     page = editor.page
     page.get_by_role("button", name="Use the fields found in the PDF (2)").click()
@@ -555,15 +557,15 @@ def test_fields_found_in_the_file_are_shown_placed_and_taken_back(opened: Opens,
     assert complaints(page, ALL) == []
     box.get_by_role("button", name="Place 2 fields").click()
     expect(editor.fields()).to_have_count(2)
-    assert [(one["type"], one["who"]) for one in editor.stored()] == [
+    assert [(one["type"], one["who"]) for one in editor.read_stored()] == [
         ("signature", "Helena"),
         ("initials", "Tomas"),
     ]
-    for field, stored in zip(editor.fields().all(), editor.stored(), strict=True):
-        assert editor.seen(field) == pytest.approx(place(stored), abs=0.1)
+    for field, stored in zip(editor.fields().all(), editor.read_stored(), strict=True):
+        assert editor.measure_field(field) == pytest.approx(place(stored), abs=0.1)
     expect(page.get_by_role("button", name="Use the fields")).to_be_hidden()
     page.locator(".toast").get_by_role("button", name="Undo").click()
-    assert editor.stored() == []
+    assert editor.read_stored() == []
     expect(page.get_by_role("button", name="Use the fields found in the PDF (2)")).to_be_visible()
 
 
@@ -576,7 +578,7 @@ def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
     editor.page.get_by_label("Who fills in the form?").select_option(label="Tomas Becker")
     editor.page.get_by_role("button", name="Place 2 fields").click()
     expect(editor.fields()).to_have_count(2)
-    assert sorted((one["type"], one["who"], one["key"]) for one in editor.stored()) == [
+    assert sorted((one["type"], one["who"], one["key"]) for one in editor.read_stored()) == [
         ("checkbox", "Tomas", "agree"),
         ("text", "Tomas", "city"),
     ]
@@ -639,7 +641,7 @@ def test_two_hundred_pages_with_five_hundred_fields_stay_quick(opened: Opens) ->
     assert page.evaluate(loaded) < 40, "only the pages near the window are fetched"
     slow = page.evaluate(DRAG)
     assert slow < 16, f"a step of a drag takes {slow} ms"
-    assert len(editor.stored()) == 500
+    assert len(editor.read_stored()) == 500
 
 
 def test_the_page_reads_without_a_script(

@@ -51,7 +51,7 @@ class Desk:
 
     def __init__(self, house: House, visit: Visits) -> None:
         self.stage, self.house, self.visit = house.stage, house, visit
-        self._before = {one["id"] for one in self._listed()}
+        self._before = {one["id"] for one in self._list_documents()}
 
     def open(self, path: str, **how: Any) -> Page:
         address = f"{self.stage.site.base}{path}"
@@ -72,17 +72,17 @@ class Desk:
         )
         return f"/documents/{self.ask('POST', '/documents', body)['id']}"
 
-    def stored(self, path: str) -> Any:
+    def read_stored(self, path: str) -> Any:
         return self.ask("GET", path)
 
     def names(self, path: str) -> list[tuple[str, int]]:
-        return [(one["name"], one["order"]) for one in self.stored(path)["recipients"]]
+        return [(one["name"], one["order"]) for one in self.read_stored(path)["recipients"]]
 
     def all(self) -> list[Any]:
         """The documents of this test, newest first."""
-        return [one for one in self._listed() if one["id"] not in self._before]
+        return [one for one in self._list_documents() if one["id"] not in self._before]
 
-    def _listed(self) -> list[Any]:
+    def _list_documents(self) -> list[Any]:
         found: list[Any] = self.ask("GET", "/documents?limit=100")["data"]
         return found
 
@@ -106,7 +106,7 @@ def cell(page: Page, n: int, name: str) -> Locator:
     return row(page, n).locator(f"[name^={name}-]")
 
 
-def saved(page: Page) -> None:
+def wait_until_saved(page: Page) -> None:
     expect(page.locator("#saved")).to_have_text("Saved")
 
 
@@ -117,7 +117,7 @@ def in_order(page: Page, *names: str) -> None:
         expect(shown.nth(n)).to_have_value(name)
 
 
-def shown(page: Page) -> list[str]:
+def list_shown(page: Page) -> list[str]:
     return [one.input_value() for one in page.locator("#rows [name^=name-]").all()]
 
 
@@ -254,8 +254,8 @@ def test_what_is_typed_without_a_connection_is_saved_later(desk: Desk, shot: Sho
     page.get_by_role("button", name="Review without fields").click()
     expect(page.locator("#saved")).to_have_text(LOST)
     page.context.set_offline(False)
-    saved(page)
-    assert desk.stored(path)["title"] == "Typed in a tunnel"
+    wait_until_saved(page)
+    assert desk.read_stored(path)["title"] == "Typed in a tunnel"
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
@@ -273,8 +273,8 @@ def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
     page.locator("#title").fill("Typed on a train")
     expect(page.locator("#saved")).to_have_text(LOST)
     page.locator("#title").press_sequentially(", further on")
-    saved(page)
-    assert broken and desk.stored(path)["title"] == "Typed on a train, further on"
+    wait_until_saved(page)
+    assert broken and desk.read_stored(path)["title"] == "Typed on a train, further on"
 
 
 def test_nothing_is_called_saved_while_more_was_typed(desk: Desk) -> None:
@@ -291,8 +291,8 @@ def test_nothing_is_called_saved_while_more_was_typed(desk: Desk) -> None:
         held[0].continue_()
     expect(page.locator("#saved")).to_have_text("Saving…")
     held[1].continue_()
-    saved(page)
-    assert desk.stored(path)["title"] == "Typed before and after"
+    wait_until_saved(page)
+    assert desk.read_stored(path)["title"] == "Typed before and after"
 
 
 def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> None:
@@ -313,14 +313,14 @@ def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> No
     page.unroute("**/edit")
     page.goto(f"{desk.stage.site.base}/account")
     desk.ask("PATCH", path, {"title": "Meanwhile", "recipients": [
-        {"id": desk.stored(path)["recipients"][0]["id"]}, {"name": BO[0], "email": BO[1]}]})  # fmt: skip
+        {"id": desk.read_stored(path)["recipients"][0]["id"]}, {"name": BO[0], "email": BO[1]}]})  # fmt: skip
     page.goto(f"{desk.stage.site.base}{path}/edit")
     expect(page.locator("#message")).to_have_value("Not yet sent")
     expect(page.locator("#title")).to_have_value("Meanwhile")
     expect(page.locator("#rows > li")).to_have_count(3)
-    assert set(shown(page)) == {ADA[0], BO[0], "Half a pers"}
+    assert set(list_shown(page)) == {ADA[0], BO[0], "Half a pers"}
     expect(page.locator("#saved")).to_have_text(re.compile("^(Saved.*)?$"))
-    draft = desk.stored(path)
+    draft = desk.read_stored(path)
     assert (draft["title"], draft["message"], len(draft["recipients"])) == ("Meanwhile", "Not yet sent", 2)
 
 
@@ -344,9 +344,9 @@ def test_somebody_new_whose_answer_was_lost_is_there_once(desk: Desk) -> None:
     page.goto(f"{desk.stage.site.base}/account")
     page.unroute("**/edit")
     page.goto(f"{desk.stage.site.base}{path}/edit")
-    saved(page)
+    wait_until_saved(page)
     expect(page.locator("#rows > li")).to_have_count(2)
-    assert [one["name"] for one in desk.stored(path)["recipients"]] == [ADA[0], BO[0]]
+    assert [one["name"] for one in desk.read_stored(path)["recipients"]] == [ADA[0], BO[0]]
 
 
 def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
@@ -362,8 +362,8 @@ def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/edit")
     expect(page.locator("#title")).to_have_value("Typed too late")
-    saved(page)
-    assert desk.stored(path)["title"] == "Typed too late"
+    wait_until_saved(page)
+    assert desk.read_stored(path)["title"] == "Typed too late"
 
 
 def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
@@ -371,12 +371,12 @@ def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
     page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
     other.locator("#title").fill("By Idris")
     other.locator("#subject").fill("His subject")
-    saved(other)
+    wait_until_saved(other)
     page.locator("#message").fill("Her message")
-    saved(page)
+    wait_until_saved(page)
     expect(page.locator("#title")).to_have_value("By Idris")  # what only he changed is shown to her
     other.locator("#days").fill("14")
-    saved(other)
+    wait_until_saved(other)
     page.locator("#days").fill("60")
     expect(page.get_by_text("Somebody else changed the same thing")).to_be_visible()
     page.locator("#locale").select_option("de")
@@ -394,18 +394,18 @@ def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
     page.get_by_role("button", name="Save the choices").click()
     expect(page.get_by_role("status").filter(has_text="The draft is saved.")).to_be_visible()
     page.wait_for_load_state()  # from then on what is typed is heard
-    draft = desk.stored(path)
+    draft = desk.read_stored(path)
     assert (draft["title"], draft["subject"], draft["message"]) == ("By Idris", "His subject", "Her message")
     assert (draft["expiresInDays"], draft["locale"]) == (60, "de")
     page.locator("#title").fill("Once more")
-    saved(page)
+    wait_until_saved(page)
 
 
 def test_a_recipient_whom_a_colleague_adds_appears(desk: Desk) -> None:
     path = desk.draft(ADA)
     page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
     other.get_by_role("button", name="Add me").click()
-    saved(other)
+    wait_until_saved(other)
     page.locator("#subject").fill("Please sign")
     expect(page.locator("#rows > li")).to_have_count(2)
     in_order(page, ADA[0], "Idris Okafor")
@@ -444,7 +444,7 @@ def test_people_are_moved_by_keys_and_say_where_they_are(desk: Desk) -> None:
     expect(page.locator("#undo")).to_have_text("Cy Li is now 2 of 3, in step 2.")
     expect(cell(page, 1, "name")).to_be_focused()
     page.keyboard.press("Alt+ArrowUp")
-    saved(page)
+    wait_until_saved(page)
     assert desk.names(path) == [(CY[0], 1), (ADA[0], 2), (BO[0], 3)]
     page.get_by_label("More for Ada Lovelace").press("Enter")
     page.keyboard.press("ArrowDown")
@@ -454,14 +454,14 @@ def test_people_are_moved_by_keys_and_say_where_they_are(desk: Desk) -> None:
     cell(page, 0, "order").fill("9")
     cell(page, 0, "order").press("Tab")
     in_order(page, CY[0], BO[0], ADA[0])
-    saved(page)
+    wait_until_saved(page)
     page.reload()
     in_order(page, CY[0], BO[0], ADA[0])
 
 
 def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
     path = desk.draft(ADA, BO, CY)
-    first = desk.stored(path)["recipients"][0]["id"]
+    first = desk.read_stored(path)["recipients"][0]["id"]
     field = {"type": "signature", "page": 1, "x": 10, "y": 10}
     desk.ask("PATCH", f"{path}/recipients/{first}", {"fields": [field]})
     page = desk.open(f"{path}/edit")
@@ -472,9 +472,9 @@ def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
     page.mouse.move(grip["x"] + 8, last["y"] + last["height"] - 4, steps=12)
     page.mouse.up()
     in_order(page, BO[0], CY[0], ADA[0])
-    saved(page)
+    wait_until_saved(page)
     assert [name for name, _ in desk.names(path)] == [BO[0], CY[0], ADA[0]]
-    assert len(desk.stored(path)["recipients"][2]["fields"]) == 1
+    assert len(desk.read_stored(path)["recipients"][2]["fields"]) == 1
     page.get_by_label("More for Ada Lovelace").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     question = page.get_by_role("dialog", name="Remove Ada Lovelace and 1 field?")
@@ -484,15 +484,15 @@ def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
     expect(page.locator("#rows > li")).to_have_count(3)
     page.get_by_label("More for Bo Weber").click()
     page.get_by_role("button", name="Remove", exact=True).click()
-    saved(page)
+    wait_until_saved(page)
     assert len(desk.names(path)) == 2
     page.get_by_role("button", name="Undo").click()
-    saved(page)
+    wait_until_saved(page)
     assert [name for name, _ in desk.names(path)] == [BO[0], CY[0], ADA[0]]
     page.get_by_label("More for Ada Lovelace").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     question.get_by_role("button", name="Remove", exact=True).click()
-    saved(page)
+    wait_until_saved(page)
     assert [name for name, _ in desk.names(path)] == [BO[0], CY[0]]
 
 

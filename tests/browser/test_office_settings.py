@@ -92,7 +92,7 @@ def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
         ["account:read"],
     )
     assert call(stage, token, "/documents")[0] == 401
-    stage.do(until(partial(noted, stage, token), "the use of the token"))
+    stage.do(until(partial(find_last_use, stage, token), "the use of the token"))
     page.reload()
     expect(page.get_by_role("heading", name="API tokens")).to_be_visible()
     expect(page.get_by_text(token)).to_have_count(0)
@@ -108,7 +108,7 @@ def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
     whole(page, shot, "settings-tokens-revoked")
 
 
-async def noted(stage: Stage, token: str) -> str | None:
+async def find_last_use(stage: Stage, token: str) -> str | None:
     """When the token was used, once the list can say so: it is written after the answer."""
     found = (await stage.site.api.ok("GET", "/api-keys"))["data"]
     return next((one["lastUsedAt"] for one in found if one["hint"] == make_hint(token)), None)
@@ -128,7 +128,7 @@ class Program(ThreadingHTTPServer):
 
     def genuine(self, secret: str) -> list[bool]:
         """Which of what came is signed with the secret, as Standard Webhooks says."""
-        return [signed(headers, body, secret) for headers, body in self.came]
+        return [is_signed(headers, body, secret) for headers, body in self.came]
 
     def events(self) -> list[str]:
         return [json.loads(body)["type"] for _, body in self.came]
@@ -148,7 +148,7 @@ class Answering(BaseHTTPRequestHandler):
         """What came is kept, not printed."""
 
 
-def signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
+def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
     key = base64.b64decode(secret.removeprefix("whsec_"))
     content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     mac = "v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
@@ -230,7 +230,7 @@ def test_a_mail_is_read_without_what_only_its_reader_may_have(
     base = stage.site.base
     page = visit.at(f"{base}/settings/outbox", storage_state=signed_in(stage), **how)
     whole(page, shot, "settings-outbox-empty")
-    stage.do(stage.site.api.sent(title="Lease of the workshop"))
+    stage.do(stage.site.api.send_document(title="Lease of the workshop"))
     page.reload()
     expect(page.get_by_text("It is kept here.")).to_be_visible()
     stage.work("mail")

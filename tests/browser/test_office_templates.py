@@ -38,7 +38,7 @@ def ask(stage: Stage, path: str) -> Any:
     return stage.do(stage.site.api.ok("GET", path))
 
 
-def pressed(page: Page, name: str) -> None:
+def press_button(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
@@ -56,7 +56,7 @@ def upload(page: Page) -> str:
 def name_roles(page: Page, *names: str) -> None:
     for n, name in enumerate(names):
         if n:
-            pressed(page, "Add a role")
+            press_button(page, "Add a role")
         page.get_by_label("Name of the role").nth(n).fill(name)
 
 
@@ -74,7 +74,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     page.get_by_label("Step").nth(1).fill("2")
     clean(page)
     shot(page, "office-template-edit")
-    pressed(page, "Save and place fields")
+    press_button(page, "Save and place fields")
     page.locator("body[data-ready]").wait_for(state="attached")
     page.locator("#main").focus()
     for key in ("s", "Enter"):
@@ -94,7 +94,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     page.get_by_label("Title").fill("Lease of room 4")
     clean(page)
     shot(page, "office-template-use")
-    pressed(page, "Send now")
+    press_button(page, "Send now")
     expect(page.get_by_role("heading", name="Lease of room 4")).to_be_visible()
     [document] = ask(stage, "/documents")["data"]
     made = ask(stage, f"/documents/{document['id']}")
@@ -132,15 +132,15 @@ def test_roles_are_moved_and_removed_and_nothing_changes_before_it_is_saved(
     path = a_template(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=signed_in(stage), **DESK)
     page.get_by_label("More for Landlord").click()
-    pressed(page, "Move up")
+    press_button(page, "Move up")
     expect(page.locator("#undo")).to_have_text("Landlord is now 1 of 2, in step 1.")
     page.get_by_label("More for Tenant").click()
-    pressed(page, "Remove")
+    press_button(page, "Remove")
     expect(page.get_by_role("heading", name="Remove Tenant and 1 field?")).to_be_visible()
     assert complaints(page, ALL) == []
     page.locator("#sure [data-remove]").click()
     assert ask(stage, path)["revision"] == 1
-    pressed(page, "Save")
+    press_button(page, "Save")
     expect(page.get_by_text("The template is saved.")).to_be_visible()
     assert [(one["name"], one["order"]) for one in ask(stage, path)["roles"]] == [("Landlord", 1)]
 
@@ -149,19 +149,19 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: St
     path = a_template(stage)
     state = signed_in(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=state, java_script_enabled=False, **DESK)
-    pressed(page, "Add a role")
+    press_button(page, "Add a role")
     page.get_by_label("Name of the role").nth(2).fill("Witness")
-    pressed(page, "Save")
+    press_button(page, "Save")
     expect(page.get_by_role("heading", name="Lease", exact=True)).to_be_visible()
     assert [one["key"] for one in ask(stage, path)["roles"]] == ["tenant", "witness", "landlord"]
     page.get_by_role("link", name="Use template").click()
     for n in range(3):
         page.get_by_label("Name", exact=True).nth(n).fill(f"Person {n}")
         page.get_by_label("Email", exact=True).nth(n).fill(f"p{n}@example.test")
-    pressed(page, "Make a draft")
+    press_button(page, "Make a draft")
     expect(page.get_by_role("button", name="Send without mail")).to_be_visible()
     page.goto(f"{stage.site.base}{path}/delete")
-    pressed(page, "Delete template")
+    press_button(page, "Delete template")
     expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()
 
 
@@ -180,7 +180,7 @@ def test_two_people_in_the_editor_choose_between_their_fields(visit: Visits, sta
         page.keyboard.press("Enter")
         expect(page.locator(".fld")).to_have_count(2)
         expect(page.locator("#saved")).to_have_text(end)
-    pressed(second, "Keep mine")
+    press_button(second, "Keep mine")
     expect(second.locator("#saved")).to_have_text("All changes saved")
     kinds = [field["type"] for field in ask(stage, path)["roles"][0]["fields"]]
     assert sorted(kinds) == ["signature", "text"]

@@ -14,12 +14,12 @@ from tests.browser.phone import (
     a_phone,
     fill_in,
     finish,
-    reviewed,
-    sent,
+    review_fields,
+    send_document,
     small_dots,
 )
 from tests.browser.screens import SETTLED
-from tests.browser.sheets import faults, sealed, seen
+from tests.browser.sheets import draw_sealed_page, faults, picture_page
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_journey import action
 from tests.journeys.api import a_request
@@ -67,10 +67,10 @@ def blank(width: float, height: float, pages: int = 1) -> bytes:
 
 
 def assert_sealed_as_seen(stage: Stage, page: Page, document: str, fields: Fields) -> None:
-    before = seen(page, 1, SCALE)
+    before = picture_page(page, 1, SCALE)
     finish(page)
     stage.work("seal")
-    after = sealed(stage.do(stage.site.api.file(document)), 1, before.written.size)
+    after = draw_sealed_page(stage.do(stage.site.api.file(document)), 1, before.written.size)
     assert faults(before.ink(), after.ink(), fields) == []
 
 
@@ -83,9 +83,9 @@ def test_letters_go_with_the_paper(stage: Stage, browser: Browser, paper: str) -
         a_field("checkbox", 1, (54, 4, 5, 5), True),
         a_field("signature", 1, (4, 60, 60, 30)),
     )
-    document, link = sent(stage, f"{paper[:2]}{len(paper)}".lower(), blank(*SIZES[paper]), fields)
+    document, link = send_document(stage, f"{paper[:2]}{len(paper)}".lower(), blank(*SIZES[paper]), fields)
     with a_phone(browser, link) as page:
-        reviewed(page, fields, "Type")
+        review_fields(page, fields, "Type")
         assert_sealed_as_seen(stage, page, document, fields)
 
 
@@ -100,9 +100,9 @@ def test_a_name_is_sealed_as_it_was_seen(stage: Stage, browser: Browser, script:
         a_field("radio", 1, (56, 16, 36, 8), name[:100], options=[name[:100], "Somebody else"]),
         a_field("signature", 1, (8, 60, 50, 8)),
     )
-    document, link = sent(stage, script.replace(" ", ""), blank(595, 842), fields, name)
+    document, link = send_document(stage, script.replace(" ", ""), blank(595, 842), fields, name)
     with a_phone(browser, link) as page:
-        reviewed(page, fields, "Type")
+        review_fields(page, fields, "Type")
         assert_sealed_as_seen(stage, page, document, fields)
 
 
@@ -113,7 +113,7 @@ def test_the_next_field_is_found_in_a_long_document(stage: Stage, browser: Brows
         a_field("text", number, (30 + at, 5 + 80 * (at % 2), 40, 2.6), "found")
         for at, number in enumerate(far)
     )
-    _, link = sent(stage, f"long{pages}", blank(595, 842, pages), fields)
+    _, link = send_document(stage, f"long{pages}", blank(595, 842, pages), fields)
     with a_phone(browser, link) as page:
         fill_in(page, {field["label"]: "found" for field in fields}, "Type")
         expect(page.locator("#review dd").get_by_text("found", exact=True)).to_have_count(len(far))
@@ -132,7 +132,7 @@ def test_what_no_letters_can_be_had_for_is_said_where_it_was_written(stage: Stag
     )
     assert refused.status == 409 and unheard[0] in refused.content.decode()
     fields = (a_field("text", 1, (8, 8, 40, 3), unheard), a_field("signature", 1, (8, 60, 50, 8)))
-    _, link = sent(stage, "unheard", blank(595, 842), fields)
+    _, link = send_document(stage, "unheard", blank(595, 842), fields)
     with a_phone(browser, link, excused="the server responded with a status of 400") as page:
         fill_in(page, {field["label"]: field["given"] for field in fields}, "Type")
         action(page, "consent").check()

@@ -24,7 +24,7 @@ SEEN = """(place) => {
 }"""
 
 
-def asked(*fields: Field) -> SigningSite:
+def make_asking_port(*fields: Field) -> SigningSite:
     return SigningSite(a_document(a_recipient(fields), other()))
 
 
@@ -55,7 +55,7 @@ def test_each_type_asks_with_the_keyboard_that_fits(visit: Visit) -> None:
         a_field(name, kind, 1, (10, 10 + 5 * n, 30, 3), label=name, options=options)
         for n, (name, kind, options, _) in enumerate((name, *rest) for name, rest in FITTING.items())
     )
-    page = visit(asked(*fields))
+    page = visit(make_asking_port(*fields))
     for name, (_, _, expected) in FITTING.items():
         control = page.locator(f"[data-field=fld_{name}]")
         given = {attribute: control.get_attribute(attribute) for attribute in expected}
@@ -63,7 +63,7 @@ def test_each_type_asks_with_the_keyboard_that_fits(visit: Visit) -> None:
 
 
 def test_a_number_that_may_be_negative_keeps_a_keyboard_with_a_minus(visit: Visit) -> None:
-    page = visit(asked(a_field("change", FieldType.NUMBER, 1, (10, 10, 30, 3), label="Change")))
+    page = visit(make_asking_port(a_field("change", FieldType.NUMBER, 1, (10, 10, 30, 3), label="Change")))
     assert page.locator("[data-field=fld_change]").get_attribute("inputmode") is None
 
 
@@ -201,7 +201,9 @@ def test_a_choice_of_the_sender_that_is_taken_out_is_sent_as_empty(visit: Visit)
         value="a",
         options={"options": ["a", "b"]},
     )
-    server = asked(choice, a_field("ink", FieldType.SIGNATURE, 1, (11, 70, 40, 6), label="Signature"))
+    server = make_asking_port(
+        choice, a_field("ink", FieldType.SIGNATURE, 1, (11, 70, 40, 6), label="Signature")
+    )
     page = visit(server)
     page.locator("#f-fld_pay").click()
     page.get_by_role("button", name="Clear Payment").click()

@@ -56,7 +56,7 @@ def long(pages: int = MANY) -> Document:
     return replace(document, file=file)
 
 
-def loaded(page: Page, number: int, size: int = 1) -> None:
+def wait_until_loaded(page: Page, number: int, size: int = 1) -> None:
     page.wait_for_function(WAITING, arg=[number, size])
 
 
@@ -85,11 +85,11 @@ def test_a_document_of_200_pages_is_scrolled_while_a_few_are_held(
     visit: Visit, screen: dict[str, int]
 ) -> None:
     page = visit(SigningSite(long()), **screen)
-    loaded(page, 1)
+    wait_until_loaded(page, 1)
     heights = page.evaluate("document.documentElement.scrollHeight")
     for number in (3, 40, 41, 120, 199, 200, 7):
         page.evaluate("number => document.querySelector(`#page-${number}`).scrollIntoView()", number)
-        loaded(page, number)
+        wait_until_loaded(page, number)
         page.wait_for_function(f"() => ({HELD})().pictures <= 18")
         held = page.evaluate(HELD)
         assert held["pictures"] <= 18 and held["megabytes"] <= 90, held
@@ -100,10 +100,10 @@ def test_a_document_of_200_pages_is_scrolled_while_a_few_are_held(
 def test_pages_that_are_only_passed_are_not_fetched(visit: Visit) -> None:
     asked: list[str] = []
     page = visit(SigningSite(long()))
-    loaded(page, 1)
+    wait_until_loaded(page, 1)
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate(FLICK)
-    loaded(page, MANY)
+    wait_until_loaded(page, MANY)
     assert len([url for url in asked if "/pages/" in url]) < MANY / 2
 
 
@@ -113,7 +113,7 @@ def test_without_the_script_that_holds_pages_the_browser_fetches_them(visit: Vis
     page.route("**/pages.js", lambda route: route.abort())
     page.goto(address)
     page.locator("#page-4").scroll_into_view_if_needed()
-    loaded(page, 4)
+    wait_until_loaded(page, 4)
     page.locator("[data-action=sign]:visible").click()
     expect(page.locator("#slot [data-field=fld_address]")).to_be_focused()
 
@@ -122,7 +122,7 @@ def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:
     page = visit(SigningSite(long(9)))
     before = [rect(page, f"#page-{n}")["height"] for n in range(1, 10)]
     page.locator("#page-9").scroll_into_view_if_needed()
-    loaded(page, 9)
+    wait_until_loaded(page, 9)
     assert [rect(page, f"#page-{n}")["height"] for n in range(1, 10)] == before
     assert page.evaluate(SHIFT) <= 0.02
 
@@ -135,7 +135,7 @@ def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, scre
     page.locator("#page-12").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
     expect(where).to_have_text("Page 12 of 80")
     expect(where).to_have_css("opacity", "1")
-    loaded(page, 12)
+    wait_until_loaded(page, 12)
     shot(page, "reading-1-where")
     page.evaluate("scrollBy(0, 1)")
     expect(where).to_have_css("opacity", "1")
@@ -149,7 +149,7 @@ def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, scre
     expect(where).to_have_text("Page 73 of 80")
     expect(page.locator("#page-73")).to_be_focused()
     assert 50 <= rect(page, "#page-73")["top"] <= 90
-    loaded(page, 73)
+    wait_until_loaded(page, 73)
 
 
 def test_a_single_page_needs_no_way_to_pages(visit: Visit) -> None:
@@ -202,10 +202,10 @@ WAYS = {"buttons": press_buttons, "keys": press_keys, "wheel": turn_wheel, "fing
 def test_zoom_keeps_the_place_that_is_looked_at(visit: Visit, way: str, language: str) -> None:
     screen = PHONE if way == "fingers" else DESK
     page = visit(SigningSite(), **screen, locale=language)
-    loaded(page, 1)
+    wait_until_loaded(page, 1)
     place = "#f-fld_wood" if way != "buttons" else "#f-fld_payment"
     page.locator(place).evaluate("one => one.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    loaded(page, 2)  # so is what hears keys and fingers
+    wait_until_loaded(page, 2)  # so is what hears keys and fingers
     point = middle(page, place)
     free: tuple[float, float] = tuple(page.evaluate(FREE))
     at_middle = way in ("buttons", "keys")
@@ -228,7 +228,7 @@ def test_zoom_keeps_the_place_that_is_looked_at(visit: Visit, way: str, language
 def test_keys_zoom_the_document_only_where_it_has_the_focus(visit: Visit) -> None:
     page = visit(SigningSite(), **DESK)
     page.locator("#f-fld_wood").scroll_into_view_if_needed()
-    loaded(page, 2)
+    wait_until_loaded(page, 2)
     for key in ("+", "-", "0"):
         page.keyboard.press(key)
     expect(page.locator(".percent")).to_have_text("100%")
@@ -246,7 +246,7 @@ def test_a_page_that_grows_becomes_sharp_without_a_flash(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:
     page = visit(SigningSite(), **screen)
-    loaded(page, 1)
+    wait_until_loaded(page, 1)
     page.evaluate("""() => { window.least = Infinity; (function look() {
       const img = document.querySelector("#page-1 > img");
       least = Math.min(least, img && img.complete ? img.naturalWidth : 0);
@@ -256,7 +256,7 @@ def test_a_page_that_grows_becomes_sharp_without_a_flash(
     assert first is not None and "size" not in first
     while page.locator("[data-zoom='1']").is_enabled():
         page.locator("[data-zoom='1']").click()
-    loaded(page, 1, 3)
+    wait_until_loaded(page, 1, 3)
     expect(page.locator(PICTURE.format(1))).to_have_attribute("src", re.compile(r"/pages/1\.webp\?size=3$"))
     seen, shown = page.locator(PICTURE.format(1)).evaluate(
         "one => [one.naturalWidth, one.clientWidth * devicePixelRatio]"
@@ -268,7 +268,7 @@ def test_a_page_that_grows_becomes_sharp_without_a_flash(
 
 def test_a_screen_of_many_dots_gets_sharp_pages_at_once(visit: Visit) -> None:
     page = visit(SigningSite(), **DESK, device_scale_factor=2)
-    loaded(page, 1, 2)
+    wait_until_loaded(page, 1, 2)
 
 
 def test_without_a_sharper_picture_the_first_stays(visit: Visit) -> None:
@@ -278,7 +278,7 @@ def test_without_a_sharper_picture_the_first_stays(visit: Visit) -> None:
 
     page = visit(Tired(), **DESK, device_scale_factor=2, excused="Failed to load resource")
     with page.expect_response(lambda answer: "size=2" in answer.url):
-        loaded(page, 1)
+        wait_until_loaded(page, 1)
     expect(page.locator(PICTURE.format(1))).to_have_js_property("naturalWidth", 910)
 
 
@@ -382,7 +382,7 @@ def edge(page: Page, place: str) -> str:
     return str(page.locator(place).evaluate("one => getComputedStyle(one).getPropertyValue('--edge')"))
 
 
-def countersigned(*, done: bool) -> Document:
+def countersigned_document(*, done: bool) -> Document:
     theirs = other()
     fields = (replace(theirs.fields[0], value=Ink("typed", text="M. Okafor", hand="a")), theirs.fields[1])
     acted: dict[str, Any] = (
@@ -393,11 +393,11 @@ def countersigned(*, done: bool) -> Document:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
-    page = visit(SigningSite(countersigned(done=True)), **screen)
+    page = visit(SigningSite(countersigned_document(done=True)), **screen)
     page.locator("#f-fld_o_signature").evaluate(
         "one => one.scrollIntoView({ block: 'center', behavior: 'instant' })"
     )
-    loaded(page, 2)
+    wait_until_loaded(page, 2)
     over = page.locator("#page-2 > img.filled")
     expect(over).to_have_js_property("naturalWidth", 910)
     assert rect(page, "#page-2 > img.filled") == rect(page, PICTURE.format(2))
@@ -409,10 +409,10 @@ def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, scree
 
 def test_nothing_is_seen_of_who_has_not_finished(visit: Visit) -> None:
     asked: list[str] = []
-    page = visit(SigningSite(countersigned(done=False)))
+    page = visit(SigningSite(countersigned_document(done=False)))
     page.on("request", lambda request: asked.append(request.url))
     page.locator("#page-2").scroll_into_view_if_needed()
-    loaded(page, 2)
+    wait_until_loaded(page, 2)
     expect(page.locator("img.filled")).to_have_count(0)
     assert not [url for url in asked if "filled" in url]
     assert "dashed" in edge(page, "#f-fld_o_signature")

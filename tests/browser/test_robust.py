@@ -135,7 +135,7 @@ def test_on_the_way_through_the_pages_a_wrong_value_holds_its_place(visit: Visit
 # ---------- what only the server can refuse ----------
 
 
-def changed(**answers: Any) -> Callable[[Route], None]:
+def change_answers(**answers: Any) -> Callable[[Route], None]:
     """The answers as a script of somebody else's would change them on their way."""
 
     def change(route: Route) -> None:
@@ -183,7 +183,7 @@ def test_what_the_server_refuses_is_told_at_its_field_in_the_readers_language(
     site = to_tamper(tag)
     page = visit(site, excused=REFUSED)
     expect(page.locator("body[data-alive]")).to_be_visible()
-    page.route("**/complete", changed(**{f"fld_{name}": given}))
+    page.route("**/complete", change_answers(**{f"fld_{name}": given}))
     before = standing(page)
     finish(page)
     sentence = english if tag == "en" else german
@@ -207,7 +207,9 @@ def test_a_field_of_somebody_else_can_neither_be_pressed_nor_reached_nor_sent(vi
     expect(page.locator("#adopt")).to_be_hidden()
     assert theirs.evaluate("(one) => [one.tagName, one.tabIndex]") == ["DIV", -1]
     assert page.locator("[data-field^=fld_o_]").count() == 0
-    page.route("**/complete", changed(fld_o_signature={"kind": "typed", "text": "Mira Okafor", "hand": "a"}))
+    page.route(
+        "**/complete", change_answers(fld_o_signature={"kind": "typed", "text": "Mira Okafor", "hand": "a"})
+    )
     finish(page)
     expect(page.locator("#finish-error")).to_have_text("This field is not yours to fill in.")
     assert site.state == "open" and site.document.recipients[1].fields[0].value is None

@@ -175,7 +175,7 @@ def test_every_state_has_its_page_for_a_reader(visit: Visit, shot: Shot, state: 
 # ---------- the code before the document ----------
 
 
-def guarded(method: str, standing: ChallengeStanding, **more: Any) -> SigningSite:
+def make_guarded_port(method: str, standing: ChallengeStanding, **more: Any) -> SigningSite:
     recipient = a_recipient((), authentication=method)
     site = SigningSite(a_document(recipient, other(), **more), "code")
     site.standing = standing
@@ -199,7 +199,7 @@ STANDINGS = {
 def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
     visit: Visit, shot: Shot, name: str, screen: dict[str, Any]
 ) -> None:
-    page = visit(guarded(*STANDINGS[name]), **screen)
+    page = visit(make_guarded_port(*STANDINGS[name]), **screen)
     expect(page.locator("h1")).to_be_visible()
     assert page.evaluate("document.body.scrollWidth <= innerWidth")
     assert "14 Linden Row" not in page.content() and "jonas.weber" not in page.content()
@@ -210,7 +210,7 @@ def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
 def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
-    site = guarded("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
+    site = make_guarded_port("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
     page = visit(site, excused=REFUSED, **screen)
     assert site.calls == []
     page.locator("[data-action=send-code]").click()
@@ -241,7 +241,7 @@ def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
 
 
 def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> None:
-    site = guarded("email_code", ChallengeStanding(ChallengeStep.ENTER, 1, NOW, NOW + 10 * MINUTE))
+    site = make_guarded_port("email_code", ChallengeStanding(ChallengeStep.ENTER, 1, NOW, NOW + 10 * MINUTE))
     page = visit(site, excused=REFUSED)
     page.locator("[data-field=code]").fill("000000")
     page.keyboard.press("Enter")
@@ -253,7 +253,7 @@ def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> No
 
 
 def test_a_new_code_can_be_had_when_its_time_has_come(visit: Visit, shot: Shot) -> None:
-    site = guarded(
+    site = make_guarded_port(
         "email_code", ChallengeStanding(ChallengeStep.ENTER, 5, NOW + 42 * SECOND, NOW + 10 * MINUTE)
     )
     page = visit(site, clock=True)
@@ -272,7 +272,7 @@ def test_a_new_code_can_be_had_when_its_time_has_come(visit: Visit, shot: Shot) 
 
 
 def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) -> None:
-    site = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
+    site = make_guarded_port("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
     page = visit(site, excused=REFUSED)
     page.context.set_offline(True)
     page.locator("[data-field=code]").fill(CODE)
@@ -285,7 +285,7 @@ def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) ->
 
 
 def test_a_page_whose_proof_has_ended_becomes_the_page_of_the_code(visit: Visit) -> None:
-    site = guarded("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
+    site = make_guarded_port("access_code", ChallengeStanding(ChallengeStep.ENTER, 5))
     site.state = "open"
     page = visit(site)
     expect(page.locator("#next")).to_be_visible()

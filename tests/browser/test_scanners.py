@@ -50,7 +50,7 @@ class World:
         self.api: Api = stage.do(stage.site.key(mode=Mode.TEST))
         self.documents: list[str] = []
 
-    def sent(self, *recipients: dict[str, Any]) -> str:
+    def send_document(self, *recipients: dict[str, Any]) -> str:
         body = a_request(recipients=list(recipients), send=True)
         self.documents.append(str(self.stage.do(self.api.ok("POST", "/documents", body))["id"]))
         self.mail()
@@ -66,21 +66,21 @@ class World:
         self.stage.do(self.stage.site.work("mail"))
 
     def fill(self) -> None:
-        self.sent({**ADA, "fields": FIELDS}, {**BOB, "role": "approver"}, {**VERA, "role": "viewer"})
-        self.simulate(self.sent(ADA, BOB), "complete")
-        self.simulate(self.sent(ADA), "remind")
-        self.simulate(self.sent(ADA, {**CARL, "role": "cc"}), "complete")
+        self.send_document({**ADA, "fields": FIELDS}, {**BOB, "role": "approver"}, {**VERA, "role": "viewer"})
+        self.simulate(self.send_document(ADA, BOB), "complete")
+        self.simulate(self.send_document(ADA), "remind")
+        self.simulate(self.send_document(ADA, {**CARL, "role": "cc"}), "complete")
         self.stage.work("seal")
-        self.simulate(self.sent(ADA, BOB), "decline")
-        self.simulate(self.sent(ADA, BOB), "expire")
-        cancelled, corrected = self.sent(ADA, BOB), self.sent(ADA)
+        self.simulate(self.send_document(ADA, BOB), "decline")
+        self.simulate(self.send_document(ADA, BOB), "expire")
+        cancelled, corrected = self.send_document(ADA, BOB), self.send_document(ADA)
         self.stage.do(self.api.ok("POST", f"/documents/{cancelled}/cancel", {"reason": "A mistake."}))
         [ada] = self.stage.do(self.api.get(corrected))["recipients"]
         self.stage.do(self.api.ok("PATCH", f"/documents/{corrected}/recipients/{ada['id']}", BOB))
         for _ in range(2):
-            self.sent({**ADA, "authentication": "email_code"})
+            self.send_document({**ADA, "authentication": "email_code"})
         self.stage.do(self.stage.do(self.stage.site.person(ADA["email"])).send_code())
-        self.sent({**BOB, "authentication": "access_code", "accessCode": "Blue-4711-heron"})
+        self.send_document({**BOB, "authentication": "access_code", "accessCode": "Blue-4711-heron"})
         self.mail()
 
     def addresses(self) -> list[str]:
@@ -96,7 +96,7 @@ class World:
                         found[address] = None
         return list(found)
 
-    def known(self) -> tuple[Counter[str], list[str], int]:
+    def read_state(self) -> tuple[Counter[str], list[str], int]:
         """Entries of all audit trails, the status of every document, the number of mails."""
         trails = Counter(
             one for document in self.documents for one in self.stage.do(self.api.trail(document))
@@ -114,7 +114,7 @@ def world(stage: Stage) -> World:
     return world
 
 
-async def asked(stage: Stage, method: str, address: str) -> int:
+async def send_to_address(stage: Stage, method: str, address: str) -> int:
     async with stage.site.session.request(method, address, allow_redirects=True) as answer:
         await answer.read()
         return answer.status
@@ -136,29 +136,29 @@ async def body_of(stage: Stage, address: str) -> str | None:
 def test_who_asks_for_every_address_leaves_no_more_than_what_was_downloaded(
     world: World, method: str
 ) -> None:
-    before, states, mails = world.known()
+    before, states, mails = world.read_state()
     for address in world.addresses():
-        assert world.stage.do(asked(world.stage, method, address)) == 200, address
-    after, states_now, mails_now = world.known()
+        assert world.stage.do(send_to_address(world.stage, method, address)) == 200, address
+    after, states_now, mails_now = world.read_state()
     assert set(after - before) <= ({"document.downloaded"} if method == "GET" else set())
     assert (states_now, mails_now) == (states, mails)
 
 
 def press_each(context: BrowserContext, address: str) -> tuple[tuple[str, str], int]:
     """State and heading of a page, and how many of its buttons were pressed, each on a page opened for it."""
-    page = opened(context, address)
+    page = open_page(context, address)
     kind = (page.locator("body").get_attribute("data-state") or "", page.locator("h1").inner_text())
     pressable: list[int] = page.evaluate(PRESSABLE)
     page.close()
     for at in pressable:
-        page = opened(context, address)
+        page = open_page(context, address)
         page.locator("button, [data-action]").nth(at).click()
         page.wait_for_function("() => window.pending === 0")
         page.close()
     return kind, len(pressable)
 
 
-def opened(context: BrowserContext, address: str) -> Page:
+def open_page(context: BrowserContext, address: str) -> Page:
     """The page, once all its scripts have run and nothing is asked for any more."""
     page = context.new_page()
     page.goto(address, wait_until="networkidle")
@@ -168,13 +168,13 @@ def opened(context: BrowserContext, address: str) -> Page:
 def test_who_runs_the_scripts_and_presses_one_button_leaves_no_more_than_a_view(
     world: World, browser: Browser
 ) -> None:
-    before, states, mails = world.known()
+    before, states, mails = world.read_state()
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.add_init_script(COUNTED)
     links = [address for address in world.addresses() if "/s/" in address]
     pressed = dict(press_each(context, address) for address in links)
     context.close()
-    after, states_now, mails_now = world.known()
+    after, states_now, mails_now = world.read_state()
     assert set(after - before) <= VIEWED | {"document.downloaded"}
     assert (states_now, mails_now) == (states, mails)
     assert {state for (state, _), count in pressed.items() if count} >= {"open", "code", "expired"}

@@ -298,7 +298,7 @@ def test_a_name_gets_only_the_hands_that_can_write_it(visit: Visit) -> None:
     page.locator("#f-fld_signature").click()
     page.locator("#tab-type").click()
 
-    def offered(name: str) -> list[str]:
+    def list_offered(name: str) -> list[str]:
         page.locator("#typed-text").fill(name)
         return [
             str(one.get_attribute("value"))
@@ -306,10 +306,10 @@ def test_a_name_gets_only_the_hands_that_can_write_it(visit: Visit) -> None:
             if one.is_visible()
         ]
 
-    assert offered("Jonas Weber") == ["a", "b", "c"]
-    assert offered("Łukasz Žižka") == ["b", "c"]
-    assert offered("Ольга") == ["c"]
-    assert offered("محمد") == [""]
+    assert list_offered("Jonas Weber") == ["a", "b", "c"]
+    assert list_offered("Łukasz Žižka") == ["b", "c"]
+    assert list_offered("Ольга") == ["c"]
+    assert list_offered("محمد") == [""]
     page.locator("[data-action=adopt]").click()
     expect(page.locator("#f-fld_signature img")).to_be_visible()
 

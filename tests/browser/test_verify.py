@@ -13,7 +13,7 @@ from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_office import clean
-from tests.pdf.others import signed, stamped
+from tests.pdf.others import sign_as_others, stamp_as_others
 from tests.pdf.sealing import a_pdf
 from tests.pki import a_seal, an_authority
 
@@ -39,17 +39,19 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder = tmp_path_factory.mktemp("files")
     with a_stage(tmp_path_factory.mktemp("verify"), {"name": "Alder & Finch"}) as stage:
         site = stage.site
-        id = stage.do(site.completed(title="Appointment of architect"))
+        id = stage.do(site.complete_document(title="Appointment of architect"))
         sealed = stage.do(site.api.file(id))
         at = sealed.index(b"/Contents")
-        first = stage.do(signed(a_pdf(), a_seal(an_authority("Osgood Root"), name="Osgood Stone"), "First"))
+        first = stage.do(
+            sign_as_others(a_pdf(), a_seal(an_authority("Osgood Root"), name="Osgood Stone"), "First")
+        )
         second = a_seal(an_authority("Second Root"), name="Second")
         made = {
             "appointment-14-quay-street.pdf": sealed,
             "appointment-14-quay-street (1).pdf": sealed[:at] + b"/contents" + sealed[at + 9 :],
             "supplier-framework-osgood.pdf": first,
-            "both.pdf": stage.do(signed(first, second, "Second")),
-            "archived.pdf": stage.do(stamped(sealed)),
+            "both.pdf": stage.do(sign_as_others(first, second, "Second")),
+            "archived.pdf": stage.do(stamp_as_others(sealed)),
             "minutes.pdf": a_pdf(),
             "holiday.pdf": b"\x89PNG\r\n",
         }

@@ -12,7 +12,7 @@ from esign.core.document.document import Role
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, SECOND
 from esign.demo import contract
-from tests.browser.sample import a_contract_site, dressed, fields, the_contract
+from tests.browser.sample import a_contract_site, fields, the_contract, translate_document
 from tests.web.signing.site import NOW, STATES, SigningSite, a_document, a_recipient, other
 
 Stops = Iterator[str]
@@ -222,18 +222,18 @@ def signing(tag: str) -> SigningSite:
 
 
 def every_kind(tag: str) -> SigningSite:
-    return SigningSite(dressed(a_document(mode=Mode.TEST), tag))
+    return SigningSite(translate_document(a_document(mode=Mode.TEST), tag))
 
 
 def two_fields(tag: str) -> SigningSite:
     asked = [one for one in fields(contract.CAFE_FIELDS, tag) if one.id in ("fld_planters", "fld_wishes")]
     me = a_recipient(tuple(asked), role=Role.APPROVER)
-    return a_contract_site(dressed(a_document(me, other()), tag))
+    return a_contract_site(translate_document(a_document(me, other()), tag))
 
 
 def state(name: str) -> Callable[[str], SigningSite]:
     there, document = STATES[name]
-    return lambda tag: a_contract_site(dressed(document, tag), there)
+    return lambda tag: a_contract_site(translate_document(document, tag), there)
 
 
 def fault(code: str) -> Callable[[str], SigningSite]:

@@ -10,7 +10,7 @@ from esign.config.reading import KEYS, SECRETS, VARIABLES, describe_allowed
 from esign.config.tables import TABLES
 
 
-def written(folder: Path, text: str) -> Path:
+def write_config(folder: Path, text: str) -> Path:
     file = folder / "esign.toml"
     file.write_text(text, "utf-8")
     return file
@@ -18,7 +18,7 @@ def written(folder: Path, text: str) -> Path:
 
 def refusal(folder: Path, text: str = "", **environ: str) -> str:
     with pytest.raises(ConfigError) as error:
-        load_config(written(folder, text), environ)
+        load_config(write_config(folder, text), environ)
     return str(error.value)
 
 
@@ -65,13 +65,13 @@ def test_nothing_at_all_gives_the_defaults(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_file_of_the_working_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, "[server]\nport = 9000\n")
+    write_config(tmp_path, "[server]\nport = 9000\n")
     monkeypatch.chdir(tmp_path)
     assert load_config(None, {}).server.port == 9000
 
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
-    file = written(tmp_path, "[server]\nport = 9000\n")
+    file = write_config(tmp_path, "[server]\nport = 9000\n")
     assert load_config(file, {"ESIGN_SERVER__PORT": "9001"}).server.port == 9001
 
 
@@ -93,7 +93,7 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
 def test_a_variable_is_a_toml_value_or_else_a_text(
     tmp_path: Path, variable: str, text: str, expected: object
 ) -> None:
-    config = load_config(written(tmp_path, ""), {variable: text})
+    config = load_config(write_config(tmp_path, ""), {variable: text})
     table, _, attribute = variable.removeprefix("ESIGN_").lower().partition("__")
     assert getattr(getattr(config, table), attribute.replace("from", "sender")) == expected
 
@@ -104,7 +104,7 @@ def test_relative_paths_start_at_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "fonts").mkdir()
     text = '[storage]\ndata_dir = "data"\n[seal]\npkcs12 = "keys/seal.p12"\nfont_paths = ["fonts"]\n'
     text += 'trust = ["keys", "system"]\n'
-    config = load_config(written(tmp_path, text), {})
+    config = load_config(write_config(tmp_path, text), {})
     assert config.storage.data_dir == tmp_path / "data"
     assert config.seal.pkcs12 == tmp_path / "keys" / "seal.p12"
     assert config.seal.font_paths == (tmp_path / "fonts",)
@@ -114,7 +114,7 @@ def test_relative_paths_start_at_the_folder_of_the_file(tmp_path: Path) -> None:
 def test_a_secret_can_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "mail-password").write_text("correct horse\n", "utf-8")
     environ = {"ESIGN_MAIL__USERNAME": "esign", "ESIGN_MAIL__PASSWORD_FILE": "mail-password"}
-    password = load_config(written(tmp_path, ""), environ).mail.password
+    password = load_config(write_config(tmp_path, ""), environ).mail.password
     assert password is not None
     assert password.get_secret_value() == "correct horse"
 
@@ -125,7 +125,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         '[mail]\nusername = "u"\npassword = "hunter2-mail"\n'
         '[seal]\npkcs12 = "seal.p12"\npassphrase = "hunter2-seal"\n'
     )
-    config = load_config(written(tmp_path, text), {})
+    config = load_config(write_config(tmp_path, text), {})
     assert "hunter2" not in f"{config!r} {config} {config.model_dump_json()}"
     assert "hunter2" not in refusal(tmp_path, '[mail]\npassword = ["hunter2"]\npasword = "hunter2"\n')
     assert sorted(SECRETS) == ["mail.password", "seal.passphrase"]
@@ -143,7 +143,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
 def test_a_time_stamp_authority_is_apart_from_its_user_name_and_password(
     tmp_path: Path, written_as: str, url: str, login: str | None
 ) -> None:
-    config = load_config(written(tmp_path, f"[seal]\ntsa_urls = ['{written_as}']\n"), {})
+    config = load_config(write_config(tmp_path, f"[seal]\ntsa_urls = ['{written_as}']\n"), {})
     (remote,) = config.seal.tsa_urls
     assert (remote.url, remote.login and remote.login.get_secret_value()) == (url, login)
     assert "s3cret" not in f"{config!r} {config} {config.model_dump_json()}"
@@ -297,7 +297,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path, environ: dict[str, str], expe
 
 def test_foreign_and_reserved_variables_are_left_alone(tmp_path: Path) -> None:
     environ = {"HOME": "/root", "ESIGNAL": "1", "esign_x": "1", "ESIGN_KEY": "esk_", "ESIGN_URL": "http://x"}
-    assert load_config(written(tmp_path, ""), environ).server.port == 8080
+    assert load_config(write_config(tmp_path, ""), environ).server.port == 8080
 
 
 def test_a_file_that_was_asked_for_must_exist(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_bytes_that_are_no_text_are_refused_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_the_base_address_is_kept_bare(tmp_path: Path, given: str, kept: str, host: str) -> None:
-    config = load_config(written(tmp_path, f'[server]\nbase_url = "{given}"\n'), {})
+    config = load_config(write_config(tmp_path, f'[server]\nbase_url = "{given}"\n'), {})
     assert config.server.base_url == kept
     assert config.public_host == host
     assert config.is_loopback is kept.startswith("http:")
@@ -330,7 +330,7 @@ def test_the_base_address_is_kept_bare(tmp_path: Path, given: str, kept: str, ho
 
 def test_plain_http_is_allowed_anywhere_where_nothing_has_legal_effect(tmp_path: Path) -> None:
     text = '[server]\nhost = "0.0.0.0"\nbase_url = "http://sign.test.example"\nenvironment = "test"\n'
-    assert load_config(written(tmp_path, text), {}).server.base_url == "http://sign.test.example"
+    assert load_config(write_config(tmp_path, text), {}).server.base_url == "http://sign.test.example"
 
 
 @pytest.mark.parametrize("host", ["localhost", "esign.localhost", "127.0.0.1", "127.9.9.9", "::1"])
@@ -344,7 +344,7 @@ def test_any_other_host_is_no_loopback(host: str) -> None:
 
 
 def test_an_ipv6_host_gives_a_bracketed_address(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path, '[server]\nhost = "::1"\n'), {})
+    config = load_config(write_config(tmp_path, '[server]\nhost = "::1"\n'), {})
     assert config.server.base_url == "http://[::1]:8080"
 
 

@@ -53,7 +53,7 @@ def file(make: Callable[[], bytes]) -> Provoke:
     return provoke
 
 
-def asked(method: str, path: str, body: Any = None, **given: Any) -> Provoke:
+def provoke_request(method: str, path: str, body: Any = None, **given: Any) -> Provoke:
     """One request that is wrong by itself."""
 
     async def provoke(site: Site) -> Answer:
@@ -63,7 +63,7 @@ def asked(method: str, path: str, body: Any = None, **given: Any) -> Provoke:
 
 
 def raw(body: bytes, media: str = "application/json") -> Provoke:
-    return asked("POST", "/documents", data=body, headers={"Content-Type": media})
+    return provoke_request("POST", "/documents", data=body, headers={"Content-Type": media})
 
 
 # ---------- 400 ----------
@@ -111,7 +111,7 @@ async def plan_required(site: Site) -> Answer:
 
 
 async def document_not_draft(site: Site) -> Answer:
-    return await act(site, (await site.sent())["id"], "send")
+    return await act(site, (await site.send_document())["id"], "send")
 
 
 async def document_not_sent(site: Site) -> Answer:
@@ -123,7 +123,7 @@ async def document_not_completed(site: Site) -> Answer:
 
 
 async def document_in_progress(site: Site) -> Answer:
-    return await site.ask("DELETE", f"/documents/{(await site.sent())['id']}")
+    return await site.ask("DELETE", f"/documents/{(await site.send_document())['id']}")
 
 
 async def document_not_ready(site: Site) -> Answer:
@@ -135,19 +135,19 @@ async def seal_not_failed(site: Site) -> Answer:
 
 
 async def recipient_not_active(site: Site) -> Answer:
-    document = await site.sent(recipients=[site.signer(), site.signer(order=2)])
+    document = await site.send_document(recipients=[site.signer(), site.signer(order=2)])
     return await act(site, document["id"], f"recipients/{document['recipients'][1]['id']}/link")
 
 
 async def recipient_already_completed(site: Site) -> Answer:
     first = site.signer()
-    document = await site.sent(recipients=[first, site.signer()])
+    document = await site.send_document(recipients=[first, site.signer()])
     await (await site.person(first["email"])).sign()
     return await act(site, document["id"], f"recipients/{document['recipients'][0]['id']}/link")
 
 
 async def no_recipient_to_remind(site: Site) -> Answer:
-    document = await site.sent(recipients=[site.signer(), site.signer(order=2)])
+    document = await site.send_document(recipients=[site.signer(), site.signer(order=2)])
     later = document["recipients"][1]["id"]
     return await act(site, document["id"], "remind", {"recipientIds": [later]})
 
@@ -218,7 +218,7 @@ async def a_webhook(site: Site, enabled: bool = True) -> str:
 
 
 async def retention_locked(site: Site) -> Answer:
-    document = await site.completed()
+    document = await site.complete_document()
     await site.ok("PATCH", "/settings", {"retainCompletedDays": 1})
     try:
         return await site.ask("DELETE", f"/documents/{document['id']}")
@@ -250,7 +250,7 @@ async def unknown_key(site: Site) -> Answer:
 
 
 async def reminder_too_soon(site: Site) -> Answer:
-    document = (await site.sent())["id"]
+    document = (await site.send_document())["id"]
     assert (await act(site, document, "remind")).status == 200
     return await act(site, document, "remind")
 
@@ -305,28 +305,34 @@ async def unavailable(site: Site) -> Answer:
 
 
 PROVOKE: dict[str, Provoke] = {
-    "invalid_request": asked("POST", "/documents", {"title": 5}),
+    "invalid_request": provoke_request("POST", "/documents", {"title": 5}),
     "invalid_json": raw(b'{"title": NaN}'),
     "unsupported_media_type": raw(b"{}", "text/plain"),
     "request_too_large": raw(b'{"title": "' + b"x" * 4 * 2**20),
     "invalid_file": file(lambda: b"hello"),
     "file_too_large": file(lambda: b"%PDF-" + b"x" * 2**20),
-    "too_many_pages": file(lambda: made.written(made.blank(4))),
-    "file_encrypted": file(made.locked),
-    "file_signed": file(made.signed),
+    "too_many_pages": file(lambda: made.write_pdf(made.blank(4))),
+    "file_encrypted": file(made.make_locked),
+    "file_signed": file(made.make_signed),
     "file_unsupported": file(made.dynamic_form),
     "field_out_of_bounds": field_out_of_bounds,
-    "invalid_cursor": asked("GET", "/documents?cursor=abc"),
-    "invalid_idempotency_key": asked("POST", "/documents", a_request(), headers={"Idempotency-Key": "é"}),
-    "invalid_webhook_url": asked("POST", "/webhooks", {"url": "https://10.0.0.1/", "events": ["*"]}),
-    "unknown_event": asked("POST", "/webhooks", {"url": "https://example.com/", "events": ["document.lost"]}),
-    "missing_api_key": asked("GET", "/documents", key=None),
+    "invalid_cursor": provoke_request("GET", "/documents?cursor=abc"),
+    "invalid_idempotency_key": provoke_request(
+        "POST", "/documents", a_request(), headers={"Idempotency-Key": "é"}
+    ),
+    "invalid_webhook_url": provoke_request(
+        "POST", "/webhooks", {"url": "https://10.0.0.1/", "events": ["*"]}
+    ),
+    "unknown_event": provoke_request(
+        "POST", "/webhooks", {"url": "https://example.com/", "events": ["document.lost"]}
+    ),
+    "missing_api_key": provoke_request("GET", "/documents", key=None),
     "invalid_api_key": unknown_key,
     "api_key_revoked": api_key_revoked,
     "api_key_expired": api_key_expired,
     "insufficient_scope": insufficient_scope,
     "plan_required": plan_required,
-    "not_found": asked("GET", "/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9"),
+    "not_found": provoke_request("GET", "/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9"),
     "document_not_draft": document_not_draft,
     "document_not_sent": document_not_sent,
     "document_not_completed": document_not_completed,

@@ -18,7 +18,7 @@ def archive(comment: bytes = b"") -> bytes:
     return file.getvalue()
 
 
-def embedded(content: bytes) -> bytes:
+def embed_comment(content: bytes) -> bytes:
     """A PDF with this in a comment before its end, which no PDF reader looks at."""
     end = PDF.rindex(b"startxref")
     return PDF[:end] + b"%" + content + b"\n" + PDF[end:]
@@ -30,7 +30,7 @@ POLYGLOTS = {
     "an archive before it": archive()[:900] + b"\n" + PDF,
     "an archive behind it": PDF + archive(),
     "an archive behind it that ends like a PDF": PDF + archive(b"\n%%EOF\n"),
-    "an archive within it": embedded(archive()),
+    "an archive within it": embed_comment(archive()),
     "an empty archive behind it": PDF + b"\nPK\x05\x06" + bytes(18),
     "a script before it": b"#!/bin/sh\nexit\n" + PDF,
     "a letter before it": b"x" + PDF,
@@ -47,7 +47,7 @@ def test_a_file_that_is_also_something_else_is_told(kind: str) -> None:
     "content",
     [
         PDF, b"\n" + PDF, b"\xef\xbb\xbf" + PDF, PDF.rstrip(), PDF + b"\r\n\r\n", PDF + bytes(512),
-        embedded(b"PK\x05\x06" + b"\xff" * 40), embedded(b"PK\x03\x04"),
+        embed_comment(b"PK\x05\x06" + b"\xff" * 40), embed_comment(b"PK\x03\x04"),
     ],
     ids=range(8),
 )  # fmt: skip

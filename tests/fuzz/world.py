@@ -191,7 +191,7 @@ class World:
         """Put real things where a request only guessed."""
         operation = case.operation.definition.raw
         for name in dict(case.path_parameters or {}):
-            if (known := self.known(side, case, name, random)) and random.random() < REACHED:
+            if (known := self.list_known(side, case, name, random)) and random.random() < REACHED:
                 case.path_parameters[name] = random.choice(known)
         if "Idempotency-Key" in case.headers and random.random() < REACHED:
             case.headers["Idempotency-Key"] = f"{random.getrandbits(64):x}"
@@ -200,10 +200,10 @@ class World:
         if isinstance(case.body, dict):
             if random.random() < SENSIBLE:
                 kept = {name: value for name, value in case.body.items() if random.random() < SENSIBLE / 2}
-                case.body = {**shown(operation), **kept}
-            case.body = self.filled(side, case.body, random)
+                case.body = {**find_example(operation), **kept}
+            case.body = self.fill_value(side, case.body, random)
 
-    def known(self, side: Side, case: Any, name: str, random: Random) -> list[str]:
+    def list_known(self, side: Side, case: Any, name: str, random: Random) -> list[str]:
         """What may stand in the path: with what belongs below it, and mostly in the state the operation is for."""
         segments = case.operation.path.split("/")
         noun = segments[segments.index(f"{{{name}}}") - 1]
@@ -224,12 +224,12 @@ class World:
             for name in case.path_parameters or {}:
                 side.forget(case.path_parameters[name])
 
-    def filled(self, side: Side, value: Any, random: Random) -> Any:
+    def fill_value(self, side: Side, value: Any, random: Random) -> Any:
         if isinstance(value, list):
-            return [self.filled(side, entry, random) for entry in value]
+            return [self.fill_value(side, entry, random) for entry in value]
         if not isinstance(value, dict):
             return value
-        made = {name: self.filled(side, entry, random) for name, entry in value.items()}
+        made = {name: self.fill_value(side, entry, random) for name, entry in value.items()}
         if random.random() > REACHED:
             return made
         if isinstance(made.get("file"), str):
@@ -247,7 +247,7 @@ class World:
         return made
 
 
-def shown(operation: Any) -> Any:
+def find_example(operation: Any) -> Any:
     """The example of the body."""
     content = operation["requestBody"]["content"]["application/json"]
     return content["example"] if "example" in content else next(iter(content["examples"].values()))["value"]

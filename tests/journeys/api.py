@@ -70,7 +70,7 @@ class Api:
     async def send(self, document: str) -> Any:
         return await self.ok("POST", f"/documents/{document}/send")
 
-    async def sent(self, **changes: Any) -> str:
+    async def send_document(self, **changes: Any) -> str:
         """The id of a new document, already sent."""
         document = await self.create(**changes)
         await self.send(document)

@@ -115,7 +115,7 @@ class Program:
         """Return when there is a process, whatever it does yet."""
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *limited(self._limit),
+                *limit_files(self._limit),
                 *COMMAND,
                 "serve",
                 "--config",
@@ -146,14 +146,14 @@ class Program:
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to stop; its exit code."""
         self.process.send_signal(number)
-        return await self.ended()
+        return await self.wait_for_end()
 
-    async def ended(self) -> int:
+    async def wait_for_end(self) -> int:
         async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
 
 
-def limited(size: int | None) -> tuple[str, ...]:
+def limit_files(size: int | None) -> tuple[str, ...]:
     """What runs a command with files of at most `size` bytes; only the soft limit, as `ulimit -S` sets it."""
     if size is None:
         return ()

@@ -70,9 +70,9 @@ class Site:
             await self.work("mail")
             await (await self.person(recipient["email"])).sign()
 
-    async def completed(self, **changes: Any) -> str:
+    async def complete_document(self, **changes: Any) -> str:
         """The id of a new document that was sent, signed by everybody and sealed."""
-        document = await self.api.sent(**changes)
+        document = await self.api.send_document(**changes)
         await self.all_sign(document)
         await self.work("seal")
         return document

@@ -70,11 +70,11 @@ class Killer:
             await self._recovered()
         finally:
             self.alive.set()
-        await until(lambda: self._ended(children), "end of the PDF workers of a killed server")
+        await until(lambda: self._are_gone(children), "end of the PDF workers of a killed server")
 
     async def _nothing_open(self) -> None: ...
 
-    async def _ended(self, pids: list[int]) -> bool | None:
+    async def _are_gone(self, pids: list[int]) -> bool | None:
         return not any(is_working(pid) for pid in pids) or None
 
 
@@ -117,12 +117,12 @@ class Office(Server):
             self.settled.setdefault(message_id, self.killer.life)
 
     async def link_to(self, address: str) -> str:
-        async def arrived() -> str | None:
+        async def find_arrival() -> str | None:
             return self.links.get(address)
 
-        return await until(arrived, f"invitation for {address}")
+        return await until(find_arrival, f"invitation for {address}")
 
-    async def emptied(self) -> None:
+    async def drain_output(self) -> None:
         """What a dead sender had still written has been read."""
 
         async def nobody() -> bool | None:
@@ -177,7 +177,7 @@ class Crowd:
 
     async def keep_coming(self) -> None:
         """One document after the other until the last kill is survived."""
-        async with watched(self._killer) as session:
+        async with watch_requests(self._killer) as session:
             while not self._killer.done:
                 self._number += 1
                 await self.flow(session, f"flow{self._number}")
@@ -192,11 +192,11 @@ class Crowd:
             await self.sign(api, person, document, address)
         self._killer.at("all signed")
 
-        async def sealed() -> Any:
+        async def find_sealed() -> Any:
             told = (await self.insist(lambda: api.call("GET", f"/documents/{document}"))).body
             return told if told["status"] == "completed" else None
 
-        told = await until(sealed, f"seal of {document}", 2 * PATIENCE)
+        told = await until(find_sealed, f"seal of {document}", 2 * PATIENCE)
         self.promises.sealed[document] = told["seal"]["sha256"]
         self._killer.at("sealed")
 
@@ -265,16 +265,16 @@ MOMENTS = (("/send", "send"), ("/complete", "sign"), ("/documents", "create"))
 
 
 @asynccontextmanager
-async def watched(killer: Killer) -> AsyncIterator[aiohttp.ClientSession]:
+async def watch_requests(killer: Killer) -> AsyncIterator[aiohttp.ClientSession]:
     """Connections that tell the killer when a request has just been written."""
 
-    async def written(_: aiohttp.ClientSession, __: SimpleNamespace, sent: Any) -> None:
+    async def note_written(_: aiohttp.ClientSession, __: SimpleNamespace, sent: Any) -> None:
         for ending, moment in MOMENTS:
             if sent.url.path.endswith(ending):
                 killer.at(moment)
 
     trace = aiohttp.TraceConfig()
-    trace.on_request_chunk_sent.append(written)
+    trace.on_request_chunk_sent.append(note_written)
     connector = aiohttp.TCPConnector(force_close=True, limit=0)
     async with aiohttp.ClientSession(connector=connector, trace_configs=[trace]) as session:
         yield session

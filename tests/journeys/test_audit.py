@@ -30,7 +30,7 @@ def tamper(config: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def audited(config: Path, *arguments: str | Path) -> Ran:
+def run_audit(config: Path, *arguments: str | Path) -> Ran:
     return esign("verify-audit", "--config", config, *arguments)
 
 
@@ -39,11 +39,11 @@ def document_of(tamper: sqlite3.Connection) -> str:
 
 
 def test_data_as_they_were_written_are_intact(demonstration: Demonstration, config: Path) -> None:
-    whole = audited(config)
+    whole = run_audit(config)
     assert (whole.code, whole.err) == (DONE, "")
     assert whole.out.startswith("INTACT: 1 audit trail with ") and "1 of them held against" in whole.out
-    assert "held against" not in audited(config, "--chains").out
-    told = audited(config, demonstration.file("sealed.pdf"))
+    assert "held against" not in run_audit(config, "--chains").out
+    told = run_audit(config, demonstration.file("sealed.pdf"))
     assert told.code == DONE and "INTACT" in told.out
     verified = esign("verify", "--config", config, demonstration.file("sealed.pdf")).out
     assert "the whole trail is in the file as audit.json, and recomputes up to that hash" in verified
@@ -52,15 +52,15 @@ def test_data_as_they_were_written_are_intact(demonstration: Demonstration, conf
 
 
 def test_one_document_can_be_asked_for(config: Path, tamper: sqlite3.Connection) -> None:
-    assert audited(config, document_of(tamper)).code == DONE
+    assert run_audit(config, document_of(tamper)).code == DONE
     tamper.execute("UPDATE audit SET at = at + 1 WHERE seq = 3")
-    ran = audited(config, document_of(tamper))
+    ran = run_audit(config, document_of(tamper))
     assert ran.code == FAILED and "entry 3 (" in ran.out and "BROKEN: 1 of 1" in ran.out
 
 
 def test_the_first_broken_entry_is_told(config: Path, tamper: sqlite3.Connection) -> None:
     tamper.execute("UPDATE audit SET type = 'recipient.viewed' WHERE seq IN (4, 6)")
-    ran = audited(config)
+    ran = run_audit(config)
     assert ran.code == FAILED and "entry 4 (recipient.viewed)" in ran.out and "entry 6" not in ran.out
 
 
@@ -69,7 +69,7 @@ def test_a_sealed_file_kept_elsewhere_shows_a_trail_that_was_written_anew(
 ) -> None:
     """Even by somebody who has the application key too: the head is under the seal."""
     tamper.execute("DELETE FROM audit WHERE seq > 5")
-    ran = audited(config, demonstration.file("sealed.pdf"))
+    ran = run_audit(config, demonstration.file("sealed.pdf"))
     assert ran.code == FAILED and "BROKEN" in ran.out
 
 
@@ -78,35 +78,35 @@ def test_a_lost_trail_is_missed(
 ) -> None:
     tamper.execute("DELETE FROM audit")
     for arguments in ([], ["--chains"]):
-        ran = audited(config, *arguments)
+        ran = run_audit(config, *arguments)
         assert ran.code == FAILED and "its whole trail is missing" in ran.out
-    assert audited(config, demonstration.file("sealed.pdf")).code == FAILED
-    assert_refused(audited(config, document_of(tamper)), USAGE, document_of(tamper))
+    assert run_audit(config, demonstration.file("sealed.pdf")).code == FAILED
+    assert_refused(run_audit(config, document_of(tamper)), USAGE, document_of(tamper))
 
 
 def test_a_sealed_file_that_was_exchanged_is_noticed(config: Path, tamper: sqlite3.Connection) -> None:
     tamper.execute("UPDATE blob_chunk SET content = x'00'")
-    ran = audited(config)
+    ran = run_audit(config)
     assert ran.code == FAILED and "its sealed file cannot be checked" in ran.out
-    assert audited(config, "--chains").code == DONE
+    assert run_audit(config, "--chains").code == DONE
 
 
 def test_a_file_that_nobody_here_sealed_proves_nothing(
     demonstration: Demonstration, config: Path, tmp_path: Path
 ) -> None:
-    tampered = audited(config, demonstration.file("tampered.pdf"))
+    tampered = run_audit(config, demonstration.file("tampered.pdf"))
     assert tampered.code == FAILED and "not sealed here" in tampered.out
     (tmp_path / "elsewhere").mkdir()
     other = configuration(tmp_path / "elsewhere")
     assert esign("keys", "create", "--name", "first", "--config", other).code == DONE
-    assert audited(other, demonstration.file("sealed.pdf")).code == FAILED
+    assert run_audit(other, demonstration.file("sealed.pdf")).code == FAILED
 
 
 def test_what_cannot_be_read_ends_with_2(config: Path, tmp_path: Path) -> None:
     (tmp_path / "text.pdf").write_text("no PDF")
-    assert_refused(audited(config, tmp_path / "text.pdf"), USAGE, "text.pdf")
-    assert_refused(audited(config, "none.pdf"), USAGE, "none.pdf", "cannot be read")
-    assert_refused(audited(config, "doc_00000000000000000000000000"), USAGE, "doc_0000")
+    assert_refused(run_audit(config, tmp_path / "text.pdf"), USAGE, "text.pdf")
+    assert_refused(run_audit(config, "none.pdf"), USAGE, "none.pdf", "cannot be read")
+    assert_refused(run_audit(config, "doc_00000000000000000000000000"), USAGE, "doc_0000")
 
 
 async def test_beside_a_running_server_the_trails_are_read_as_they_are(program: Program) -> None:
@@ -122,14 +122,14 @@ async def test_beside_a_running_server_the_trails_are_read_as_they_are(program: 
 
 
 def test_a_folder_without_a_database_is_no_intact_one(tmp_path: Path) -> None:
-    assert_refused(audited(configuration(tmp_path)), USAGE, "no database in", "--config")
+    assert_refused(run_audit(configuration(tmp_path)), USAGE, "no database in", "--config")
     assert not (tmp_path / "data").exists()
 
 
 def test_an_installation_without_documents_is_intact(tmp_path: Path) -> None:
     config = configuration(tmp_path)
     assert esign("keys", "create", "--name", "first", "--config", config).code == DONE
-    ran = audited(config)
+    ran = run_audit(config)
     assert (ran.code, ran.out) == (
         DONE,
         "INTACT: 0 audit trails with 0 entries recomputed, 0 of them held against their sealed files.\n"

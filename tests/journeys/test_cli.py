@@ -24,7 +24,7 @@ from esign.core.people import api_key
 from esign.system.clock import SystemClock, read_boot_id
 from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
-from tests.journeys.program import Program, Ran, configuration, esign, limited, meanwhile
+from tests.journeys.program import Program, Ran, configuration, esign, limit_files, meanwhile
 from tests.pdf.proofs import a_list, an_answer
 from tests.pdf.tails import Proofs, Way, a_store, facts, revision
 from tests.pki import NOW, an_authority
@@ -403,7 +403,7 @@ def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_where_nothing_can_be_stored_it_ends_with_70(
     config: Path, size: int, command: tuple[str, ...]
 ) -> None:
-    refused = (*limited(size), sys.executable, "-m", "esign")
+    refused = (*limit_files(size), sys.executable, "-m", "esign")
     assert_refused(esign(*command, "--config", config, command=refused), STORAGE, "cannot be written")
 
 
@@ -416,7 +416,7 @@ async def test_a_server_whose_disk_refuses_a_write_stops_with_70_and_loses_nothi
     async with a_session() as session:
         api = Api(session, program.base, text)
 
-        async def gone() -> bool | None:
+        async def is_gone() -> bool | None:
             try:
                 answer = await api.call("POST", "/documents", a_large_request())
             except aiohttp.ClientError:
@@ -427,8 +427,8 @@ async def test_a_server_whose_disk_refuses_a_write_stops_with_70_and_loses_nothi
                 assert answer.status == 503, answer.content
             return None
 
-        await until(gone, "end of the server")
-    assert await program.ended() == STORAGE
+        await until(is_gone, "end of the server")
+    assert await program.wait_for_end() == STORAGE
     assert "Traceback" not in program.said
     assert "cannot be written" in program.said
     assert acknowledged
@@ -459,7 +459,7 @@ async def test_a_server_whose_database_is_replaced_stops_with_70_and_acknowledge
             shutil.copytree(config.parent / "aside", there)
         refused = await api.call("PATCH", f"/documents/{before}", {"title": "Lost?"})
         assert (refused.status, refused.code) == (503, "unavailable")
-    assert await program.ended() == STORAGE
+    assert await program.wait_for_end() == STORAGE
     assert "Traceback" not in program.said
     assert "moved, deleted or replaced" in program.said and "put a backup back" in program.said
 

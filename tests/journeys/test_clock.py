@@ -36,7 +36,7 @@ async def recipient(site: Site, document: str, number: int = 0) -> Any:
 async def test_reminders_leave_on_their_days_and_then_once_before_expiry(
     site: Site, clock: FakeClock
 ) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     sent_at = clock.now()
     days: list[float] = []
     for _ in range(31 * 4):
@@ -52,7 +52,7 @@ async def test_reminders_leave_on_their_days_and_then_once_before_expiry(
 
 
 async def test_a_second_tick_at_the_same_time_reminds_nobody_again(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     clock.advance(days=3)
     await asyncio.gather(*(remind.tick(site.runtime) for _ in range(5)))
     assert (await recipient(site, document))["remindersSent"] == 1
@@ -60,7 +60,7 @@ async def test_a_second_tick_at_the_same_time_reminds_nobody_again(site: Site, c
 
 async def test_the_callers_own_rhythm_counts(site: Site, clock: FakeClock) -> None:
     rhythm = {"enabled": True, "firstAfterDays": 1, "everyDays": 2, "max": 2}
-    document = await site.api.sent(reminders=rhythm, expiresInDays=10)
+    document = await site.api.send_document(reminders=rhythm, expiresInDays=10)
     reminded = []
     for day in range(1, 10):
         clock.advance(days=1)
@@ -70,7 +70,7 @@ async def test_the_callers_own_rhythm_counts(site: Site, clock: FakeClock) -> No
 
 
 async def test_no_reminder_where_they_are_switched_off(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent(reminders={"enabled": False})
+    document = await site.api.send_document(reminders={"enabled": False})
     for _ in range(29):
         clock.advance(days=1)
         await tick(site)
@@ -79,7 +79,7 @@ async def test_no_reminder_where_they_are_switched_off(site: Site, clock: FakeCl
 
 async def test_who_has_signed_or_is_not_yet_asked_is_not_reminded(site: Site, clock: FakeClock) -> None:
     people = [{"name": "Ada", "email": ADA, "order": 1}, {"name": "Bob", "email": BOB, "order": 2}]
-    document = await site.api.sent(recipients=people)
+    document = await site.api.send_document(recipients=people)
     await site.work("mail")
     clock.advance(days=3)
     await tick(site)
@@ -94,7 +94,7 @@ async def test_who_has_signed_or_is_not_yet_asked_is_not_reminded(site: Site, cl
 
 
 async def test_a_document_expires_at_its_very_millisecond(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent(expiresInDays=1)
+    document = await site.api.send_document(expiresInDays=1)
     expires_at = parse((await site.api.get(document))["expiresAt"])
     assert expires_at == clock.now() + DAY
     clock.at = expires_at - 1
@@ -107,7 +107,7 @@ async def test_a_document_expires_at_its_very_millisecond(site: Site, clock: Fak
 
 
 async def test_whoever_meets_it_first_lets_it_expire(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent(expiresInDays=1)
+    document = await site.api.send_document(expiresInDays=1)
     await site.work("mail")
     person = await site.person(ADA)
     await person.view()
@@ -121,7 +121,7 @@ async def test_whoever_meets_it_first_lets_it_expire(site: Site, clock: FakeCloc
 
 
 async def test_the_links_of_an_expired_document_are_closed(site: Site, clock: FakeClock) -> None:
-    await site.api.sent(expiresInDays=1)
+    await site.api.send_document(expiresInDays=1)
     await site.work("mail")
     person = await site.person(ADA)
     clock.advance(days=1)
@@ -140,7 +140,9 @@ async def test_the_links_of_an_expired_document_are_closed(site: Site, clock: Fa
 
 async def test_signing_and_expiry_at_once_end_in_one_of_the_two(site: Site, clock: FakeClock) -> None:
     documents = [
-        await site.api.sent(expiresInDays=1, recipients=[{"name": "A", "email": f"a{n}@example.test"}])
+        await site.api.send_document(
+            expiresInDays=1, recipients=[{"name": "A", "email": f"a{n}@example.test"}]
+        )
         for n in range(4)
     ]
     await site.work("mail")
@@ -170,10 +172,10 @@ async def prepare(site: Site) -> dict[str, str]:
     """Documents that each have something due within the next days; their ids by what is due."""
     every_day = {"enabled": True, "firstAfterDays": 1, "everyDays": 1, "max": 10}
     made = {
-        "reminders": await site.api.sent(reminders=every_day),
-        "expiry": await site.api.sent(expiresInDays=2),
-        "both": await site.api.sent(reminders=every_day, expiresInDays=4),
-        "nothing": await site.api.sent(reminders={"enabled": False}),
+        "reminders": await site.api.send_document(reminders=every_day),
+        "expiry": await site.api.send_document(expiresInDays=2),
+        "both": await site.api.send_document(reminders=every_day, expiresInDays=4),
+        "nothing": await site.api.send_document(reminders={"enabled": False}),
     }
     await site.work()
     return made
@@ -215,7 +217,7 @@ async def test_the_reminders_missed_are_skipped_and_the_next_keeps_its_day(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     async with a_site(tmp_path / "data", clock) as site:
-        document = await site.api.sent()
+        document = await site.api.send_document()
     clock.advance(days=8)  # those of day 3 and 7 were missed
     async with a_site(tmp_path / "data", clock) as site:
         await tick(site)
@@ -229,7 +231,7 @@ async def test_the_reminders_missed_are_skipped_and_the_next_keeps_its_day(
 
 
 async def test_expiry_is_published_once(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent(expiresInDays=1)
+    document = await site.api.send_document(expiresInDays=1)
     clock.advance(days=3)
     await asyncio.gather(*(expire.tick(site.runtime) for _ in range(3)), site.api.get(document))
     rows = await site.runtime.db.all(

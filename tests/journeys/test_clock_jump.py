@@ -83,9 +83,9 @@ async def furnish(site: Site, jumping: JumpingClock) -> dict[str, str]:
     often = {"enabled": True, "firstAfterDays": 1, "everyDays": 1, "max": 10}
     await site.api.ok("POST", "/webhooks", {"url": "http://127.0.0.1:65000/", "events": ["document.sent"]})
     made = {
-        "short": await site.api.sent(expiresInDays=1),
-        "long": await site.api.sent(reminders=often, expiresInDays=30),
-        "done": await site.completed(),
+        "short": await site.api.send_document(expiresInDays=1),
+        "long": await site.api.send_document(reminders=often, expiresInDays=30),
+        "done": await site.complete_document(),
     }
     await site.work("mail")
     jumping.advance(minutes=2)
@@ -118,7 +118,7 @@ async def test_what_is_stamped_and_planned_meanwhile_does_not_see_the_jump(
     post = replace(place.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("421 not now")
     jumping.error = 365 * DAY
-    document = await place.api.sent(expiresInDays=5)
+    document = await place.api.send_document(expiresInDays=5)
     assert await worker.drain(post, "mail") == 1
     jumping.error = 0
     told = await place.api.get(document)
@@ -188,7 +188,7 @@ async def test_what_a_confirmed_wrong_clock_planned_is_brought_back(
     jumping.error = 365 * DAY
     place.runtime.clock.confirm()
     await place.api.ok("POST", "/webhooks", {"url": "http://127.0.0.1:65000/", "events": ["document.sent"]})
-    await place.api.sent()
+    await place.api.send_document()
     await worker.drain(post)
     jumping.error = 0
     place.runtime.clock.confirm()
@@ -202,7 +202,7 @@ async def test_what_a_confirmed_wrong_clock_planned_is_brought_back(
 
 async def test_a_start_with_a_clock_a_year_ahead_ends_nothing(tmp_path: Path, jumping: JumpingClock) -> None:
     async with a_site(tmp_path / "data", jumping) as site:
-        document = await site.api.sent(expiresInDays=3)
+        document = await site.api.send_document(expiresInDays=3)
         certificate = site.runtime.own
     jumping.error = 365 * DAY
     async with a_site(tmp_path / "data", jumping) as site:
@@ -222,7 +222,7 @@ async def test_an_erasure_spares_what_is_retained_while_the_clock_is_wrong(
     place: Site, jumping: JumpingClock
 ) -> None:
     await place.api.call("PATCH", "/settings", {"retainCompletedDays": 100})
-    document = await place.completed()
+    document = await place.complete_document()
     jumping.error = 365 * DAY
     refused = await place.api.call("DELETE", f"/documents/{document}")
     assert (refused.status, refused.code) == (409, "retention_locked")
@@ -232,16 +232,16 @@ async def test_ticks_go_on_when_the_wall_clock_is_set_back(tmp_path: Path, jumpi
     """Started a day ahead and then corrected."""
     jumping.error = DAY
     async with a_site(tmp_path / "data", jumping) as site:
-        document = await site.api.sent(expiresInDays=1)
+        document = await site.api.send_document(expiresInDays=1)
         runs: list[Instant] = []
 
-        async def counted(runtime: Runtime) -> int:
+        async def count_jobs(runtime: Runtime) -> int:
             runs.append(runtime.clock.now())
             if len(runs) == 2:
                 raise RuntimeError("a tick that fails once")
             return 0
 
-        ticking_on = asyncio.create_task(schedule.repeat_tick(site.runtime, counted, 0.01))
+        ticking_on = asyncio.create_task(schedule.repeat_tick(site.runtime, count_jobs, 0.01))
         try:
             await until_more(runs, 3)
             jumping.error = 0
@@ -256,10 +256,10 @@ async def test_ticks_go_on_when_the_wall_clock_is_set_back(tmp_path: Path, jumpi
 async def until_more(runs: list[Instant], more: int) -> None:
     enough = len(runs) + more
 
-    async def reached() -> bool | None:
+    async def is_reached() -> bool | None:
         return len(runs) >= enough or None
 
-    await until(reached, "further runs of the tick")
+    await until(is_reached, "further runs of the tick")
 
 
 def test_a_session_or_code_of_a_wrong_future_neither_lasts_nor_locks_out() -> None:

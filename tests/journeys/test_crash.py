@@ -97,13 +97,13 @@ async def test_a_server_killed_twenty_times_keeps_every_promise(tmp_path: Path, 
 async def storm(program: Program, path: Path, key: str, office: Office, receiver: Receiver) -> Promises:
     """Run the whole plan of kills; what was promised meanwhile."""
 
-    async def recovered() -> None:
+    async def wait_for_recovery() -> None:
         await asyncio.to_thread(assert_sound, path, crowd.promises)
         office.settle(await asyncio.to_thread(taken_mails, path))
 
-    killer = Killer(program, PLAN, recovered)
+    killer = Killer(program, PLAN, wait_for_recovery)
     crowd = Crowd(program.base, key, killer, office)
-    office.killer, killer.quiet = killer, office.emptied
+    office.killer, killer.quiet = killer, office.drain_output
     listen(receiver, killer)
     async with a_session() as session:
         await Api(session, program.base, key).webhook(receiver.url)
@@ -239,21 +239,21 @@ async def test_what_was_done_but_never_answered_is_done_once(tmp_path: Path) -> 
         async with a_session() as session:
             api = Api(session, program.base, key)
 
-            async def lost(answer: Awaitable[Answer], done: str) -> None:
+            async def ask_and_kill(answer: Awaitable[Answer], done: str) -> None:
                 """Ask, and kill the server once the database says that it is done, whether it has answered or not."""
                 asked = asyncio.ensure_future(answer)
-                await until(lambda: found(path, done), done)
+                await until(lambda: is_found(path, done), done)
                 await program.kill()
                 await asyncio.gather(asked, return_exceptions=True)
                 await program.start()
 
-            await lost(
+            await ask_and_kill(
                 api.call("POST", "/documents", body, idempotency_key="create"), "SELECT id FROM document"
             )
             created = await api.call("POST", "/documents", body, idempotency_key="create")
             assert (created.status, created.headers["Idempotent-Replayed"]) == (201, "true")
             document = created.body["id"]
-            await lost(
+            await ask_and_kill(
                 api.call("POST", f"/documents/{document}/send", idempotency_key="send"),
                 "SELECT id FROM document WHERE status = 'sent'",
             )
@@ -261,17 +261,17 @@ async def test_what_was_done_but_never_answered_is_done_once(tmp_path: Path) -> 
             assert (sent.status, sent.headers["Idempotent-Replayed"]) == (200, "true")
             assert sent.body["status"] == "sent"
             person = Person(session, await until(lambda: kept_link(program), "invitation"))
-            await lost(person.complete(), "SELECT id FROM recipient WHERE status = 'completed'")
+            await ask_and_kill(person.complete(), "SELECT id FROM recipient WHERE status = 'completed'")
             again = await person.complete()
             assert (again.status, again.code) in (
                 (409, "document_not_sent"),
                 (409, "recipient_already_completed"),
             )
 
-            async def sealed() -> bool | None:
+            async def is_sealed() -> bool | None:
                 return await api.status(document) == "completed" or None
 
-            await until(sealed, "seal")
+            await until(is_sealed, "seal")
             trail = Counter(await api.trail(document))
             assert {trail[f"document.{fact}"] for fact in ("created", "sent", "completed")} == {1}
             assert trail["recipient.completed"] == 1
@@ -314,7 +314,7 @@ async def test_a_hundred_requests_in_flight_at_four_kills_are_answered_at_the_fi
         await program.kill()
 
 
-async def found(path: Path, query: str) -> bool | None:
+async def is_found(path: Path, query: str) -> bool | None:
     with closing(reading(path)) as connection:
         return connection.execute(query).fetchone() is not None or None
 

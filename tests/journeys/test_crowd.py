@@ -52,12 +52,12 @@ class Crowd:
     async def serves_everybody_else(self, flood: Sequence[asyncio.Task[Any]]) -> None:
         """A create, the page of a signer in two sizes, and the seal, while most of the flood waits."""
         signer = self.site.signer()
-        document = await self.site.sent(recipients=[signer])
+        document = await self.site.send_document(recipients=[signer])
         person = await self.site.person(signer["email"])
         for size in ("", "?size=2", "?size=3"):
             assert (await person.get(f"/pages/1.webp{size}")).status == 200
         await person.sign()
-        await self.site.sealed(document["id"], 60)
+        await self.site.wait_until_sealed(document["id"], 60)
         assert not all(task.done() for task in flood), "they were served only after the flood"
 
 
@@ -184,7 +184,7 @@ async def test_a_seal_that_a_busy_machine_did_not_finish_is_made_later(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     async with a_site(tmp_path / "data", clock) as site:
-        document = await site.api.sent()
+        document = await site.api.send_document()
         await site.all_sign(document)
         before, site.runtime.pdf._wall_seconds = site.runtime.pdf._wall_seconds, 0.001
         await site.work("seal")

@@ -53,7 +53,7 @@ async def test_a_document_that_cannot_be_read_holds_up_neither_expiry_nor_remind
     site: Site, clock: FakeClock, kind: str
 ) -> None:
     table, column, value = DAMAGE[kind]
-    bad, *others = [await site.api.sent(expiresInDays=20) for _ in range(4)]
+    bad, *others = [await site.api.send_document(expiresInDays=20) for _ in range(4)]
     await spoil(site, table, column, value, **{"id" if table == "document" else "document_id": bad})
 
     listed = (await site.api.ok("GET", "/documents?limit=2"))["data"]
@@ -88,7 +88,7 @@ async def pending(site: Site) -> int:
 
 
 async def test_a_row_that_is_mended_is_no_longer_told(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     row = await site.runtime.db.one("SELECT file FROM document WHERE id = :id", id=document)
     assert row is not None
     await spoil(site, "document", "file", "{", id=document)
@@ -109,7 +109,7 @@ async def documents_get(tx: Any, document: str) -> Any:
 async def test_a_damaged_document_holds_up_no_purge(site: Site, clock: FakeClock) -> None:
     test = await site.key(mode=Mode.TEST)
     ids = [
-        (await test.ok("POST", f"/documents/{await test.sent()}/cancel", {"reason": "x"}))["id"]
+        (await test.ok("POST", f"/documents/{await test.send_document()}/cancel", {"reason": "x"}))["id"]
         for _ in range(3)
     ]
     await spoil(site, "document", "metadata", "[", id=ids[0])
@@ -125,7 +125,7 @@ async def test_a_damaged_webhook_holds_up_nobody(site: Site, clock: FakeClock) -
         for port in (1099, 1098)
     ]
     await spoil(site, "webhook", "events", "[", id=made[0])
-    document = await site.completed()
+    document = await site.complete_document()
     assert await status(site, document) == "completed"
     organisation = (await site.runtime.db.all("SELECT id FROM organisation"))[0]["id"]
     found = await webhooks.find(site.runtime.db, organisation, Mode.LIVE)
@@ -138,8 +138,8 @@ async def test_a_damaged_webhook_holds_up_nobody(site: Site, clock: FakeClock) -
 
 
 async def test_a_damaged_job_holds_up_no_other(site: Site) -> None:
-    await site.api.sent()
-    await site.api.sent()
+    await site.api.send_document()
+    await site.api.send_document()
     rows = await site.runtime.db.all("SELECT id FROM outbox WHERE kind = 'mail' ORDER BY id")
     await spoil(site, "outbox", "key", b"\xff\xff", id=rows[0]["id"])
     await site.work("mail")
@@ -173,7 +173,7 @@ async def test_damaged_keys_members_and_organisations_hold_up_no_tick(site: Site
 
 async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: Site) -> None:
     for change in ("UPDATE blob_chunk SET content = zeroblob(length(content))", "DELETE FROM blob_chunk"):
-        document = await site.completed()
+        document = await site.complete_document()
         sealed = (await site.api.get(document))["seal"]["sha256"]
         await run(site, f"{change} WHERE sha256 = :sha256", sha256=sealed)
         answer = await site.api.call("GET", f"/documents/{document}/files/sealed", Accept="application/pdf")
@@ -184,7 +184,7 @@ async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: Site)
 async def test_damaged_pages_are_told_while_the_server_runs(site: Site) -> None:
     assert await check_database.tick(site.runtime) == 0
     path = site.runtime.config.storage.data_dir / FILE
-    await site.api.sent()
+    await site.api.send_document()
     await site.runtime.db.wal.checkpoint("TRUNCATE")
     with path.open("r+b") as file:
         file.seek(4096 * 6)

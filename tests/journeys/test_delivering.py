@@ -62,12 +62,12 @@ async def happen(site: Site, number: int, *types: str) -> None:
 async def claimed_ahead(site: Site, number: int) -> None:
     """That so many are claimed, though most of them cannot be under way yet."""
 
-    async def claimed() -> bool | None:
+    async def is_claimed() -> bool | None:
         site.runtime.bell.ring()
         rows = await site.runtime.db.all("SELECT 1 FROM delivery WHERE boot IS NOT NULL")
         return len(rows) == number or None
 
-    await until(claimed, f"{number} claims")
+    await until(is_claimed, f"{number} claims")
 
 
 async def all_came(receiver: Receiver, number: int) -> None:
@@ -129,11 +129,11 @@ async def test_a_slow_webhook_has_four_at_once_and_holds_up_no_other(
     assert (slow.inside, slow.most) == (4, 4)
     slow.open.set()
 
-    async def done() -> bool | None:
+    async def is_done() -> bool | None:
         page = await live.api.ok("GET", f"/webhooks/{hook['id']}/deliveries?status=succeeded&limit=100")
         return len(page["data"]) == 30 or None
 
-    await until(done, "slow deliveries")
+    await until(is_done, "slow deliveries")
     assert slow.most == 4
 
 
@@ -191,11 +191,11 @@ async def test_hundreds_are_each_delivered_once_and_started_in_their_order(
     hooks = [await live.api.webhook(f"{receiver.url}/{n}", QUICK) for n in range(5)]
     await happen(live, 100, QUICK)
 
-    async def done() -> bool | None:
+    async def is_done() -> bool | None:
         left = await live.runtime.db.all("SELECT 1 FROM delivery WHERE status <> 'succeeded'")
         return not left or None
 
-    await until(done, "500 deliveries")
+    await until(is_done, "500 deliveries")
     assert len(receiver.came) == 500 and set(Counter(d.id for d in receiver.came).values()) == {5}
     for hook in hooks:
         numbers = await live.runtime.db.all(
@@ -249,11 +249,11 @@ async def test_a_webhook_that_is_deleted_switched_off_or_moved_gets_nothing_that
     await all_came(receiver, 1 + 16)
     path = f"/webhooks/{hooks[1]['id']}/deliveries?limit=100"
 
-    async def noted() -> bool | None:
+    async def is_noted() -> bool | None:
         statuses = Counter(each["status"] for each in (await live.api.ok("GET", path))["data"])
         return statuses == {"failed": 16, "succeeded": 4} or None
 
-    await until(noted, "end of the attempts")
+    await until(is_noted, "end of the attempts")
     await asyncio.sleep(0.3)
     assert (len(receiver.came), slow.came) == (1 + 16, 12)
 
@@ -278,11 +278,11 @@ async def test_what_is_under_way_when_the_program_ends_is_noted_and_the_rest_sen
         assert 1 <= len(came) <= 8
         async with a_site(tmp_path / "data", SystemClock(), working=True) as site:
 
-            async def done() -> bool | None:
+            async def is_done() -> bool | None:
                 rows = await site.runtime.db.all("SELECT 1 FROM delivery WHERE status <> 'succeeded'")
                 return not rows or None
 
-            await until(done, "deliveries")
+            await until(is_done, "deliveries")
     assert len(came) == 12 and set(came.values()) == {1}
 
 

@@ -50,10 +50,10 @@ async def test_a_whole_document_with_a_test_key_alone(api: Api) -> None:
     assert [mail["to"] for mail in await mails(api, document)] == ["bob@example.com", "ada@example.com"]
     await api.ok("POST", simulate, {"action": "complete"})
 
-    async def completed() -> bool | None:
+    async def is_completed() -> bool | None:
         return await api.status(document) == "completed" or None
 
-    await until(completed, "seal")
+    await until(is_completed, "seal")
     with pikepdf.open(io.BytesIO(await api.file(document))) as sealed:
         assert len(sealed.pages) == (await api.get(document))["seal"]["pageCount"] > 1
     sent = await mails(api, document)
@@ -72,9 +72,9 @@ async def test_a_receiver_on_this_machine_hears_of_it_over_plain_http(api: Api, 
     document = (await api.ok("POST", "/documents", a_request(send=True)))["id"]
     await api.ok("POST", f"/test/documents/{document}/simulate", {"action": "complete"})
 
-    async def heard() -> Any:
+    async def find_event() -> Any:
         return next((came.event for came in receiver.came if came.id != tried["eventId"]), None)
 
-    event = await until(heard, "webhook")
+    event = await until(find_event, "webhook")
     assert (event["type"], event["mode"]) == ("document.completed", "test")
     assert event["data"]["document"]["id"] == document

@@ -20,11 +20,11 @@ FIELD = {"type": "text", "page": 1, "x": 10, "y": 10, "width": 30, "height": 3}
 DOT = "data:image/png;base64,iVBORw0KGgo="
 
 
-async def asked(site: Site, *types: str, **more: Any) -> tuple[str, list[str], Person]:
+async def send_to_two(site: Site, *types: str, **more: Any) -> tuple[str, list[str], Person]:
     """A document sent to Ada and Bo at once: its id, the ids of Ada's fields, and Ada."""
     fields = [{**FIELD, "type": kind, "y": 10 + 5 * n} for n, kind in enumerate(types or ("text",))]
     recipients = [{**ADA, "fields": fields, **more}, {**BO, "fields": [FIELD]}]
-    document = await site.api.sent(recipients=recipients)
+    document = await site.api.send_document(recipients=recipients)
     await site.work("mail")
     ids = [field["id"] for field in (await site.api.get(document))["recipients"][0]["fields"]]
     return document, ids, await site.person(ADA["email"])
@@ -37,7 +37,7 @@ async def enter(
     return await person.post("draft", {"since": since, "values": given})
 
 
-async def kept(site: Site) -> int:
+async def count_drafts(site: Site) -> int:
     return len(await site.runtime.db.all("SELECT 1 FROM draft"))
 
 
@@ -60,7 +60,7 @@ def in_page(page: str) -> Any:
 async def test_what_was_entered_stands_in_the_page_wherever_the_link_is_opened(
     site: Site, clock: FakeClock
 ) -> None:
-    _, (text, box, ink, again), ada = await asked(site, "text", "checkbox", "signature", "signature")
+    _, (text, box, ink, again), ada = await send_to_two(site, "text", "checkbox", "signature", "signature")
     drawn = {"kind": "drawn", "picture": DOT}
     now = clock.now()
     answer = await enter(
@@ -77,7 +77,7 @@ async def test_what_was_entered_stands_in_the_page_wherever_the_link_is_opened(
 
 
 async def test_the_newer_value_wins_and_the_other_tab_is_told(site: Site, clock: FakeClock) -> None:
-    _, (one, two), ada = await asked(site, "text", "text")
+    _, (one, two), ada = await send_to_two(site, "text", "text")
     now = clock.now()
     assert (await enter(ada, {one: "from the desk"}, at=now)).body["revision"] == 1
     late = await enter(ada, {one: "from the phone, entered before", two: "new"}, at=now - 9)
@@ -89,20 +89,20 @@ async def test_the_newer_value_wins_and_the_other_tab_is_told(site: Site, clock:
 
 
 async def test_a_draft_changes_nothing_else_and_asking_for_news_changes_nothing(site: Site) -> None:
-    _, (text,), ada = await asked(site)
+    _, (text,), ada = await send_to_two(site)
     before = await everything(site)
     for _ in range(2):
         assert (await enter(ada)).status == 200
-    assert await kept(site) == 0
+    assert await count_drafts(site) == 0
     assert (await enter(ada, {text: "Linden Row"})).status == 200
     for path in ("", "/status", "/original.pdf", "/pages/1.webp"):
         assert (await ada.get(path)).status == 200
-    assert await kept(site) == 1
+    assert await count_drafts(site) == 1
     assert await everything(site) == before
 
 
 async def test_what_was_entered_cannot_be_read_without_the_key(site: Site) -> None:
-    _, (text,), ada = await asked(site)
+    _, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
     (row,) = await site.runtime.db.all("SELECT recipient_id, content FROM draft")
     assert b"Linden" not in row["content"] and b"revision" not in row["content"]
@@ -111,16 +111,16 @@ async def test_what_was_entered_cannot_be_read_without_the_key(site: Site) -> No
 
 
 async def test_only_ones_own_fields_are_taken_and_nothing_of_a_batch_with_others(site: Site) -> None:
-    document, (text,), ada = await asked(site)
+    document, (text,), ada = await send_to_two(site)
     foreign = (await site.api.get(document))["recipients"][1]["fields"][0]["id"]
     answer = await enter(ada, {text: "mine", foreign: "not mine"})
     assert (answer.status, answer.code) == (400, "invalid_request")
     assert [detail["path"] for detail in answer.body["error"]["details"]] == [f"/values/{foreign}"]
-    assert await kept(site) == 0
+    assert await count_drafts(site) == 0
 
 
 async def test_more_than_finishing_takes_is_not_kept_either(site: Site) -> None:
-    _, ids, ada = await asked(site, "text", "text", "text")
+    _, ids, ada = await send_to_two(site, "text", "text", "text")
     for id in ids[:2]:
         assert (await enter(ada, {id: "x" * 900_000})).status == 200
     answer = await enter(ada, {ids[2]: "x" * 900_000})
@@ -129,23 +129,23 @@ async def test_more_than_finishing_takes_is_not_kept_either(site: Site) -> None:
 
 
 async def test_finishing_and_declining_end_the_draft(site: Site) -> None:
-    _, (text,), ada = await asked(site)
+    _, (text,), ada = await send_to_two(site)
     bo = await site.person(BO["email"])
     await enter(ada, {text: "Linden Row"})
-    assert await kept(site) == 1
+    assert await count_drafts(site) == 1
     await ada.sign({text: "Linden Row", "signature": a_signature()})
-    assert await kept(site) == 0
+    assert await count_drafts(site) == 0
     late = await enter(ada, {text: "too late"})
-    assert late.body["state"] == "waiting" and "values" in late.body and await kept(site) == 0
+    assert late.body["state"] == "waiting" and "values" in late.body and await count_drafts(site) == 0
     await bo.decline()
     assert (await enter(bo)).body["state"] == "declined"
 
 
 @pytest.mark.parametrize("end", ["decline", "cancel", "expire", "correct"])
 async def test_whatever_ends_the_request_ends_the_draft(site: Site, clock: FakeClock, end: str) -> None:
-    document, (text,), ada = await asked(site)
+    document, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
-    assert await kept(site) == 1
+    assert await count_drafts(site) == 1
     recipient = (await site.api.get(document))["recipients"][0]["id"]
     if end == "decline":
         assert (await ada.decline()).status == 200
@@ -158,20 +158,20 @@ async def test_whatever_ends_the_request_ends_the_draft(site: Site, clock: FakeC
         assert (await enter(ada, {text: "by the old link"})).status == 404
     else:
         await site.api.ok("POST", f"/documents/{document}/cancel")
-    assert await kept(site) == 0
+    assert await count_drafts(site) == 0
 
 
 async def test_a_draft_goes_with_its_recipient_whatever_the_state(site: Site) -> None:
-    document, (text,), ada = await asked(site)
+    document, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
     await site.runtime.db.write(lambda tx: tx.run("DELETE FROM document WHERE id = :id", id=document))
-    assert await kept(site) == 0
+    assert await count_drafts(site) == 0
 
 
 async def test_without_the_code_nothing_is_taken_and_nothing_told(site: Site) -> None:
-    _, (text,), ada = await asked(site, authentication="access_code", accessCode="Blue-4711-heron")
+    _, (text,), ada = await send_to_two(site, authentication="access_code", accessCode="Blue-4711-heron")
     refused = await enter(ada, {text: "typed by somebody with the link alone"})
-    assert refused.body["state"] == "code" and refused.body["values"] == {} and await kept(site) == 0
+    assert refused.body["state"] == "code" and refused.body["values"] == {} and await count_drafts(site) == 0
     assert (await ada.enter("Blue-4711-heron")).status == 200
     await enter(ada, {text: "Linden Row"})
     stranger = Person(site.session, ada.link)
@@ -196,6 +196,6 @@ async def test_without_the_code_nothing_is_taken_and_nothing_told(site: Site) ->
     ],
 )
 async def test_what_is_not_in_its_shape_is_refused(site: Site, body: Any) -> None:
-    _, _, ada = await asked(site)
+    _, _, ada = await send_to_two(site)
     answer = await ada.post("draft", body)
     assert (answer.status, answer.code) == (400, "invalid_request")

@@ -42,13 +42,13 @@ async def caller(site: Site) -> Caller:
     return Caller(await owner(site), Author(OWNER, Origin("127.0.0.1")))
 
 
-async def cancelled(api: Api, **changes: Any) -> str:
-    document = await api.sent(**changes)
+async def cancel_document(api: Api, **changes: Any) -> str:
+    document = await api.send_document(**changes)
     await api.ok("POST", f"/documents/{document}/cancel")
     return document
 
 
-async def asked(site: Site, email: str, *, shared: bool) -> ErasureRequest:
+async def request_erasure(site: Site, email: str, *, shared: bool) -> ErasureRequest:
     """As it stands after it was asked for and carried out."""
     advance(site)
     await erase_person.request_erasure(site.runtime, await caller(site), email, shared)
@@ -90,15 +90,15 @@ async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happe
 ) -> None:
     trial = await site.key(mode=Mode.TEST)
     mine = [
-        await site.completed(),
-        await cancelled(site.api),
+        await site.complete_document(),
+        await cancel_document(site.api),
         await site.api.create(),
-        await cancelled(trial),
+        await cancel_document(trial),
     ]
-    kept = [await site.api.create(**ONLY_BOB), await site.completed(**ONLY_BOB)]
+    kept = [await site.api.create(**ONLY_BOB), await site.complete_document(**ONLY_BOB)]
     found = await erase_person.preview_erasure(site.runtime, await owner(site), "ADA@example.test")
     assert (found.documents, found.alone, found.with_others, found.more) == (4, 4, 0, False)
-    done = await asked(site, "ADA@example.test", shared=False)
+    done = await request_erasure(site, "ADA@example.test", shared=False)
     assert (done.erased, done.kept, done.email) == (4, 0, None) and done.finished_at is not None
     assert await there(site.api, *mine[:3], *kept) == [False] * 3 + [True] * 2
     assert await there(trial, mine[3]) == [False]
@@ -120,27 +120,27 @@ async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happe
 async def test_what_is_open_under_retention_or_others_stays_and_is_counted(
     site: Site, clock: FakeClock
 ) -> None:
-    sealed = await site.completed()
+    sealed = await site.complete_document()
     await site.api.ok("PATCH", "/settings", {"retainCompletedDays": 30})
     opened, both, gone = (
-        await site.api.sent(),
-        await cancelled(site.api, **WITH_BOB),
-        await cancelled(site.api),
+        await site.api.send_document(),
+        await cancel_document(site.api, **WITH_BOB),
+        await cancel_document(site.api),
     )
     found = await erase_person.preview_erasure(site.runtime, await owner(site), ADA)
     assert (found.documents, found.alone, found.with_others) == (4, 1, 1)
     assert (found.fates[Fate.OPEN], found.fates[Fate.LOCKED]) == (1, 1)
-    done = await asked(site, ADA, shared=False)
+    done = await request_erasure(site, ADA, shared=False)
     assert (done.erased, done.open, done.locked, done.others) == (1, 1, 1, 1)
     assert await there(site.api, sealed, opened, both, gone) == [True, True, True, False]
 
     await site.api.ok("POST", f"/documents/{opened}/cancel")
     clock.advance(days=30)
-    done = await asked(site, ADA, shared=True)
+    done = await request_erasure(site, ADA, shared=True)
     assert (done.erased, done.kept) == (3, 0)
     assert await there(site.api, sealed, opened, both) == [False] * 3
     await assert_chains_hold(site)
-    again = await asked(site, ADA, shared=True)
+    again = await request_erasure(site, ADA, shared=True)
     assert (again.erased, again.kept) == (0, 0), "asking twice does nothing"
 
 
@@ -183,8 +183,8 @@ class Cracked:
 
 async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site) -> None:
     for _ in range(7):
-        await cancelled(site.api)
-    both = await cancelled(site.api, **WITH_BOB)
+        await cancel_document(site.api)
+    both = await cancel_document(site.api, **WITH_BOB)
     await erase_person.request_erasure(site.runtime, await caller(site), ADA, False)
     frail = replace(site.runtime, vault=Frail(site.runtime.vault), db=cast(Any, Cracked(site.runtime.db)))
     stops = 0
@@ -203,7 +203,7 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
 
 
 async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
-    documents = [await cancelled(site.api), await cancelled(site.api, **ONLY_BOB)]
+    documents = [await cancel_document(site.api), await cancel_document(site.api, **ONLY_BOB)]
     for email in (ADA, BOB):
         await erase_person.request_erasure(site.runtime, await caller(site), email, False)
     with pytest.raises(ExceptionGroup, match="not everybody"):
@@ -215,13 +215,13 @@ async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
 
 
 async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(site: Site) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     recipient = (await site.api.get(document))["recipients"][0]["id"]
     await site.api.ok(
         "PATCH", f"/documents/{document}/recipients/{recipient}", {"email": BOB, "name": "Bob Noyce"}
     )
     await site.api.ok("POST", f"/documents/{document}/cancel")
-    assert (await asked(site, ADA, shared=True)).erased == 0
+    assert (await request_erasure(site, ADA, shared=True)).erased == 0
     elsewhere = Owner("org_other", Mode.LIVE)
     assert [
         one
@@ -233,7 +233,7 @@ async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_tou
 
 
 async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: Site) -> None:
-    ids = [await cancelled(site.api) for _ in range(2)]
+    ids = [await cancel_document(site.api) for _ in range(2)]
     await erase_person.request_erasure(site.runtime, await caller(site), ADA, False)
     walked = erase_person.walk_documents(
         site.runtime, (await owner(site)).organisation_id, ADA, Mode.LIVE, erase_person.START
@@ -249,7 +249,7 @@ async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(sit
 
 
 async def test_mails_to_an_address_that_was_corrected_go_with_their_document(site: Site) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.work("mail")
     recipient = (await site.api.get(document))["recipients"][0]["id"]
     await site.api.ok(
@@ -260,7 +260,7 @@ async def test_mails_to_an_address_that_was_corrected_go_with_their_document(sit
     await site.work("mail")
     kept = await site.runtime.db.all("SELECT recipient FROM kept_mail")
     assert sum(ADA in row["recipient"] for row in kept) == 2
-    assert (await asked(site, BOB, shared=False)).erased == 1
+    assert (await request_erasure(site, BOB, shared=False)).erased == 1
     assert await site.runtime.db.all("SELECT recipient FROM kept_mail") == []
     assert "kept_mail" not in await mentions(site, ADA)
 

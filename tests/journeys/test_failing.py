@@ -25,7 +25,7 @@ async def hook(site: Site, receiver: Receiver) -> Any:
     return await site.api.webhook(receiver.url, "document.created")
 
 
-async def told(site: Site) -> list[EmailMessage]:
+async def list_notices(site: Site) -> list[EmailMessage]:
     """What the owner was mailed beside the invitation, oldest first."""
     await site.work("mail")
     kept = await embedded_outbox.list_mails(site.runtime.db, 1_000)
@@ -35,7 +35,7 @@ async def told(site: Site) -> list[EmailMessage]:
 
 
 async def subjects(site: Site) -> list[str]:
-    return [str(message["Subject"]).rpartition(":")[0] for message in await told(site)]
+    return [str(message["Subject"]).rpartition(":")[0] for message in await list_notices(site)]
 
 
 async def pass_time(site: Site, clock: FakeClock, hours: float, step: float = 1) -> None:
@@ -46,7 +46,7 @@ async def pass_time(site: Site, clock: FakeClock, hours: float, step: float = 1)
         await disable_webhooks.tick(site.runtime)
 
 
-async def shown(site: Site, hook: Any) -> Any:
+async def show_webhook(site: Site, hook: Any) -> Any:
     return await site.api.ok("GET", f"/webhooks/{hook['id']}")
 
 
@@ -61,12 +61,12 @@ async def test_after_the_tenth_failure_a_delivery_is_given_up_and_the_owner_told
     assert (delivery["status"], delivery["attemptCount"], delivery["lastStatusCode"]) == ("failed", 10, 500)
     whole = await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries/{delivery['id']}")
     assert len(whole["attempts"]) == 10
-    [message] = await told(site)
+    [message] = await list_notices(site)
     assert message["Subject"] == "Not delivered after 10 attempts: document.created"
     text = part(message, "plain")
     for fact in ("Hello Olga,", hook["url"], "document.created", "status 500", "21 November 2026, 00:00 UTC"):
         assert fact in text, text
-    assert (await shown(site, hook))["failingSince"] == rfc3339(began)
+    assert (await show_webhook(site, hook))["failingSince"] == rfc3339(began)
 
 
 async def test_one_such_mail_leaves_for_a_webhook_and_day(
@@ -91,13 +91,13 @@ async def test_after_five_days_without_success_it_is_switched_off_a_day_after_th
     assert await subjects(site) == ["Not delivered after 10 attempts"]
     await pass_time(site, clock, 1)
     assert (await subjects(site))[1:] == ["A webhook is about to be switched off"]
-    warning = part((await told(site))[-1], "plain")
+    warning = part((await list_notices(site))[-1], "plain")
     assert "25 November 2026, 00:00 UTC" not in warning and "26 November 2026, 00:00 UTC" in warning
     await site.api.create()
     await pass_time(site, clock, 23)
-    assert (await shown(site, hook))["enabled"]
+    assert (await show_webhook(site, hook))["enabled"]
     await pass_time(site, clock, 1)
-    off = await shown(site, hook)
+    off = await show_webhook(site, hook)
     assert (off["enabled"], off["disabledReason"]) == (False, "failing")
     assert off["disabledAt"] == rfc3339(began + 5 * DAY) and off["failingSince"] == rfc3339(began)
     assert (await subjects(site))[2:] == ["A webhook was switched off"]
@@ -107,7 +107,7 @@ async def test_after_five_days_without_success_it_is_switched_off_a_day_after_th
     count = len(receiver.came)
     await site.api.create()
     await pass_time(site, clock, 48)
-    assert len(receiver.came) == count and len(await told(site)) == 3
+    assert len(receiver.came) == count and len(await list_notices(site)) == 3
 
 
 async def test_one_success_and_it_stays(site: Site, hook: Any, clock: FakeClock, receiver: Receiver) -> None:
@@ -117,7 +117,7 @@ async def test_one_success_and_it_stays(site: Site, hook: Any, clock: FakeClock,
     receiver.always(200)
     await site.api.create()
     await pass_time(site, clock, 48)
-    now = await shown(site, hook)
+    now = await show_webhook(site, hook)
     assert (now["enabled"], now["failingSince"]) == (True, None) and now["lastSuccessAt"] is not None
 
 
@@ -130,7 +130,7 @@ async def test_a_webhook_with_few_failures_is_left_alone_however_long_ago_they_w
     rung = site.runtime.bell.rung
     assert await disable_webhooks.tick(site.runtime) == 0
     assert site.runtime.bell.rung == rung, "nobody is woken for it every minute"
-    assert (await shown(site, hook))["enabled"] and await told(site) == []
+    assert (await show_webhook(site, hook))["enabled"] and await list_notices(site) == []
 
 
 async def test_after_a_long_stop_the_warning_still_comes_a_day_before(
@@ -141,20 +141,20 @@ async def test_after_a_long_stop_the_warning_still_comes_a_day_before(
     await pass_time(site, clock, 90)
     clock.advance(days=20)
     await pass_time(site, clock, 23)
-    assert (await shown(site, hook))["enabled"]
+    assert (await show_webhook(site, hook))["enabled"]
     await pass_time(site, clock, 2)
-    assert not (await shown(site, hook))["enabled"]
+    assert not (await show_webhook(site, hook))["enabled"]
 
 
 async def test_switching_it_on_again_begins_anew(site: Site, hook: Any, clock: FakeClock) -> None:
     await site.api.create()
     await site.work("webhook")
     await pass_time(site, clock, 5 * 24)
-    assert not (await shown(site, hook))["enabled"]
+    assert not (await show_webhook(site, hook))["enabled"]
     on = await site.api.ok("PATCH", f"/webhooks/{hook['id']}", {"enabled": True})
     assert (on["enabled"], on["disabledAt"], on["failingSince"]) == (True, None, None)
     await pass_time(site, clock, 5 * 24, 6)
-    assert (await shown(site, hook))["enabled"]
+    assert (await show_webhook(site, hook))["enabled"]
 
 
 async def test_410_is_told_at_once(site: Site, hook: Any, receiver: Receiver) -> None:

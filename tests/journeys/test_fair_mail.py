@@ -32,14 +32,14 @@ class Two:
 
     async def flood(self, count: int, local: str = "somebody") -> None:
         for n in range(count):
-            await self.hostile.sent(recipients=[{"name": "X", "email": f"{local}{n}@{BAD}"}])
+            await self.hostile.send_document(recipients=[{"name": "X", "email": f"{local}{n}@{BAD}"}])
 
     def has(self, email: str) -> bool:
         return any(email in sent.rcpt_tos for sent in self.server.envelopes)
 
     async def reaches(self, email: str) -> None:
         """A mail of the first organisation is sent and arrives."""
-        await self.site.api.sent(recipients=[{**ADA, "email": email}])
+        await self.site.api.send_document(recipients=[{**ADA, "email": email}])
         await until(lambda: self.has(email))
 
 
@@ -121,7 +121,7 @@ async def test_after_an_outage_addresses_that_are_put_off_do_not_keep_the_mails_
     async with serving(says=says) as server, two(tmp_path, clock, server) as at:
         server.of_domain[BAD] = "450 4.1.2 no such domain"
         await at.flood(40)
-        await at.site.api.sent(recipients=[ADA])
+        await at.site.api.send_document(recipients=[ADA])
         await at.site.work("mail")
         assert await mail_breaker.find_stop(at.site.runtime.db) is not None
         says.clear()
@@ -155,7 +155,7 @@ async def test_a_flood_of_one_organisation_takes_turns_with_every_other(
     """However much of it waits already, and goes on to come."""
     async with serving() as server, two(tmp_path, clock, server) as at:
         await at.flood(40)
-        await at.site.api.sent(recipients=[ADA])
+        await at.site.api.send_document(recipients=[ADA])
         await at.flood(40)
         async with schedule.run_jobs(at.site.runtime):
             await until(lambda: at.has(ADA["email"]))

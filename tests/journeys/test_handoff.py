@@ -27,12 +27,12 @@ PICTURE = f"data:image/png;base64,{base64.b64encode(DRAWN).decode()}"
 
 async def at_the_desk(site: Site, **more: Any) -> tuple[str, Person]:
     """A document sent to Ada and Bo at once, and Ada."""
-    document = await site.api.sent(recipients=[{**ADA, **more}, BO])
+    document = await site.api.send_document(recipients=[{**ADA, **more}, BO])
     await site.work("mail")
     return document, await site.person(ADA["email"])
 
 
-async def offered(site: Site, desk: Person, kind: str = "signature") -> tuple[str, Person]:
+async def offer_handoff(site: Site, desk: Person, kind: str = "signature") -> tuple[str, Person]:
     """The name of the handoff at the desk, and whoever scans its code."""
     answer = await desk.post("handoff", {"kind": kind})
     assert answer.status == 200, answer.content
@@ -57,14 +57,14 @@ async def view(phone: Person) -> str:
     return found[1]
 
 
-async def kept(site: Site) -> list[tuple[Any, ...]]:
+async def list_pictures(site: Site) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in await site.runtime.db.all("SELECT * FROM handoff")]
 
 
 async def test_what_a_phone_draws_waits_at_the_desk_and_signs_nothing(site: Site) -> None:
     document, desk = await at_the_desk(site)
     before = await site.api.trail(document)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     assert await progress(desk, id) == {"state": "waiting", "picture": None}
     assert await view(phone) == "Draw your signature"
     assert (await phone.post("open", {})).body == {"state": "open"}
@@ -81,8 +81,8 @@ async def test_what_a_phone_draws_waits_at_the_desk_and_signs_nothing(site: Site
 
 async def test_looking_at_the_phone_s_link_uses_nothing_up(site: Site) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
-    before = await kept(site)
+    id, phone = await offer_handoff(site, desk)
+    before = await list_pictures(site)
     for _ in range(20):
         assert await view(phone) == "Draw your signature"
         async with site.session.head(phone.link) as answer:
@@ -90,14 +90,14 @@ async def test_looking_at_the_phone_s_link_uses_nothing_up(site: Site) -> None:
     for act in ("open", "ink"):
         async with site.session.get(f"{phone.link}/{act}") as answer:
             assert answer.status == 404
-    assert await kept(site) == before
+    assert await list_pictures(site) == before
     assert (await progress(desk, id))["state"] == "waiting"
     assert (await send(phone)).status == 200
 
 
 async def test_the_phone_s_page_shows_who_signs_what_and_nothing_else_of_it(site: Site) -> None:
     document, desk = await at_the_desk(site)
-    _, phone = await offered(site, desk, "initials")
+    _, phone = await offer_handoff(site, desk, "initials")
     page, whole = (await phone.open()).content.decode(), await site.api.get(document)
     assert "Draw your initials" in page and f"{ADA['name']}, for “{whole['title']}”" in page
     for secret in (desk.link.rpartition("/")[2], document, BO["name"], ADA["email"], BO["email"]):
@@ -108,7 +108,7 @@ async def test_the_phone_s_page_shows_who_signs_what_and_nothing_else_of_it(site
 
 async def test_a_code_is_good_for_one_drawing(site: Site) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     await send(phone)
     first = await progress(desk, id)
     again = await send(phone)
@@ -118,9 +118,9 @@ async def test_a_code_is_good_for_one_drawing(site: Site) -> None:
 
 async def test_a_new_code_takes_the_place_of_the_one_before(site: Site) -> None:
     _, desk = await at_the_desk(site)
-    old, old_phone = await offered(site, desk)
+    old, old_phone = await offer_handoff(site, desk)
     await send(old_phone)
-    new, phone = await offered(site, desk)
+    new, phone = await offer_handoff(site, desk)
     assert (await progress(desk, old))["state"] == "expired"
     assert (await progress(desk, new))["state"] == "waiting"
     assert await view(old_phone) == "We do not know this code"
@@ -132,21 +132,21 @@ async def test_after_ten_minutes_it_is_over_and_an_hour_later_nothing_is_left(
     site: Site, clock: FakeClock
 ) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     clock.advance(minutes=10)
     assert await view(phone) == "This code has expired"
     assert (await phone.post("open", {})).status == (await send(phone)).status == 409
     assert (await progress(desk, id))["state"] == "expired"
     await prune.tick(site.runtime)
-    assert len(await kept(site)) == 1
+    assert len(await list_pictures(site)) == 1
     clock.advance(minutes=60)
     await prune.tick(site.runtime)
-    assert await kept(site) == []
+    assert await list_pictures(site) == []
 
 
 async def test_what_was_drawn_waits_ten_minutes_more(site: Site, clock: FakeClock) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     clock.at += 10 * MINUTE - 1
     await send(phone)
     clock.at += 10 * MINUTE - 1
@@ -157,7 +157,7 @@ async def test_what_was_drawn_waits_ten_minutes_more(site: Site, clock: FakeCloc
 
 async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(site: Site) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     await send(phone)
     token = phone.link.rpartition("/")[2]
     png = base64.b64decode((await progress(desk, id))["picture"].partition(",")[2])
@@ -170,7 +170,7 @@ async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(s
 @pytest.mark.parametrize("end", ["complete", "cancel", "delete", "correct", "decline"])
 async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(site: Site, end: str) -> None:
     document, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     if end == "complete":
         await desk.sign()
     elif end == "decline":
@@ -183,7 +183,7 @@ async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(site:
         await site.api.ok("POST", f"/documents/{document}/cancel")
         if end == "delete":
             assert (await site.api.call("DELETE", f"/documents/{document}")).status in (200, 204)
-    assert await kept(site) == []
+    assert await list_pictures(site) == []
     assert await view(phone) == "We do not know this code"
     assert (await send(phone)).status == 404
     assert (await desk.get(f"/handoff/{id}")).status in (404, 409)
@@ -192,7 +192,7 @@ async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(site:
 async def test_nobody_else_sees_what_was_drawn(site: Site) -> None:
     _, desk = await at_the_desk(site)
     bo = await site.person(BO["email"])
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     await send(phone)
     assert await progress(bo, id) == {"state": "expired", "picture": None}
     assert (await Person(site.session, desk.link[:-1] + "_").get(f"/handoff/{id}")).status == 404
@@ -215,7 +215,7 @@ async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_wa
     found = re.search(r"\b(\d{3})\s(\d{3})\b", part(message, "plain"))
     assert found
     assert (await desk.enter(found[1] + found[2])).status == 200
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     await send(phone)
     assert (await progress(desk, id))["state"] == "received"
     stranger = Person(site.session, desk.link)
@@ -225,7 +225,7 @@ async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_wa
 @pytest.mark.parametrize("picture", [None, 7, [], "Ada", "data:image/png;base64,AAAA"])
 async def test_what_is_no_picture_is_refused_and_the_code_stays_good(site: Site, picture: Any) -> None:
     _, desk = await at_the_desk(site)
-    id, phone = await offered(site, desk)
+    id, phone = await offer_handoff(site, desk)
     refused = await send(phone, picture)
     assert refused.status == 400
     assert [one["path"] for one in refused.body["error"]["details"]] == ["/picture"]
@@ -238,4 +238,4 @@ async def test_only_a_signature_or_initials_can_be_asked_for(site: Site) -> None
     for kind in (None, "passport", 1):
         assert (await desk.post("handoff", {"kind": kind})).status == 400
     assert (await desk.post("handoff", {"kinds": "signature"})).status == 400
-    assert await kept(site) == []
+    assert await list_pictures(site) == []

@@ -61,7 +61,7 @@ async def test_a_mail_server_that_takes_nothing_makes_a_server_unready_until_it_
 ) -> None:
     post = replace(site.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("421 not now")
-    await site.api.sent()
+    await site.api.send_document()
     for minutes in (1, 2, 5):
         assert (await ask(site, "/readyz"))[0] == 200
         assert await worker.drain(post, "mail") == 1
@@ -78,13 +78,13 @@ async def test_a_mail_that_one_address_refuses_for_now_does_not(
 ) -> None:
     post = replace(site.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("450 mailbox busy")
-    await site.api.sent()
+    await site.api.send_document()
     for minutes in (1, 2, 5):
         await worker.drain(post, "mail")
         clock.advance(minutes=minutes)
     await site.runtime.db.write(lambda tx: tx.run("UPDATE outbox SET due_at = due_at + :by", by=HOUR))
     mailbox.failure = None
-    await site.api.sent()
+    await site.api.send_document()
     assert await worker.drain(post, "mail") == 1
     assert (await ask(site, "/readyz"))[0] == 200
 
@@ -112,7 +112,7 @@ async def test_a_log_that_a_long_reader_keeps_growing_is_a_warning_until_it_ends
 
 
 async def test_work_that_nobody_does_makes_a_server_unready(site: Site, clock: FakeClock) -> None:
-    await site.api.sent()
+    await site.api.send_document()
     clock.advance(minutes=1)
     assert (await ask(site, "/readyz"))[0] == 200
     clock.advance(minutes=1)

@@ -13,7 +13,7 @@ async def test_a_link_that_is_hammered_rests_for_a_minute_and_works_again(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     async with a_site(tmp_path / "data", clock, signing={}) as site:
-        document = await site.api.sent()
+        document = await site.api.send_document()
         await site.work("mail")
         ada = await site.person(ADA)
         answers = [await ada.view() for _ in range(31)]

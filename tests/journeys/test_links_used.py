@@ -65,7 +65,7 @@ async def proof(api: Api, document: str) -> Any:
     return (await api.get(document))["recipients"][0]["proof"]
 
 
-async def printed(site: Site, api: Api, document: str) -> str:
+async def print_certificate(site: Site, api: Api, document: str) -> str:
     """The certificate page."""
     await site.work("seal")
     return words(text_of(await api.file(document)))
@@ -76,24 +76,24 @@ def says(text: str, sentence: str) -> bool:
 
 
 async def test_a_link_from_a_mail_that_a_mail_server_took(post: Site, server: Server) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     assert await proof(post.api, document) is None
     await (await by_mail(post, server)).sign()
     assert await acts(post.api, document) == dict.fromkeys(ACTS[:3], "email")
     assert await proof(post.api, document) == {"method": "link", "link": "email", "code": None}
-    text = await printed(post, post.api, document)
+    text = await print_certificate(post, post.api, document)
     assert says(text, "Link sent by e-mail – passed") and not says(text, "given to the sender")
 
 
 async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
     post: Site, server: Server
 ) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).sign()
     assert server.messages == [], "no mail has left"
     assert await acts(post.api, document) == dict.fromkeys(ACTS[:3], "sender")
     assert await proof(post.api, document) == {"method": "link", "link": "sender", "code": None}
-    text = await printed(post, post.api, document)
+    text = await print_certificate(post, post.api, document)
     assert says(text, "Link given to the sender") and not says(text, "by e-mail")
 
 
@@ -101,7 +101,7 @@ async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
 async def test_where_both_links_are_used_each_act_names_its_own(
     post: Site, server: Server, first: str
 ) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     both = {"email": await by_mail(post, server), "sender": await by_hand(post, post.api, document)}
     second = {"email": "sender", "sender": "email"}[first]
     assert (await both[first].view()).status == 200
@@ -113,19 +113,19 @@ async def test_where_both_links_are_used_each_act_names_its_own(
         "recipient.completed": second,
     }
     assert (await proof(post.api, document))["link"] == second
-    text = await printed(post, post.api, document)
+    text = await print_certificate(post, post.api, document)
     assert says(text, "Link sent by e-mail – passed") and says(text, "Link given to the sender")
 
 
 async def test_a_refusal_names_its_link_too(post: Site, server: Server) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).decline()
     assert (await acts(post.api, document))["recipient.declined"] == "sender"
     assert (await proof(post.api, document))["link"] == "sender"
 
 
 async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: Site) -> None:
-    document = await site.api.sent(recipients=[ADA])
+    document = await site.api.send_document(recipients=[ADA])
     await site.work("mail")
     recipient = (await site.api.get(document))["recipients"][0]
     assert (recipient["mail"], recipient["delivery"]["status"], recipient["status"]) == (
@@ -135,7 +135,7 @@ async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: S
     )
     await (await site.person(ADA["email"])).sign()
     assert await acts(site.api, document) == dict.fromkeys(ACTS[:3], "sender")
-    text = await printed(site, site.api, document)
+    text = await print_certificate(site, site.api, document)
     assert says(text, "Link given to the sender") and not says(text, "by e-mail")
     for claim in ("Invitation sent", "Reminder sent", "Copy sent"):
         assert not says(text, claim)
@@ -149,7 +149,7 @@ async def test_the_state_of_each_mail_is_told_beside_the_status(post: Site, serv
     await post.work("mail")
     seen.append((await post.api.get(document))["recipients"][0]["mail"])
     server.says["rcpt"] = "550 no such user"
-    refused = await post.api.sent(recipients=[ADA])
+    refused = await post.api.send_document(recipients=[ADA])
     await post.work("mail")
     seen.append((await post.api.get(refused))["recipients"][0]["mail"])
     assert seen == ["none", "waiting", "sent", "failed"]
@@ -158,7 +158,7 @@ async def test_the_state_of_each_mail_is_told_beside_the_status(post: Site, serv
 @pytest.mark.parametrize("how", ["mail", "simulated", "hand"])
 async def test_a_link_of_test_mode_is_called_that(post: Site, server: Server, how: str) -> None:
     api = await post.key(mode=Mode.TEST)
-    document = await api.sent(recipients=[ADA])
+    document = await api.send_document(recipients=[ADA])
     if how == "mail":
         await (await by_mail(post, server)).sign()
     elif how == "hand":
@@ -168,28 +168,28 @@ async def test_a_link_of_test_mode_is_called_that(post: Site, server: Server, ho
     expected = "sender" if how == "hand" else "test"
     assert set((await acts(api, document)).values()) == {expected}
     assert (await proof(api, document))["link"] == expected
-    assert not says(await printed(post, api, document), "by e-mail")
+    assert not says(await print_certificate(post, api, document), "by e-mail")
 
 
 async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(post: Site, server: Server) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     ada = await by_mail(post, server)
     await post.runtime.db.write(lambda tx: tx.run("UPDATE link SET reached = NULL"))
     await ada.sign()
     assert set((await acts(post.api, document)).values()) == {None}
     assert await proof(post.api, document) == {"method": "link", "link": None, "code": None}
-    text = await printed(post, post.api, document)
+    text = await print_certificate(post, post.api, document)
     assert says(text, "Link; how it arrived is not recorded") and not says(text, "by e-mail")
 
 
 async def test_a_phone_that_draws_for_a_desk_changes_nothing_about_its_link(
     post: Site, server: Server
 ) -> None:
-    from tests.journeys.test_handoff import offered, send
+    from tests.journeys.test_handoff import offer_handoff, send
 
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     desk = await by_hand(post, post.api, document)
-    _, phone = await offered(post, desk)
+    _, phone = await offer_handoff(post, desk)
     assert (await send(phone)).status == 200
     await desk.sign()
     assert set((await acts(post.api, document)).values()) == {"sender"}
@@ -200,7 +200,7 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
     tmp_path: Path, clock: FakeClock, post: Site, site: Site, server: Server, mailed: bool
 ) -> None:
     at = post if mailed else site
-    document = await at.api.sent(recipients=[{**ADA, "authentication": "email_code"}])
+    document = await at.api.send_document(recipients=[{**ADA, "authentication": "email_code"}])
     await at.work("mail")
     person = await by_mail(post, server) if mailed else await site.person(ADA["email"])
     assert (await person.send_code()).status == 200
@@ -213,7 +213,7 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
     assert await proof(at.api, document) is None, "it was not looked at yet"
     await person.sign()
     assert await proof(at.api, document) == {"method": "email_code", "link": route, "code": route}
-    text = await printed(at, at.api, document)
+    text = await print_certificate(at, at.api, document)
     assert says(text, "Code sent by e-mail – passed") is mailed
     assert says(text, "Code kept on the server, not e-mailed – passed") is not mailed
 
@@ -226,7 +226,7 @@ async def newest_kept(site: Site) -> Any:
 
 
 async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: Server) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     assert (await (await by_mail(post, server)).view()).status == 200
     recipient = (await post.api.get(document))["recipients"][0]["id"]
     path = f"/documents/{document}/recipients/{recipient}"
@@ -235,7 +235,7 @@ async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: S
 
 
 async def test_the_trail_in_the_sealed_file_says_the_same(post: Site, server: Server) -> None:
-    document = await post.api.sent(recipients=[ADA])
+    document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).sign()
     await post.work("seal")
     with pikepdf.open(BytesIO(await post.api.file(document))) as pdf:

@@ -90,7 +90,7 @@ def assert_well_formed(message: EmailMessage, to: str) -> None:
 
 
 async def test_the_invitation_arrives_with_a_link_that_opens_the_page(post: Post) -> None:
-    document = await post.site.api.sent(title="Lease", message="Dear Ada,\nplease look at page 1.")
+    document = await post.site.api.send_document(title="Lease", message="Dear Ada,\nplease look at page 1.")
     message = await post.newest(ADA)
     assert_well_formed(message, ADA)
     assert message["Subject"] == "Please sign: Lease"
@@ -102,12 +102,12 @@ async def test_the_invitation_arrives_with_a_link_that_opens_the_page(post: Post
 
 
 async def test_a_subject_of_the_callers_stands_over_the_invitation(post: Post) -> None:
-    await post.site.api.sent(subject="Für Sie: der Vertrag ✍")
+    await post.site.api.send_document(subject="Für Sie: der Vertrag ✍")
     assert (await post.newest(ADA))["Subject"] == "Für Sie: der Vertrag ✍"
 
 
 async def test_only_the_first_group_is_invited_and_the_next_when_it_is_done(post: Post) -> None:
-    await post.site.api.sent(recipients=BOTH)
+    await post.site.api.send_document(recipients=BOTH)
     assert len(await post.to(ADA)) == 1
     assert await post.to(BOB) == []
     await (await post.person(ADA)).sign()
@@ -115,7 +115,7 @@ async def test_only_the_first_group_is_invited_and_the_next_when_it_is_done(post
 
 
 async def test_a_reminder_arrives_with_a_link_of_its_own(post: Post) -> None:
-    await post.site.api.sent(title="Lease")
+    await post.site.api.send_document(title="Lease")
     first = await post.person(ADA)
     post.clock.advance(days=3)
     await remind.tick(post.site.runtime)
@@ -128,7 +128,9 @@ async def test_a_reminder_arrives_with_a_link_of_its_own(post: Post) -> None:
 
 
 async def test_the_sealed_file_is_attached_for_everybody_and_linked_for_signers(post: Post) -> None:
-    document = await post.site.api.sent(recipients=BOTH, title="Lease", fileName="Mietvertrag Süd.pdf")
+    document = await post.site.api.send_document(
+        recipients=BOTH, title="Lease", fileName="Mietvertrag Süd.pdf"
+    )
     for address in (ADA, BOB):
         await (await post.person(address)).sign()
     await post.site.work("seal")
@@ -148,7 +150,7 @@ async def test_the_sealed_file_is_attached_for_everybody_and_linked_for_signers(
 
 
 async def test_a_sealed_file_above_5_mib_comes_as_a_link(post: Post) -> None:
-    document = await post.site.api.sent(file=base64.b64encode(a_heavy_pdf()).decode())
+    document = await post.site.api.send_document(file=base64.b64encode(a_heavy_pdf()).decode())
     await (await post.person(ADA)).sign()
     await post.site.work("seal")
     message = await post.newest(ADA)
@@ -179,7 +181,7 @@ def a_heavy_pdf() -> bytes:
 
 
 async def test_a_refusal_reaches_the_sender_and_everybody_who_was_asked(post: Post) -> None:
-    await post.site.api.sent(recipients=BOTH, title="Lease")
+    await post.site.api.send_document(recipients=BOTH, title="Lease")
     await (await post.person(ADA)).sign()
     await (await post.person(BOB)).decline("The rent is wrong.")
     for address in (ADA, BOB, OFFICE):
@@ -190,13 +192,13 @@ async def test_a_refusal_reaches_the_sender_and_everybody_who_was_asked(post: Po
 
 
 async def test_whoever_was_never_asked_is_not_told_of_a_refusal(post: Post) -> None:
-    await post.site.api.sent(recipients=BOTH)
+    await post.site.api.send_document(recipients=BOTH)
     await (await post.person(ADA)).decline()
     assert await post.to(BOB) == []
 
 
 async def test_an_expired_document_is_told_to_its_sender_alone(post: Post) -> None:
-    await post.site.api.sent(title="Lease", expiresInDays=1)
+    await post.site.api.send_document(title="Lease", expiresInDays=1)
     await post.to(ADA)
     post.clock.advance(days=1)
     await expire.tick(post.site.runtime)
@@ -207,7 +209,7 @@ async def test_an_expired_document_is_told_to_its_sender_alone(post: Post) -> No
 
 
 async def test_who_comes_too_late_may_ask_the_sender_for_a_new_link_once_an_hour(post: Post) -> None:
-    document = await post.site.api.sent(title="Lease", expiresInDays=1)
+    document = await post.site.api.send_document(title="Lease", expiresInDays=1)
     ada = await post.person(ADA)
     assert (await ada.post("renewal", {})).status == 409, "it has not expired"
     post.clock.advance(days=1)
@@ -232,7 +234,7 @@ async def test_who_comes_too_late_may_ask_the_sender_for_a_new_link_once_an_hour
 
 
 async def test_an_invitation_that_came_too_late_is_not_sent_any_more(post: Post) -> None:
-    document = await post.site.api.sent(recipients=[{**BOTH[0]}, {**BOTH[1], "order": 1}])
+    document = await post.site.api.send_document(recipients=[{**BOTH[0]}, {**BOTH[1], "order": 1}])
     await post.site.work("mail")
     ada = await post.person(ADA)
     await ada.decline()
@@ -245,7 +247,7 @@ async def test_an_invitation_that_came_too_late_is_not_sent_any_more(post: Post)
 
 
 async def test_nothing_is_lost_while_the_mail_server_is_down(post: Post) -> None:
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     down = post.without_server()
     for _ in range(8):
         assert await down.work("mail") == 1, "one attempt when it is due"
@@ -259,7 +261,7 @@ async def test_nothing_is_lost_while_the_mail_server_is_down(post: Post) -> None
 
 async def test_an_answer_of_4xx_is_tried_again(post: Post) -> None:
     post.server.says["data"] = "451 4.3.0 try again later"
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     assert await post.to(ADA) == []
     assert (await post.delivery(document))["status"] == "queued"
     del post.server.says["data"]
@@ -270,7 +272,7 @@ async def test_an_answer_of_4xx_is_tried_again(post: Post) -> None:
 
 async def test_an_answer_of_5xx_is_told_to_the_caller_and_ends_the_attempts(post: Post) -> None:
     post.server.says["rcpt"] = "550 5.1.1 no such mailbox"
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     await post.site.work("mail")
     told = await post.delivery(document)
     assert told["status"] == "failed"
@@ -286,7 +288,7 @@ async def test_an_answer_of_5xx_is_told_to_the_caller_and_ends_the_attempts(post
 async def test_the_operator_reads_why_a_mail_did_not_leave_but_nobodys_address(
     post: Post, caplog: pytest.LogCaptureFixture
 ) -> None:
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     person = (await post.site.api.get(document))["recipients"][0]["id"]
     post.server.says["rcpt"] = f"450 4.2.0 <{ADA}>: greylisted"
     await post.site.work("mail")
@@ -301,7 +303,7 @@ async def test_the_operator_reads_why_a_mail_did_not_leave_but_nobodys_address(
 
 async def test_a_reminder_may_reach_whom_the_invitation_did_not(post: Post) -> None:
     post.server.says["rcpt"] = "550 5.1.1 no such mailbox"
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     await post.site.work("mail")
     post.server.says.clear()
     post.clock.advance(days=3)
@@ -313,7 +315,7 @@ async def test_a_reminder_may_reach_whom_the_invitation_did_not(post: Post) -> N
 
 async def test_wrong_credentials_for_the_mail_server_lose_nothing(post: Post) -> None:
     post.server.says["mail"] = "530 5.7.0 authentication required"
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
     await post.site.work("mail")
     assert (await post.delivery(document))["status"] == "queued"
     post.server.says.clear()
@@ -322,7 +324,7 @@ async def test_wrong_credentials_for_the_mail_server_lose_nothing(post: Post) ->
 
 
 async def test_an_unforeseen_failure_is_tried_again(post: Post) -> None:
-    document = await post.site.api.sent()
+    document = await post.site.api.send_document()
 
     class Broken:
         async def send(self, message: EmailMessage, lane: str = "") -> Any:
@@ -403,7 +405,7 @@ async def test_an_address_is_never_more_than_one(post: Post) -> None:
 async def test_who_was_asked_by_mistake_is_told_that_it_is_over_and_not_whom_it_is_for_now(
     post: Post,
 ) -> None:
-    document = await post.site.api.sent(title="Lease", recipients=[{**BOTH[0], "locale": "de"}])
+    document = await post.site.api.send_document(title="Lease", recipients=[{**BOTH[0], "locale": "de"}])
     ada = await post.person(ADA)
     recipient = (await post.site.api.get(document))["recipients"][0]["id"]
     path = f"/documents/{document}/recipients/{recipient}"
@@ -422,7 +424,7 @@ async def test_who_was_asked_by_mistake_is_told_that_it_is_over_and_not_whom_it_
 
 
 async def test_who_is_asked_again_after_all_hears_of_no_end(post: Post) -> None:
-    document = await post.site.api.sent(recipients=BOTH[:1])
+    document = await post.site.api.send_document(recipients=BOTH[:1])
     await post.to(ADA)
     recipient = (await post.site.api.get(document))["recipients"][0]["id"]
     for address in ("countess@example.test", ADA):
@@ -434,7 +436,7 @@ async def test_who_is_asked_again_after_all_hears_of_no_end(post: Post) -> None:
 async def test_a_reminder_tells_how_much_is_filled_in_already(post: Post) -> None:
     field = {"type": "text", "page": 1, "x": 10, "y": 10, "required": True}
     fields = [{**field, "label": "Town"}, {**field, "y": 20, "label": "Street"}]
-    document = await post.site.api.sent(recipients=[{**BOTH[0], "fields": fields}])
+    document = await post.site.api.send_document(recipients=[{**BOTH[0], "fields": fields}])
     ada = await post.person(ADA)
     first = (await post.site.api.get(document))["recipients"][0]["fields"][0]["id"]
     kept = {"since": 0, "values": {first: {"at": post.clock.now(), "value": "Harrowgate"}}}
@@ -448,7 +450,7 @@ async def test_a_reminder_tells_how_much_is_filled_in_already(post: Post) -> Non
 async def test_an_invitation_that_has_not_left_when_its_recipient_is_corrected_never_leaves(
     post: Post,
 ) -> None:
-    document = await post.site.api.sent(recipients=BOTH[:1])
+    document = await post.site.api.send_document(recipients=BOTH[:1])
     recipient = (await post.site.api.get(document))["recipients"][0]["id"]
     path = f"/documents/{document}/recipients/{recipient}"
     await post.site.api.ok("PATCH", path, {"email": "countess@example.test"})
@@ -462,7 +464,7 @@ async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_o
     post: Post,
 ) -> None:
     api, ada = post.site.api, {**BOTH[0], "authentication": "email_code"}
-    document = await api.sent(recipients=[ada])
+    document = await api.send_document(recipients=[ada])
     await (await post.person(ADA)).send_code()
     path = f"/documents/{document}/recipients/{(await api.get(document))['recipients'][0]['id']}"
 
@@ -480,7 +482,7 @@ async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_o
 
 
 async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(site: Site) -> None:
-    document = await site.api.sent(recipients=BOTH[:1])
+    document = await site.api.send_document(recipients=BOTH[:1])
     await site.work("mail")
     await site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "nobody is to read this"})
 

@@ -29,11 +29,11 @@ async def setup_link(program: Program, before: str = "") -> str:
     """The link of this start, once it stands in its file."""
     file = program.config.parent / "data" / "setup-link"
 
-    async def written() -> str | None:
+    async def find_written() -> str | None:
         text = file.read_text().strip() if file.exists() else before
         return text if text != before else None
 
-    found = await until(written, "link of the first start")
+    found = await until(find_written, "link of the first start")
     assert LINK.fullmatch(found) and file.stat().st_mode & 0o777 == 0o600
     return found
 

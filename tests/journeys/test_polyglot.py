@@ -17,8 +17,8 @@ async def certificate(site: Site, document: str) -> str:
 
 
 async def test_the_certificate_claims_no_hash_of_an_upload_that_was_not_kept(site: Site) -> None:
-    plain = await site.completed()
+    plain = await site.complete_document()
     assert "SHA-256 as uploaded" in await certificate(site, plain)
-    mixed = await site.completed(file=base64.b64encode(POLYGLOTS["a page before it"]).decode())
+    mixed = await site.complete_document(file=base64.b64encode(POLYGLOTS["a page before it"]).decode())
     shown = await certificate(site, mixed)
     assert "SHA-256 as uploaded" not in shown and "data of another kind around the PDF" in shown

@@ -102,7 +102,7 @@ async def test_a_server_that_takes_nothing_is_asked_once_a_minute_however_many_m
             await stack.enter_async_context(listening(port, greeting)) if greeting is not None else None
         )
         for _ in range(12):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         for minute in range(5):
             assert await site.work("mail") == 1
             assert await site.work("mail") == 0
@@ -119,7 +119,7 @@ async def test_as_soon_as_one_mail_is_taken_all_that_wait_leave(tmp_path: Path, 
     port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(20):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         await site.work("mail")
         clock.advance(hours=30)
         async with serving(port=port) as server:
@@ -134,7 +134,7 @@ async def test_mails_with_a_later_slot_are_due_too_when_the_server_is_back(
     port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(5):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         await site.runtime.db.write(
             lambda tx: tx.run("UPDATE outbox SET due_at = due_at + :later WHERE id > 1", later=HOUR)
         )
@@ -150,7 +150,7 @@ async def test_a_restart_does_not_forget_since_when_mail_stands_still_and_asks_a
 ) -> None:
     port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
-        await site.api.sent(recipients=[ADA])
+        await site.api.send_document(recipients=[ADA])
         await site.work("mail")
     clock.advance(seconds=10)
     async with site_at(tmp_path, clock, port) as site:
@@ -170,7 +170,7 @@ async def test_a_login_that_is_refused_pauses_the_queue_and_alerts(
         wrong = SmtpServer("localhost", server.port, "starttls", USER, "wrong", trust=pair.client)
         barred = replace(site, runtime=replace(site.runtime, mail=wrong))
         for _ in range(5):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         for _ in range(14):
             await barred.work("mail")
             clock.advance(minutes=1)
@@ -198,7 +198,7 @@ async def test_a_server_that_puts_off_every_mail_is_left_alone_and_then_gets_all
         site_at(tmp_path, clock, server.port) as site,
     ):
         for _ in range(30):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         first = await site.work("mail")
         assert first <= 8, "it is not asked for each of them"
         assert (await readyz(site))[0] == 503
@@ -216,10 +216,10 @@ async def test_one_address_that_is_put_off_holds_up_nobody_else(tmp_path: Path, 
         site_at(tmp_path, clock, server.port) as site,
     ):
         for _ in range(3):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         await site.work("mail")
         server.says.clear()
-        await site.api.sent(recipients=[ADA])
+        await site.api.send_document(recipients=[ADA])
         assert await site.work("mail") == 1
         assert await mail_breaker.find_stop(site.runtime.db) is None
 
@@ -228,9 +228,9 @@ async def test_a_mail_at_which_the_server_breaks_off_does_not_hold_up_the_others
     tmp_path: Path, clock: FakeClock
 ) -> None:
     async with serving() as server, site_at(tmp_path, clock, server.port) as site:
-        await site.api.sent(recipients=[{**ADA, "email": "poison@example.test"}])
+        await site.api.send_document(recipients=[{**ADA, "email": "poison@example.test"}])
         for _ in range(5):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         server.breaks_off_at = "poison@example.test"
         for _ in range(3):
             await site.work("mail")
@@ -248,7 +248,7 @@ async def test_connections_are_kept_and_used_again_and_never_more_than_allowed(
         for_it = site_at(tmp_path, clock, server.port, connections=3, keep=20.0)
         async with for_it as site:
             for _ in range(40):
-                await site.api.sent(recipients=[ADA])
+                await site.api.send_document(recipients=[ADA])
             async with schedule.run_jobs(site.runtime):
                 await until(lambda: len(server.envelopes) == 40)
             assert server.connections <= 3 and server.most_open <= 3
@@ -261,7 +261,7 @@ async def test_a_server_that_closed_a_kept_connection_gets_the_mail_over_a_new_o
     async with site_at(tmp_path, clock, port, connections=2, keep=20.0) as site:
         for number in range(3):
             async with serving(port=port, timeout=0.2) as server:
-                await site.api.sent(recipients=[ADA])
+                await site.api.send_document(recipients=[ADA])
                 assert await site.work("mail") == 1, number
                 assert len(server.envelopes) == 1
                 await until(lambda: server.open == 0)
@@ -277,7 +277,7 @@ async def test_a_server_that_allows_two_connections_gets_every_mail_over_two(
         site_at(tmp_path, clock, server.port, connections=8, keep=20.0) as site,
     ):
         for _ in range(30):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         async with schedule.run_jobs(site.runtime):
             await until(lambda: len(server.envelopes) == 30)
         assert await mail_breaker.find_stop(site.runtime.db) is None
@@ -294,12 +294,12 @@ async def kinds(server: Server) -> list[str]:
 async def test_a_code_overtakes_everything_that_waits(tmp_path: Path, clock: FakeClock) -> None:
     port = find_free_port()
     async with site_at(tmp_path, clock, port) as site:
-        await site.api.sent(recipients=[{**ADA, "authentication": "email_code"}])
+        await site.api.send_document(recipients=[{**ADA, "authentication": "email_code"}])
         async with serving(port=port) as server:
             await site.work("mail")
             link = await site_link(site, server)
         for _ in range(30):
-            await site.api.sent(recipients=[ADA])
+            await site.api.send_document(recipients=[ADA])
         assert (await link.send_code()).status == 200
         clock.advance(milliseconds=1 - clock.now() % 8)  # not the turn of the oldest
         async with serving(port=port) as server:

@@ -24,8 +24,8 @@ def fingerprint(site: Site) -> str:
     return hashlib.sha256(site.runtime.credentials[Mode.LIVE].certificate_der).hexdigest()
 
 
-async def sealed(site: Site, email: str = "first@example.test") -> bytes:
-    return await site.api.file(await site.completed(recipients=[{"name": "Nora", "email": email}]))
+async def read_sealed(site: Site, email: str = "first@example.test") -> bytes:
+    return await site.api.file(await site.complete_document(recipients=[{"name": "Nora", "email": email}]))
 
 
 def words(file: bytes) -> str:
@@ -39,11 +39,11 @@ async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
     assert seconds * 1000 <= DAY
     assert await certificates.tick(site.runtime) == 0
     clock.advance(days=1096 - 100)
-    before, old = await sealed(site), fingerprint(site)
+    before, old = await read_sealed(site), fingerprint(site)
     assert await certificates.tick(site.runtime) == 0, "it is too early"
     clock.advance(days=11)
     assert await certificates.tick(site.runtime) == 2, "live and test mode"
-    after, new = await sealed(site, "second@example.test"), fingerprint(site)
+    after, new = await read_sealed(site, "second@example.test"), fingerprint(site)
     assert old != new
     for file, print_of in ((before, old), (after, new)):
         found = await verify(site, file)
@@ -57,7 +57,7 @@ async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
 async def test_a_document_that_waits_for_a_valid_certificate_is_sealed_once_it_is_renewed(
     site: Site, clock: FakeClock
 ) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
     clock.advance(days=1200)
     for minutes in (1, 5, 15, 60):
@@ -98,13 +98,13 @@ async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
     (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
     assert await certificates.tick(site.runtime) == 0
     assert "seal.key is no private key" in caplog.text and "stays the one before" in caplog.text
-    assert fingerprint(site) == before and (await verify(site, await sealed(site)))["result"] == "valid"
+    assert fingerprint(site) == before and (await verify(site, await read_sealed(site)))["result"] == "valid"
 
 
 async def test_no_key_is_in_the_database(site: Site, clock: FakeClock) -> None:
     clock.advance(days=1100)
     await certificates.tick(site.runtime)
-    await sealed(site)
+    await read_sealed(site)
     folder = site.runtime.config.storage.data_dir
     stored = b"".join(path.read_bytes() for path in folder.glob("esign.db*"))
     assert b"SQLite format 3" in stored

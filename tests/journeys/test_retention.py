@@ -15,8 +15,8 @@ from tests.journeys.api import Api
 from tests.journeys.site import Site
 
 
-async def cancelled(api: Api) -> str:
-    document = await api.sent()
+async def cancel_document(api: Api) -> str:
+    document = await api.send_document()
     await api.ok("POST", f"/documents/{document}/cancel")
     return document
 
@@ -42,7 +42,11 @@ async def rows(site: Site, document: str) -> dict[str, Any]:
 
 
 async def test_what_ended_goes_on_its_day_and_leaves_its_tombstone(site: Site, clock: FakeClock) -> None:
-    ended, declined, draft = await site.completed(), await cancelled(site.api), await site.api.create()
+    ended, declined, draft = (
+        await site.complete_document(),
+        await cancel_document(site.api),
+        await site.api.create(),
+    )
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 30})
     clock.advance(days=30, milliseconds=-1)
     assert await purge.tick(site.runtime) == 0
@@ -72,7 +76,7 @@ async def test_what_ended_goes_on_its_day_and_leaves_its_tombstone(site: Site, c
 
 
 async def test_nothing_goes_before_its_retention_ends(site: Site, clock: FakeClock) -> None:
-    completed, closed = await site.completed(), await cancelled(site.api)
+    completed, closed = await site.complete_document(), await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 10, "retainCompletedDays": 20})
     clock.advance(days=20, milliseconds=-1)
     assert await purge.tick(site.runtime) == 1
@@ -83,14 +87,14 @@ async def test_nothing_goes_before_its_retention_ends(site: Site, clock: FakeClo
 
 
 async def test_without_the_setting_live_documents_stay_for_ever(site: Site, clock: FakeClock) -> None:
-    document = await site.completed()
+    document = await site.complete_document()
     clock.advance(days=5000)
     assert await purge.tick(site.runtime) == 0
     assert await exists(site.api, document)
 
 
 async def test_the_setting_counts_at_the_moment_of_the_tick(site: Site, clock: FakeClock) -> None:
-    document = await cancelled(site.api)
+    document = await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 1})
     clock.advance(days=3)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": None})
@@ -101,8 +105,12 @@ async def test_the_setting_counts_at_the_moment_of_the_tick(site: Site, clock: F
 
 
 async def test_documents_of_test_mode_go_ninety_days_after_their_end(site: Site, clock: FakeClock) -> None:
-    testing, live = await site.key(mode=Mode.TEST), await cancelled(site.api)
-    tested, draft, sent = await cancelled(testing), await testing.create(), await testing.sent()
+    testing, live = await site.key(mode=Mode.TEST), await cancel_document(site.api)
+    tested, draft, sent = (
+        await cancel_document(testing),
+        await testing.create(),
+        await testing.send_document(),
+    )
     clock.advance(milliseconds=90 * DAY - 1)
     assert await purge.tick(site.runtime) == 0
     clock.advance(milliseconds=1)
@@ -113,7 +121,7 @@ async def test_documents_of_test_mode_go_ninety_days_after_their_end(site: Site,
 
 
 async def test_ticks_at_once_and_a_deletion_by_hand_delete_once(site: Site, clock: FakeClock) -> None:
-    document = await cancelled(site.api)
+    document = await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 1})
     clock.advance(days=2)
     by_hand, counts = await asyncio.gather(
@@ -128,7 +136,7 @@ async def test_ticks_at_once_and_a_deletion_by_hand_delete_once(site: Site, cloc
 async def test_the_life_of_test_documents_is_a_setting(days: int, site: Site, clock: FakeClock) -> None:
     test = site.runtime.config.test.model_copy(update={"purge_after_days": days})
     runtime = replace(site.runtime, config=site.runtime.config.model_copy(update={"test": test}))
-    document = await cancelled(testing := await site.key(mode=Mode.TEST))
+    document = await cancel_document(testing := await site.key(mode=Mode.TEST))
     clock.advance(milliseconds=days * DAY - 1)
     assert (await purge.tick(runtime), await exists(testing, document)) == (0, True)
     clock.advance(milliseconds=1)

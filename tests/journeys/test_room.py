@@ -16,7 +16,7 @@ from tests.journeys.site import Site, a_site
 
 async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: Site) -> None:
     room = site.runtime.room
-    before, document = room.spare, await site.api.sent()
+    before, document = room.spare, await site.api.send_document()
     draft = (await site.api.ok("POST", "/documents", a_request()))["id"]
     room.spare = 2**62
     for path, body in (("/documents", a_request()), (f"/documents/{document}/duplicate", {})):
@@ -74,10 +74,10 @@ async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_writte
             ]
             await app.invite_owner(site.runtime)
 
-            async def told() -> bool | None:
+            async def is_told() -> bool | None:
                 return sum("had to wait" in record.message for record in caplog.records) >= 3 or None
 
-            await until(told, "words about the ticks")
+            await until(is_told, "words about the ticks")
             fcntl.flock(other, fcntl.LOCK_UN)
         for task in ticks:
             task.cancel()

@@ -58,7 +58,7 @@ async def pdfsig(file: bytes, folder: Path) -> str:
     return out.decode()
 
 
-def changed(file: bytes, at: int) -> bytes:
+def change_byte(file: bytes, at: int) -> bytes:
     copy = bytearray(file)
     copy[at] ^= 1
     return bytes(copy)
@@ -68,7 +68,7 @@ def changed(file: bytes, at: int) -> bytes:
 
 
 async def test_poppler_accepts_the_sealed_file_as_a_whole(site: Site, tmp_path: Path) -> None:
-    document = await site.completed()
+    document = await site.complete_document()
     said = await pdfsig(await site.api.file(document), tmp_path)
     assert "Signature is Valid." in said
     assert "Total document signed" in said
@@ -77,7 +77,7 @@ async def test_poppler_accepts_the_sealed_file_as_a_whole(site: Site, tmp_path: 
 
 
 async def test_the_certificate_alone_is_sealed_as_well(site: Site, tmp_path: Path) -> None:
-    document = await site.completed()
+    document = await site.complete_document()
     said = await pdfsig(await site.api.file(document, "certificate"), tmp_path)
     assert "Signature is Valid." in said and "Total document signed" in said
 
@@ -86,15 +86,15 @@ async def test_the_certificate_alone_is_sealed_as_well(site: Site, tmp_path: Pat
 async def test_one_changed_bit_is_refused_by_poppler_and_by_us(
     site: Site, tmp_path: Path, part: float
 ) -> None:
-    sealed = await site.api.file(await site.completed())
-    tampered = changed(sealed, int(len(sealed) * part))
+    sealed = await site.api.file(await site.complete_document())
+    tampered = change_byte(sealed, int(len(sealed) * part))
     assert (await verify(site, sealed))["result"] == "valid"
     assert "Signature is Valid." not in await pdfsig(tampered, tmp_path)
     assert (await verify(site, tampered))["result"] == "invalid"
 
 
 async def test_the_seal_in_the_api_is_that_of_the_file(site: Site) -> None:
-    document = await site.completed()
+    document = await site.complete_document()
     sealed = await site.api.file(document)
     told = await site.api.get(document)
     found = await verify(site, sealed)
@@ -105,7 +105,7 @@ async def test_the_seal_in_the_api_is_that_of_the_file(site: Site) -> None:
 
 
 async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site: Site) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
     assert await site.api.status(document) == "sealing"
     for variant in ("sealed", "certificate"):
@@ -163,7 +163,7 @@ async def test_names_of_every_script_come_out_on_page_and_certificate(site: Site
         }
         for n, name in enumerate(NAMES.values())
     ]
-    document = await site.api.sent(recipients=people, title=" · ".join(NAMES.values())[:200])
+    document = await site.api.send_document(recipients=people, title=" · ".join(NAMES.values())[:200])
     await site.work("mail")
     for recipient in (await site.api.get(document))["recipients"]:
         typed = {"signature": a_signature(recipient["name"])}
@@ -203,7 +203,7 @@ async def test_a_character_that_no_font_has_is_named_before_anybody_signs(site: 
 # ---------- failures ----------
 
 
-def expired(runtime: Runtime) -> Runtime:
+def expire_certificate(runtime: Runtime) -> Runtime:
     """The same program with a seal certificate whose time is over."""
     lapsed = a_seal(an_authority(), first=EXPIRED - timedelta(days=30), last=EXPIRED).credential
     return with_credential(runtime, lapsed)
@@ -223,12 +223,12 @@ async def due_at(site: Site, document: str) -> Instant:
 
 
 async def fail(site: Site) -> None:
-    assert await worker.drain(expired(site.runtime), "seal") == 1
+    assert await worker.drain(expire_certificate(site.runtime), "seal") == 1
 
 
 async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Site, clock: FakeClock) -> None:
     hooks = await site.api.webhook("http://127.0.0.1:65000/events")
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
 
     for attempt, wait in enumerate((1, 5, 15, 60, 60, 60), 1):
@@ -252,7 +252,7 @@ async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Si
     assert hooks["enabled"]
 
 
-async def shifted(site: Site, document: str, by: int) -> None:
+async def shift_entry(site: Site, document: str, by: int) -> None:
     """Somebody who may write to the database moves one entry of the trail in time."""
     async with aiosqlite.connect(site.runtime.config.storage.data_dir / FILE) as tamper:
         [guard] = await tamper.execute_fetchall(
@@ -265,15 +265,15 @@ async def shifted(site: Site, document: str, by: int) -> None:
 
 
 async def test_no_seal_vouches_for_a_trail_that_was_changed(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
-    await shifted(site, document, -1)
+    await shift_entry(site, document, -1)
     assert await site.work("seal") == 1
     told = await site.api.get(document)
     assert told["status"] == "sealing" and told["seal"] is None
     assert told["sealError"].startswith("The audit trail is not as it was written: entry 2 (document.sent)")
 
-    await shifted(site, document, 1)
+    await shift_entry(site, document, 1)
     clock.advance(minutes=1)
     assert await site.work("seal") == 1
     assert (await site.api.get(document))["status"] == "completed"
@@ -287,7 +287,7 @@ async def events_of(site: Site, document: str) -> list[str]:
 
 
 async def test_the_reason_of_a_failed_seal_can_be_read(site: Site) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
     await fail(site)
     reason = (await site.api.get(document))["sealError"]
@@ -299,7 +299,7 @@ async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due
 ) -> None:
     waiting = []
     for _ in range(2):
-        document = await site.api.sent()
+        document = await site.api.send_document()
         await site.all_sign(document)
         for minutes in (1, 5, 15):
             await fail(site)
@@ -318,7 +318,7 @@ async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due
 async def test_the_operator_is_warned_of_each_failure_and_alerted_at_the_third(
     site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
     caplog.clear()
     for minutes in (1, 5, 15, 60):
@@ -333,11 +333,11 @@ async def test_the_operator_is_warned_of_each_failure_and_alerted_at_the_third(
 async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(site: Site, clock: FakeClock) -> None:
     waiting = []
     for _ in range(2):
-        waiting.append(await site.api.sent())
+        waiting.append(await site.api.send_document())
         await site.all_sign(waiting[-1])
         clock.advance(seconds=1)
     for minutes in (1, 5, 15, 0):
-        assert await worker.drain(expired(site.runtime), "seal") == 2
+        assert await worker.drain(expire_certificate(site.runtime), "seal") == 2
         clock.advance(minutes=minutes)
     assert await retry_one_seal.tick(site.runtime) == 1
     await fail(site)
@@ -349,7 +349,7 @@ async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(site: Si
 
 async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: FakeClock) -> None:
     async with a_site(tmp_path / "data", clock) as site:
-        document = await site.api.sent()
+        document = await site.api.send_document()
         await site.all_sign(document)
         for minutes in (1, 5, 15):
             await fail(site)
@@ -363,7 +363,7 @@ async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: 
 
 
 async def test_a_damaged_file_is_never_sealed_and_never_given_up(site: Site, clock: FakeClock) -> None:
-    document = await site.api.sent()
+    document = await site.api.send_document()
     await site.all_sign(document)
     found = await documents.get(site.runtime.db, document)
     kept = await site.runtime.db.one(
@@ -387,7 +387,7 @@ async def write_chunk(site: Site, sha256: str, content: bytes) -> None:
 
 
 async def test_the_time_of_the_seal_is_that_of_the_clock(site: Site, clock: FakeClock) -> None:
-    document = await site.completed()
+    document = await site.complete_document()
     assert parse((await site.api.get(document))["seal"]["sealedAt"]) == clock.now()
     [signature] = (await verify(site, await site.api.file(document)))["signatures"]
     assert parse(signature["signedAt"] or "") // 1000 == clock.now() // 1000

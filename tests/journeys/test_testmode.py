@@ -33,7 +33,7 @@ class Stage:
     async def work(self) -> None:
         await self.site.work("mail")
 
-    async def kept(self, document: str) -> list[Any]:
+    async def list_mails(self, document: str) -> list[Any]:
         """The mails about a document, by whom they are to."""
         await self.work()
         page = await self.api.ok("GET", f"/test/messages?limit=100&documentId={document}")
@@ -58,40 +58,40 @@ async def stage(tmp_path: Path, clock: FakeClock, rule: str) -> AsyncIterator[St
 
 
 async def test_every_mail_is_sent_and_kept(stage: Stage) -> None:
-    document = await stage.api.sent(recipients=BOTH)
-    assert [mail["to"] for mail in await stage.kept(document)] == ["Ada@example.test", BOB]
+    document = await stage.api.send_document(recipients=BOTH)
+    assert [mail["to"] for mail in await stage.list_mails(document)] == ["Ada@example.test", BOB]
     assert len(stage.mailbox.messages) == 2
     assert all(subject.startswith("[TEST] ") for subject in stage.mailbox.subjects())
     assert await stage.delivery(document) == ["accepted", "accepted"]
 
 
 async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: Stage, clock: FakeClock) -> None:
-    document = await stage.api.sent(recipients=BOTH[:1])
+    document = await stage.api.send_document(recipients=BOTH[:1])
     stage.mailbox.failure = TemporaryFailure("busy")
-    assert len(await stage.kept(document)) == 1
+    assert len(await stage.list_mails(document)) == 1
     clock.advance(minutes=1)
-    assert len(await stage.kept(document)) == 1 and len(stage.mailbox.refused) == 2
+    assert len(await stage.list_mails(document)) == 1 and len(stage.mailbox.refused) == 2
     assert await stage.delivery(document) == ["queued"]
     stage.mailbox.failure = PermanentFailure("no such user")
     clock.advance(minutes=2)
-    assert len(await stage.kept(document)) == 1
+    assert len(await stage.list_mails(document)) == 1
     assert await stage.delivery(document) == ["failed"]
 
 
 async def test_live_mails_are_sent_and_not_kept(stage: Stage) -> None:
-    document = await stage.site.api.sent()
+    document = await stage.site.api.send_document()
     await stage.work()
-    assert len(stage.mailbox.messages) == 1 and await stage.kept(document) == []
+    assert len(stage.mailbox.messages) == 1 and await stage.list_mails(document) == []
     assert await stage.site.runtime.db.all("SELECT 1 FROM kept_mail") == []
 
 
 @pytest.mark.parametrize("rule", ["capture"])
 async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: Stage) -> None:
-    document = await stage.api.sent(recipients=BOTH)
-    found = await stage.kept(document)
+    document = await stage.api.send_document(recipients=BOTH)
+    found = await stage.list_mails(document)
     assert [mail["to"] for mail in found] == ["Ada@example.test", BOB] and all(m["links"] for m in found)
     assert stage.mailbox.messages == [] and await stage.delivery(document) == ["none", "none"]
-    await stage.site.api.sent()
+    await stage.site.api.send_document()
     await stage.work()
     assert len(stage.mailbox.messages) == 1, "live mails leave as ever"
 
@@ -102,8 +102,8 @@ async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stag
         await stage.site.api.ok("POST", "/members", {"email": email, "name": name, "role": "member"})
     await stage.work()
     invitations = len(stage.mailbox.messages)
-    first = await stage.api.sent(recipients=BOTH)
-    assert len(await stage.kept(first)) == 2
+    first = await stage.api.send_document(recipients=BOTH)
+    assert len(await stage.list_mails(first)) == 2
     assert len(stage.mailbox.messages) == invitations == 2, (
         "members that were only invited have no more than that"
     )
@@ -114,16 +114,16 @@ async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stag
             address=ADA,
         )
     )
-    second = await stage.api.sent(recipients=BOTH)
-    assert len(await stage.kept(second)) == 2
+    second = await stage.api.send_document(recipients=BOTH)
+    assert len(await stage.list_mails(second)) == 2
     assert [message["To"].address for message in stage.mailbox.messages[2:]] == ["Ada@example.test"]
 
 
 async def test_news_to_the_sender_are_kept_under_their_document(stage: Stage) -> None:
-    document = await stage.api.sent(recipients=BOTH[:1])
+    document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     await stage.api.ok("POST", f"/test/documents/{document}/simulate", {"action": "decline"})
-    found = await stage.kept(document)
+    found = await stage.list_mails(document)
     assert [mail["to"] for mail in found] == ["Ada@example.test", "Ada@example.test", OFFICE]
     ada = (await stage.api.get(document))["recipients"][0]["id"]
     page = await stage.api.ok("GET", f"/test/messages?recipientId={ada}")
@@ -132,7 +132,7 @@ async def test_news_to_the_sender_are_kept_under_their_document(stage: Stage) ->
 
 async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: Site) -> None:
     api = await site.key(mode=Mode.TEST)
-    document = await api.sent()
+    document = await api.send_document()
     await site.work("mail")
     page = await api.ok("GET", f"/test/messages?documentId={document}")
     assert [mail["to"] for mail in page["data"]] == [ADA]
@@ -141,7 +141,7 @@ async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: Site) ->
 
 
 async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(stage: Stage) -> None:
-    document = await stage.api.sent(recipients=BOTH[:1])
+    document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     stored = await documents.get(stage.site.runtime.db, document)
     await stage.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
@@ -150,4 +150,4 @@ async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(st
     about = MailContext(Owner(stored.organisation_id, Mode.TEST), ADA, document)
     with pytest.raises(Problem, match="not_found"):
         await test_mode_mail.send(stage.site.runtime, message, about)
-    assert await stage.kept(document) == [] and len(stage.mailbox.messages) == 1
+    assert await stage.list_mails(document) == [] and len(stage.mailbox.messages) == 1

@@ -31,20 +31,20 @@ async def stamped_site(folder: Path, clock: FakeClock, *urls: str, **seal: Any) 
 
 
 @asynccontextmanager
-async def stamped(folder: Path, clock: FakeClock, **seal: Any) -> AsyncIterator[tuple[Site, Tsa]]:
+async def run_with_authority(folder: Path, clock: FakeClock, **seal: Any) -> AsyncIterator[tuple[Site, Tsa]]:
     """A program with one time-stamp authority."""
     async with stamping(now=clock.now) as tsa, stamped_site(folder, clock, tsa.url, **seal) as site:
         yield site, tsa
 
 
-async def signed(site: Site, count: int = 1) -> list[str]:
+async def sign_documents(site: Site, count: int = 1) -> list[str]:
     """Documents that everybody has signed, one a second."""
     documents = []
     for _ in range(count):
         await site.work("mail")
         assert isinstance(site.runtime.clock.source, FakeClock)
         site.runtime.clock.source.advance(seconds=1)
-        documents.append(await site.api.sent())
+        documents.append(await site.api.send_document())
         await site.all_sign(documents[-1])
     return documents
 
@@ -76,9 +76,9 @@ async def completed_entry(site: Site, document: str) -> Any:
 
 
 async def test_both_files_have_a_time_stamp_and_the_api_tells_it(tmp_path: Path, clock: FakeClock) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
         tsa.now = lambda: clock.now() + 2000
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         await site.work("seal")
         told = (await site.api.get(document))["seal"]
         stamp = {"time": rfc3339(clock.now() + 2000), "authority": "Test Time Stamps"}
@@ -105,7 +105,7 @@ async def test_the_next_authority_stands_in_and_the_page_names_both(tmp_path: Pa
         stamping(issued=a_stamping_certificate(name="Second"), now=clock.now) as second,
         stamped_site(tmp_path, clock, first.url, second.url) as site,
     ):
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         await site.work("seal")
         told = (await site.api.get(document))["seal"]
         assert (told["level"], told["timestamp"]["authority"]) == ("B-T", "Second")
@@ -124,8 +124,8 @@ async def certificate_page(site: Site, document: str) -> str:
 
 
 async def test_a_seal_without_time_stamp_asks_nobody(tmp_path: Path, clock: FakeClock) -> None:
-    async with stamped(tmp_path, clock, level="B-B") as (site, tsa):
-        document = await site.completed()
+    async with run_with_authority(tmp_path, clock, level="B-B") as (site, tsa):
+        document = await site.complete_document()
         told = (await site.api.get(document))["seal"]
         assert (told["level"], told["levelAsked"], told["timestamp"], tsa.asked) == ("B-B", "B-B", None, 0)
 
@@ -138,7 +138,7 @@ async def test_test_seals_have_a_time_stamp_where_the_settings_want_it(
         seal = {"level": "B-T", "tsa_urls": [tsa.url]}
         async with a_site(tmp_path, clock, seal=seal, test={"time_stamps": wanted}) as site:
             api = await site.key(mode=Mode.TEST)
-            document = await api.sent()
+            document = await api.send_document()
             await api.ok("POST", f"/test/documents/{document}/simulate", {"action": "complete"})
             await site.work("seal")
             told = (await api.get(document))["seal"]
@@ -149,9 +149,9 @@ async def test_test_seals_have_a_time_stamp_where_the_settings_want_it(
 
 
 async def test_without_a_time_stamp_the_document_waits_and_says_why(tmp_path: Path, clock: FakeClock) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
         tsa.how = DOWN
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         for attempt, wait in enumerate((1, 5, 15, 60, 60), 1):
             await site.work("seal")
             told = await site.api.get(document)
@@ -179,9 +179,9 @@ async def test_without_a_time_stamp_the_document_waits_and_says_why(tmp_path: Pa
 async def test_a_lost_authority_is_tried_each_minute_even_for_a_single_document(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
         tsa.how = DOWN
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         for minutes in (1, 5, 15, 0):
             await site.work("seal")
             clock.advance(minutes=minutes)
@@ -200,8 +200,8 @@ async def test_a_lost_authority_is_tried_each_minute_even_for_a_single_document(
 async def test_once_an_authority_answers_all_that_wait_are_sealed_however_each_had_failed(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
-        waiting = await signed(site, 3)
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
+        waiting = await sign_documents(site, 3)
         for how in (DOWN, saying(b"Sign in"), DOWN):
             tsa.how = how
             await site.work("seal")
@@ -218,9 +218,9 @@ async def test_once_an_authority_answers_all_that_wait_are_sealed_however_each_h
 async def test_a_hundred_waiting_documents_do_not_each_wait_for_the_same_silence(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
         tsa.how = DOWN
-        waiting = await signed(site, 3)
+        waiting = await sign_documents(site, 3)
         assert await site.work("seal") == 3
         assert tsa.asked == 2
         errors = [(await site.api.get(document))["sealError"] for document in waiting]
@@ -228,9 +228,9 @@ async def test_a_hundred_waiting_documents_do_not_each_wait_for_the_same_silence
 
 
 async def test_retry_seal_asks_again_at_once(tmp_path: Path, clock: FakeClock) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
         tsa.how = DOWN
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         await site.work("seal")
         tsa.how = granting()
         clock.advance(seconds=15)
@@ -242,7 +242,7 @@ async def test_retry_seal_asks_again_at_once(tmp_path: Path, clock: FakeClock) -
 async def test_a_restart_while_an_authority_is_asked_loses_nothing(tmp_path: Path, clock: FakeClock) -> None:
     async with stamping(hanging, now=clock.now) as tsa:
         async with stamped_site(tmp_path, clock, tsa.url) as site:
-            (document,) = await signed(site)
+            (document,) = await sign_documents(site)
             attempt = asyncio.create_task(site.work("seal"))
             while tsa.asked < 2:  # noqa: ASYNC110  (it asks another program)
                 await asyncio.sleep(0.01)
@@ -260,15 +260,15 @@ async def test_a_restart_while_an_authority_is_asked_loses_nothing(tmp_path: Pat
 async def test_how_an_authority_answered_last_is_known_after_a_restart(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
-        await signed(site)
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
+        await sign_documents(site)
         await site.work("seal")
         before = site.runtime.tsa.authorities
         assert [(each.name, each.error, each.asked_at) for each in before] == [
             ("Test Time Stamps", None, clock.now())
         ]
         tsa.how = DOWN
-        await signed(site)
+        await sign_documents(site)
         await site.work("seal")
     async with stamped_site(tmp_path, clock, before[0].url) as site:
         (known,) = site.runtime.tsa.authorities
@@ -281,9 +281,9 @@ async def test_how_an_authority_answered_last_is_known_after_a_restart(
 async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock, tsa_outage="complete") as (site, tsa):
+    async with run_with_authority(tmp_path, clock, tsa_outage="complete") as (site, tsa):
         tsa.how = DOWN
-        (document,) = await signed(site)
+        (document,) = await sign_documents(site)
         await site.work("seal")
         told = await site.api.get(document)
         assert (told["status"], told["sealError"]) == ("completed", None)
@@ -313,11 +313,11 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
 async def test_no_room_is_kept_for_a_time_stamp_that_is_not_asked_for(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock, tsa_outage="complete") as (site, tsa):
-        (with_one,) = await signed(site)
+    async with run_with_authority(tmp_path, clock, tsa_outage="complete") as (site, tsa):
+        (with_one,) = await sign_documents(site)
         await site.work("seal")
         tsa.how = DOWN
-        (without,) = await signed(site)
+        (without,) = await sign_documents(site)
         await site.work("seal")
         rooms = []
         for document in (with_one, without):
@@ -332,8 +332,8 @@ async def test_no_room_is_kept_for_a_time_stamp_that_is_not_asked_for(
 async def test_a_trusted_time_stamp_keeps_the_seal_valid_when_its_certificate_has_ended(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with stamped(tmp_path, clock) as (site, tsa):
-        (document,) = await signed(site)
+    async with run_with_authority(tmp_path, clock) as (site, tsa):
+        (document,) = await sign_documents(site)
         await site.work("seal")
         file = await site.api.file(document)
         later = (

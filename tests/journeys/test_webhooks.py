@@ -35,7 +35,7 @@ async def hook(site: Site, receiver: Receiver) -> Any:
     return await site.api.webhook(receiver.url)
 
 
-def signed(hook: Any, delivered: Delivered) -> str:
+def sign_delivery(hook: Any, delivered: Delivered) -> str:
     """The signature that the public library puts on what was delivered."""
     at = datetime.fromtimestamp(int(delivered.headers["webhook-timestamp"]), UTC)
     return Webhook(hook["secret"]).sign(delivered.id, at, delivered.body.decode())
@@ -66,7 +66,7 @@ async def test_a_whole_journey_arrives_and_the_public_library_accepts_each_event
     live: Site, receiver: Receiver
 ) -> None:
     hook = await live.api.webhook(receiver.url)
-    document = await live.api.sent()
+    document = await live.api.send_document()
 
     async def person() -> Any:
         try:
@@ -114,7 +114,7 @@ async def test_a_delivery_has_the_headers_and_members_of_the_contract(
     assert delivered.headers["content-type"] == "application/json"
     assert delivered.headers["user-agent"] == "esign-webhooks/1"
     assert int(delivered.headers["webhook-timestamp"]) == clock.now() // SECOND
-    assert delivered.headers["webhook-signature"] == signed(hook, delivered)
+    assert delivered.headers["webhook-signature"] == sign_delivery(hook, delivered)
     event = delivered.event
     assert list(event) == ["id", "type", "timestamp", "apiVersion", "mode", "sequence", "data"]
     assert (event["id"], event["type"], event["apiVersion"]) == (delivered.id, "document.created", "v1")
@@ -132,7 +132,7 @@ async def test_a_delivery_has_the_headers_and_members_of_the_contract(
 async def test_an_event_about_a_recipient_names_that_recipient(
     site: Site, hook: Any, receiver: Receiver
 ) -> None:
-    await site.api.sent()
+    await site.api.send_document()
     await site.work()
     person = await site.person("ada@example.test")
     await person.view()
@@ -148,7 +148,7 @@ async def test_an_event_about_a_recipient_names_that_recipient(
 
 async def test_only_the_events_asked_for_are_delivered(site: Site, receiver: Receiver) -> None:
     await site.api.webhook(receiver.url, "document.sent", "recipient.viewed")
-    await site.completed()
+    await site.complete_document()
     await site.work("webhook")
     assert receiver.types() == ["document.sent", "recipient.viewed"]
 
@@ -163,7 +163,7 @@ async def test_two_webhooks_get_the_same_event_under_their_own_secrets(
     first, second = receiver.came
     assert (first.id, first.body) == (second.id, second.body)
     signatures = {d.headers["webhook-signature"] for d in receiver.came}
-    assert signatures == {signed(hook, first), signed(other, first)}
+    assert signatures == {sign_delivery(hook, first), sign_delivery(other, first)}
 
 
 async def test_the_other_mode_hears_nothing(site: Site, hook: Any, receiver: Receiver) -> None:
@@ -197,7 +197,7 @@ async def test_a_failing_receiver_is_tried_ten_times_on_the_schedule_with_the_sa
     assert await pending(site) == 0
     assert len({(d.id, d.body) for d in receiver.came}) == 1
     assert len({d.headers["webhook-timestamp"] for d in receiver.came}) == 10
-    assert all(d.headers["webhook-signature"] == signed(hook, d) for d in receiver.came)
+    assert all(d.headers["webhook-signature"] == sign_delivery(hook, d) for d in receiver.came)
     clock.advance(days=10)
     assert await site.work("webhook") == 0
 
@@ -387,7 +387,7 @@ async def test_the_secret_is_shown_once_and_stands_nowhere_in_the_clear(
         "POST", "/webhooks", {"url": receiver.url, "events": ["*"]}, idempotency_key="once"
     )
     assert again.content == made.content, "the replay of this very call shows it again"
-    document = await site.completed()
+    document = await site.complete_document()
     await site.work()
     later = [
         await site.api.call("GET", "/documents"),

@@ -55,7 +55,7 @@ async def state(runtime: Runtime) -> tuple[str, str | None]:
 async def test_what_runs_when_the_program_ends_comes_to_its_end_and_is_not_done_twice(site: Site) -> None:
     slow = Slow()
     runtime = replace(site.runtime, mail=slow)
-    await site.api.sent()
+    await site.api.send_document()
     working = asyncio.create_task(worker.run(runtime, MAIL))
     await asyncio.wait_for(slow.asked.wait(), 10)
     working.cancel()
@@ -71,7 +71,7 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
     monkeypatch.setattr(worker, "LAST_SECONDS", 0.05)
     async with a_site(tmp_path / "data", clock) as site:
         slow = Slow()
-        await site.api.sent()
+        await site.api.send_document()
         working = asyncio.create_task(worker.run(replace(site.runtime, mail=slow), MAIL))
         await asyncio.wait_for(slow.asked.wait(), 10)
         working.cancel()
@@ -85,7 +85,7 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
 async def test_a_job_whose_failure_cannot_be_written_down_is_due_when_its_lease_ends(
     site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await site.api.sent()
+    await site.api.send_document()
     [job] = await worker.claim_due(site.runtime, MAIL, 1)
     await worker.attempt(replace(site.runtime, db=cast(Any, Full(site.runtime.db))), MAIL, job)
     assert "waits for the end of its lease" in caplog.text

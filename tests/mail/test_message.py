@@ -37,7 +37,7 @@ DATA = st.lists(
 ).map("".join)
 
 
-def written(**changes: Any) -> EmailMessage:
+def write_message(**changes: Any) -> EmailMessage:
     facts: dict[str, Any] = {
         "letter": LETTER,
         "sender": SENDER,
@@ -63,7 +63,7 @@ def raw_header(octets: bytes, name: str) -> str:
 
 
 def test_a_message_has_the_headers_of_a_machine_that_can_be_answered() -> None:
-    parsed = read(written(reply_to=NamedMailbox("mira@northlight.example", "Mira Okafor")))
+    parsed = read(write_message(reply_to=NamedMailbox("mira@northlight.example", "Mira Okafor")))
 
     assert parsed.keys() == [
         "From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
@@ -77,7 +77,7 @@ def test_a_message_has_the_headers_of_a_machine_that_can_be_answered() -> None:
 
 
 def test_both_twins_arrive_as_written() -> None:
-    parsed = read(written())
+    parsed = read(write_message())
     text, html = (parsed.get_body((kind,)) for kind in ("plain", "html"))
 
     assert parsed.get_content_type() == "multipart/alternative"
@@ -90,7 +90,7 @@ def test_both_twins_arrive_as_written() -> None:
 )
 def test_an_attachment_arrives_byte_for_byte_under_its_name(name: str) -> None:
     content = bytes(range(256)) * 50
-    parsed = read(written(attachments=[Attachment(name, content)]))
+    parsed = read(write_message(attachments=[Attachment(name, content)]))
     (attached,) = parsed.iter_attachments()
 
     assert attached.get_filename() == name
@@ -100,11 +100,13 @@ def test_an_attachment_arrives_byte_for_byte_under_its_name(name: str) -> None:
 
 
 def test_the_same_mail_written_twice_keeps_its_message_id() -> None:
-    assert written()["Message-ID"] == written()["Message-ID"] == "<eml_01k@sign.northlight.example>"
+    assert (
+        write_message()["Message-ID"] == write_message()["Message-ID"] == "<eml_01k@sign.northlight.example>"
+    )
 
 
 def test_every_line_is_short_ascii() -> None:
-    octets = written(
+    octets = write_message(
         letter=letters()["awkward"], to=NamedMailbox("jonas@weber.example", "例え" * 100)
     ).as_bytes()
 
@@ -117,7 +119,7 @@ def test_every_line_is_short_ascii() -> None:
 @settings(max_examples=300, deadline=None)
 @given(DATA)
 def test_any_subject_reaches_the_reader_as_it_was(subject: str) -> None:
-    octets = written(letter=replace(LETTER, subject=subject)).as_bytes()
+    octets = write_message(letter=replace(LETTER, subject=subject)).as_bytes()
 
     assert str(make_header(decode_header(raw_header(octets, "Subject")))) == subject
 
@@ -126,7 +128,7 @@ def test_any_subject_reaches_the_reader_as_it_was(subject: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(DATA)
 def test_any_name_reaches_the_reader_as_it_was_and_adds_no_recipient(name: str) -> None:
-    octets = written(to=replace(JONAS, name="." + name)).as_bytes()
+    octets = write_message(to=replace(JONAS, name="." + name)).as_bytes()
     shown, _, address = raw_header(octets, "To").rpartition("<")
     parsed = message_from_bytes(octets, policy=SMTP)
 
@@ -156,7 +158,7 @@ def test_any_name_reaches_the_reader_as_it_was_and_adds_no_recipient(name: str) 
 )
 def test_a_control_character_in_a_header_is_refused(place: Any, character: str) -> None:
     with pytest.raises(PermanentFailure):
-        written(**place(f"Bob{character}Bcc: evil@x.test"))
+        write_message(**place(f"Bob{character}Bcc: evil@x.test"))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_a_control_character_in_a_header_is_refused(place: Any, character: str) 
 )
 def test_what_is_not_one_mailbox_is_refused(address: str) -> None:
     with pytest.raises(PermanentFailure):
-        written(to=NamedMailbox(address))
+        write_message(to=NamedMailbox(address))
 
 
 @pytest.mark.parametrize(
@@ -198,19 +200,19 @@ def test_a_domain_is_written_in_ascii(address: str, expected: str) -> None:
 
 
 def test_an_international_mailbox_makes_an_international_message() -> None:
-    message = written(to=NamedMailbox("ü@例え.jp", "Ünal"))
+    message = write_message(to=NamedMailbox("ü@例え.jp", "Ünal"))
 
     assert read_envelope(message) == Envelope("sign@northlight.example", "ü@xn--r8jz45g.jp", True)
     assert "<ü@xn--r8jz45g.jp>".encode() in message.as_bytes()
 
 
 def test_an_ordinary_message_needs_nothing_special() -> None:
-    assert read_envelope(written()) == Envelope("sign@northlight.example", "jonas@weber.example", False)
+    assert read_envelope(write_message()) == Envelope("sign@northlight.example", "jonas@weber.example", False)
 
 
 def test_a_header_reads_as_the_text_it_carries() -> None:
     assert header.write_text("Subject", "例え") == "例え"
-    assert written()["To"] == "Jonas Weber <jonas@weber.example>"
+    assert write_message()["To"] == "Jonas Weber <jonas@weber.example>"
 
 
 @pytest.mark.parametrize("attached", [(), (Attachment("a.pdf", b"%PDF-"),)], ids=["alone", "with a file"])
@@ -219,7 +221,7 @@ def test_a_logo_comes_beside_the_html_and_the_text_knows_nothing_of_it(
 ) -> None:
     logo = InlinePicture("logo.1@esign", b"\x89PNG logo", 640, 160)
     letter = write_invitation(replace(INVITATION, head=replace(HEAD, logo=logo)))
-    parsed = read(written(letter=letter, attachments=attached))
+    parsed = read(write_message(letter=letter, attachments=attached))
     kinds = [part.get_content_type() for part in parsed.walk()]
     assert kinds[-5 - len(attached) :][:5] == [
         *("multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png")

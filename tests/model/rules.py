@@ -117,7 +117,7 @@ class Paper:
     events: list[tuple[str, str | None]] = field(default_factory=list)
     moves: list[str] = field(default_factory=list)  # which of D1 … D12, for the count at the end
 
-    def happened(self, type: str, person: Person | None = None) -> None:
+    def add_event(self, type: str, person: Person | None = None) -> None:
         self.events.append((type, person.id if person else None))
 
 
@@ -142,10 +142,10 @@ class Answer:
 NOBODY = Person("", "")
 
 
-def created(id: str, people: list[Person]) -> Paper:
+def create_paper(id: str, people: list[Person]) -> Paper:
     """D1."""
     paper = Paper(id, people)
-    paper.happened("document.created")
+    paper.add_event("document.created")
     paper.moves.append("D1")
     return paper
 
@@ -159,13 +159,13 @@ def attempt(paper: Paper, act: Attempt, now: int, retained_days: int | None = No
     meet(paper, now)
     if act.kind in OF_ONE and person is None:
         return Answer("not_found")
-    if refused := TABLE[act.kind].get(paper.status) or locked(paper, act, now, retained_days):
+    if refused := TABLE[act.kind].get(paper.status) or find_lock(paper, act, now, retained_days):
         return Answer(refused, paper.status)
     refusal = ACTS[act.kind](paper, person or NOBODY, act, now)
     return Answer(refusal, paper.status) if refusal else Answer(OK)
 
 
-def locked(paper: Paper, act: Attempt, now: int, retained_days: int | None) -> str | None:
+def find_lock(paper: Paper, act: Attempt, now: int, retained_days: int | None) -> str | None:
     """A completed document is not deleted while it must be kept (D12)."""
     if act.kind != "delete" or paper.status != "completed" or retained_days is None:
         return None
@@ -177,7 +177,7 @@ def meet(paper: Paper, now: int) -> None:
     """D10: whoever meets it past its expiry lets it expire."""
     if paper.status == "sent" and paper.expires_at is not None and now >= paper.expires_at:
         close(paper, "expired", now)
-        paper.happened("document.expired")
+        paper.add_event("document.expired")
         paper.moves.append("D10")
 
 
@@ -269,7 +269,7 @@ def send(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     if not any(p.role == "signer" for p in paper.people):
         return "document_not_ready"
     paper.status, paper.sent_at, paper.expires_at = "sent", now, now + paper.days * DAY
-    paper.happened("document.sent")
+    paper.add_event("document.sent")
     paper.moves.append("D4")
     invite_next(paper, now)
     return None
@@ -281,7 +281,7 @@ def remind(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     if not due:
         return "reminder_too_soon" if pending else "no_recipient_to_remind"
     for one in due:
-        reminded(paper, one, now)
+        remind_person(paper, one, now)
     return None
 
 
@@ -304,7 +304,7 @@ def turn(person: Person) -> str | None:
 
 def cancel(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     close(paper, "cancelled", now)
-    paper.happened("document.cancelled")
+    paper.add_event("document.cancelled")
     paper.moves.append("D11")
     return None
 
@@ -313,7 +313,7 @@ def delete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     """The earlier events go with the document (D12)."""
     paper.moves.append("D3" if paper.status == "draft" else "D12")
     paper.deleted = True
-    paper.happened("document.deleted")
+    paper.add_event("document.deleted")
     return None
 
 
@@ -329,7 +329,7 @@ def view(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
         return refusal
     if person.status == "sent":
         person.status = "viewed"
-        paper.happened("recipient.viewed", person)
+        paper.add_event("recipient.viewed", person)
         paper.moves.append("D5")
     return None
 
@@ -340,7 +340,7 @@ def complete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None
         return refusal
     view(paper, person, act, now)
     person.status, person.next_reminder = "completed", None
-    paper.happened("recipient.completed", person)
+    paper.add_event("recipient.completed", person)
     if all(p.status == "completed" for p in paper.people if p.acting):
         paper.status, paper.seal_due = "sealing", now
         paper.moves.append("D6")
@@ -356,8 +356,8 @@ def decline(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
         return refusal
     person.status = "declined"
     close(paper, "declined", now)
-    paper.happened("recipient.declined", person)
-    paper.happened("document.declined", person)
+    paper.add_event("recipient.declined", person)
+    paper.add_event("document.declined", person)
     paper.moves.append("D9")
     return None
 
@@ -399,7 +399,7 @@ def invite_next(paper: Paper, now: int) -> None:
 def invite(paper: Paper, person: Person, now: int) -> None:
     person.status, person.sent_at = "sent", now
     person.next_reminder = next_reminder(paper, person, now) if person.acting else None
-    paper.happened("recipient.sent", person)
+    paper.add_event("recipient.sent", person)
 
 
 def next_reminder(paper: Paper, person: Person, after: int) -> int | None:
@@ -418,10 +418,10 @@ def reschedule(paper: Paper, now: int) -> None:
             person.next_reminder = next_reminder(paper, person, now)
 
 
-def reminded(paper: Paper, person: Person, now: int) -> None:
+def remind_person(paper: Paper, person: Person, now: int) -> None:
     person.reminded_at, person.next_reminder = now, next_reminder(paper, person, now)
     person.reminders_sent += 1
-    paper.happened("recipient.reminded", person)
+    paper.add_event("recipient.reminded", person)
 
 
 def close(paper: Paper, status: str, now: int) -> None:
@@ -441,7 +441,7 @@ def tick(papers: list[Paper], now: int) -> None:
         meet(paper, now)
         for person in paper.people:
             if paper.status == "sent" and person.next_reminder is not None and person.next_reminder <= now:
-                reminded(paper, person, now)
+                remind_person(paper, person, now)
 
 
 def seal(papers: list[Paper], now: int, broken: bool) -> None:
@@ -455,15 +455,15 @@ def seal(papers: list[Paper], now: int, broken: bool) -> None:
             paper.seal_failures += 1
             paper.moves.append("D8")
             if paper.seal_failures == 3:
-                paper.happened("document.seal_failed")
+                paper.add_event("document.seal_failed")
         else:
-            sealed(paper, now)
+            seal_paper(paper, now)
 
 
-def sealed(paper: Paper, now: int) -> None:
+def seal_paper(paper: Paper, now: int) -> None:
     """D7."""
     paper.status, paper.ended_at, paper.seal_failures = "completed", now, 0
-    paper.happened("document.completed")
+    paper.add_event("document.completed")
     paper.moves.append("D7")
     for person in paper.people:  # for cc, and viewers after the last group, the copy is all they get
         person.status = "sent" if person.status == "created" else person.status

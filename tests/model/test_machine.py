@@ -144,7 +144,8 @@ class Life(RuleBasedStateMachine):
         """Two attempts race: what both answer is what one order of them would."""
         paper = self.paper(number)
         one, other = (
-            self.planned(paper, kind, n, v) for kind, n, v in zip((first, second), who, value, strict=True)
+            self.plan_attempt(paper, kind, n, v)
+            for kind, n, v in zip((first, second), who, value, strict=True)
         )
         if one is None or other is None:
             return
@@ -178,20 +179,20 @@ class Life(RuleBasedStateMachine):
     def crash(self, kind: str, number: int, who: int, value: int, wait: int) -> None:
         """Killed while an attempt is under way: it happened whole or not at all; what was answered happened."""
         paper = self.paper(number)
-        act = self.planned(paper, kind, who, value)
+        act = self.plan_attempt(paper, kind, who, value)
         if act is None:
             return
         answer = self.run(self.world.crash_during(self.world.attempt(paper, act), wait / 4000))
-        status = self.run(self.found(paper))
+        status = self.run(self.find_paper(paper))
         after = copy.deepcopy(paper)
         expected = rules.attempt(after, act, self.now, self.retained)
         if answer is not None:
             self.same(act, expected, answer)
         rules.meet(paper, self.now)
-        if answer is not None or status == self.shown(after):
+        if answer is not None or status == self.show_paper(after):
             self.put_back(paper, after)
         else:
-            assert status == self.shown(paper), act
+            assert status == self.show_paper(paper), act
         rules.restart(self.papers, self.now)
         self.look()
 
@@ -202,9 +203,9 @@ class Life(RuleBasedStateMachine):
             return
         self.run(self.world.crash_during(self.world.seal(broken=False), wait / 40))
         for paper in self.papers:
-            found = self.run(self.found(paper))
+            found = self.run(self.find_paper(paper))
             if paper.status == "sealing" and found is not None and found[0] == "completed":
-                rules.sealed(paper, self.now)
+                rules.seal_paper(paper, self.now)
         rules.restart(self.papers, self.now)
         self.look()
 
@@ -221,7 +222,7 @@ class Life(RuleBasedStateMachine):
         document_id, ids = self.run(self.world.create(asked))
         for person, id in zip(asked, ids, strict=True):
             person.id = id
-        self.papers.append(rules.created(document_id, asked))
+        self.papers.append(rules.create_paper(document_id, asked))
         return self.papers[-1]
 
     def try_all(self, tried: list[Tried]) -> None:
@@ -229,13 +230,13 @@ class Life(RuleBasedStateMachine):
         touched = []
         for kind, number, who, value in tried:
             paper = self.paper(number)
-            act = self.planned(paper, kind, who, value)
+            act = self.plan_attempt(paper, kind, who, value)
             if act is not None:
                 self.do(paper, act)
                 touched.append(paper)
         self.look(*touched)
 
-    def planned(self, paper: Paper, kind: str, who: int, value: int) -> Attempt | None:
+    def plan_attempt(self, paper: Paper, kind: str, who: int, value: int) -> Attempt | None:
         """The attempt with its recipient, link and value found; None where there is nobody to make it."""
         person = paper.people[who % len(paper.people)] if paper.people else None
         token = None
@@ -272,12 +273,12 @@ class Life(RuleBasedStateMachine):
                 Person(id, person.email, person.order, person.role)
                 for id, person in zip(ids, paper.people, strict=True)
             ]
-            self.papers.append(rules.created(answer.body["id"], again))
+            self.papers.append(rules.create_paper(answer.body["id"], again))
             copied = self.papers[-1]
             copied.title, copied.metadata, copied.reminders = paper.title, paper.metadata, paper.reminders
 
     def same(self, act: Attempt, expected: rules.Answer, answer: Answer) -> None:
-        assert told(answer) == (expected.code, expected.status if answer.status == 409 else None), (
+        assert read_refusal(answer) == (expected.code, expected.status if answer.status == 409 else None), (
             act,
             answer,
         )
@@ -289,7 +290,8 @@ class Life(RuleBasedStateMachine):
             after = copy.deepcopy(paper)
             answers = {n: rules.attempt(after, acts[n], self.now, self.retained) for n in order}
             fits = [
-                told(found[n]) == (answers[n].code, answers[n].status if found[n].status == 409 else None)
+                read_refusal(found[n])
+                == (answers[n].code, answers[n].status if found[n].status == 409 else None)
                 for n in order
             ]
             if all(fits):
@@ -329,7 +331,7 @@ class Life(RuleBasedStateMachine):
         for paper in {paper.id: paper for paper in changed or self.papers}.values():
             if not paper.deleted:
                 rules.meet(paper, self.now)
-            assert self.run(self.found(paper)) == self.shown(paper)
+            assert self.run(self.find_paper(paper)) == self.show_paper(paper)
             expected = paper.events[-1:] if paper.deleted else paper.events
             assert self.run(self.world.events_of(paper)) == expected
             self.moves.update(paper.moves)
@@ -342,7 +344,7 @@ class Life(RuleBasedStateMachine):
             assert everybody[id].email == address
             everybody[id].links.append(rules.Link(token))
 
-    def shown(self, paper: Paper) -> tuple[Any, ...] | None:
+    def show_paper(self, paper: Paper) -> tuple[Any, ...] | None:
         if paper.deleted:
             return None
         return (
@@ -356,7 +358,7 @@ class Life(RuleBasedStateMachine):
             [(p.id, p.email, p.order, p.status, p.reminders_sent) for p in paper.people],
         )
 
-    async def found(self, paper: Paper) -> tuple[Any, ...] | None:
+    async def find_paper(self, paper: Paper) -> tuple[Any, ...] | None:
         answer = await self.world.ask(call_of(paper, Attempt("fetch")))
         if answer.status == 404:
             return None
@@ -380,7 +382,7 @@ class Life(RuleBasedStateMachine):
         self.world.check_file()
 
 
-def told(answer: Answer) -> tuple[str, str | None]:
+def read_refusal(answer: Answer) -> tuple[str, str | None]:
     """The code and the `currentStatus` of an answer."""
     if answer.status < 400:
         return OK, None

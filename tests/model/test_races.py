@@ -26,13 +26,13 @@ ROUNDS = int(os.environ.get("ESIGN_ROUNDS", "20"))  # a night's run takes 200
 Work = Callable[[], Awaitable[Any]]
 
 
-async def sent(world: World, *people: Person) -> Paper:
+async def send_paper(world: World, *people: Person) -> Paper:
     """A document that is out, everybody with the link of the mail."""
     people = people or (Person("", "ada@example.test"),)
     document_id, ids = await world.create(people)
     for person, id in zip(people, ids, strict=True):
         person.id, person.links = id, []
-    paper = rules.created(document_id, list(people))
+    paper = rules.create_paper(document_id, list(people))
     assert (await world.attempt(paper, Attempt("send"))).status == 200
     for id, _, token in await world.read_mails():
         for person in people:
@@ -88,7 +88,7 @@ async def seals_once(world: World, paper: Paper, round: int) -> None:
 
 @pytest.mark.parametrize("round", range(ROUNDS))
 async def test_the_last_two_sign_and_there_is_one_seal(world: World, round: int) -> None:
-    paper = await sent(world, Person("", "ada@example.test"), Person("", "bea@example.test"))
+    paper = await send_paper(world, Person("", "ada@example.test"), Person("", "bea@example.test"))
     first, second = paper.people
     answers = await at_once(
         round,
@@ -105,7 +105,7 @@ async def test_the_last_two_sign_and_there_is_one_seal(world: World, round: int)
 @pytest.mark.parametrize("other", ["complete", "decline", "cancel"])
 async def test_a_signature_and_what_would_prevent_it(world: World, other: str, round: int) -> None:
     """Twice the same signature, signature against refusal, and (A18) signature against withdrawal."""
-    paper = await sent(world)
+    paper = await send_paper(world)
     [person] = paper.people
     against = by(person, other) if other != "cancel" else Attempt(other)
     answers = await at_once(
@@ -127,7 +127,7 @@ async def test_a_signature_and_what_would_prevent_it(world: World, other: str, r
 
 @pytest.mark.parametrize("round", range(ROUNDS))
 async def test_a_signature_and_the_end_of_its_time(world: World, round: int) -> None:
-    paper = await sent(world)
+    paper = await send_paper(world)
     [person] = paper.people
     await world.attempt(paper, Attempt("edit expiry", value=world.clock.now() + 1))
 
@@ -149,7 +149,7 @@ async def test_a_signature_and_the_end_of_its_time(world: World, round: int) -> 
 @pytest.mark.parametrize("round", range(ROUNDS))
 async def test_it_is_sent_once(world: World, round: int) -> None:
     document_id, [ada] = await world.create([Person("", "ada@example.test")])
-    paper, send = rules.created(document_id, []), Attempt("send")
+    paper, send = rules.create_paper(document_id, []), Attempt("send")
     answers = await at_once(round, lambda: world.attempt(paper, send), lambda: world.attempt(paper, send))
     assert won(answers).count(True) == 1
     [loser] = [answer for answer in answers if answer.status >= 400]
@@ -163,7 +163,7 @@ async def test_it_is_sent_once(world: World, round: int) -> None:
 async def test_what_is_sent_is_what_was_seen(world: World, round: int) -> None:
     """Sending and changing with the same `If-Match`."""
     document_id, _ = await world.create([Person("", "ada@example.test")])
-    paper, seen = rules.created(document_id, []), {"If-Match": '"1"'}
+    paper, seen = rules.create_paper(document_id, []), {"If-Match": '"1"'}
     answers = await at_once(
         round,
         lambda: world.ask(Call("POST", f"/documents/{paper.id}/send"), **seen),
@@ -180,7 +180,7 @@ async def test_what_is_sent_is_what_was_seen(world: World, round: int) -> None:
 @pytest.mark.parametrize("round", range(ROUNDS))
 async def test_a_file_is_handed_out_whole_or_not_at_all_while_it_is_deleted(world: World, round: int) -> None:
     document_id, _ = await world.create([Person("", "ada@example.test")])
-    paper = rules.created(document_id, [])
+    paper = rules.create_paper(document_id, [])
     sha256 = (await world.attempt(paper, Attempt("fetch"))).body["fileSha256"]
     deleted, file = await at_once(
         round,
@@ -197,7 +197,7 @@ async def test_a_file_is_handed_out_whole_or_not_at_all_while_it_is_deleted(worl
 @pytest.mark.parametrize("round", range(ROUNDS))
 async def test_a_corrected_address_and_the_signature_of_the_old_one(world: World, round: int) -> None:
     """Whoever the sender no longer means cannot sign any more; who has signed is not corrected."""
-    paper = await sent(world)
+    paper = await send_paper(world)
     [person] = paper.people
     signed, corrected = await at_once(
         round,

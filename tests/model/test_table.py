@@ -25,7 +25,7 @@ async def a_paper(world: World, status: str) -> Paper:
     people = [Person("", "ada@example.test"), Person("", "bea@example.test", order=2)]
     people = people[:1] if status in ("sealing", "completed") else people
     document_id, ids = await world.create(people)
-    paper = rules.created(document_id, people)
+    paper = rules.create_paper(document_id, people)
     for person, id in zip(people, ids, strict=True):
         person.id = id
     if status == "draft":
@@ -62,13 +62,13 @@ async def status_of(world: World, paper: Paper) -> str:
     return str((await world.attempt(paper, Attempt("fetch"))).body["status"])
 
 
-async def kept(world: World, known: dict[str, Paper], status: str) -> Paper:
+async def find_or_make_paper(world: World, known: dict[str, Paper], status: str) -> Paper:
     if status not in known or await status_of(world, known[status]) != status:  # another test may seal all
         known[status] = await a_paper(world, status)
     return known[status]
 
 
-def refused(answer: Answer) -> tuple[str, str]:
+def read_refusal(answer: Answer) -> tuple[str, str]:
     assert answer.status == 409, answer
     return answer.code, answer.body["error"]["currentStatus"]
 
@@ -80,11 +80,13 @@ async def test_each_attempt_in_each_status(
     code = TABLE[kind].get(status)
     if kind == "retry-seal" and status == "sealing":
         code = "seal_not_failed"  # nothing failed yet; below it did
-    paper = await (kept(world, known, status) if code or kind in HARMLESS else a_paper(world, status))
+    paper = await (
+        find_or_make_paper(world, known, status) if code or kind in HARMLESS else a_paper(world, status)
+    )
     value = world.clock.now() + DAY if kind == "edit expiry" else 1
     answer = await world.attempt(paper, Attempt(kind, paper.people[0].id, value))
     if code:
-        assert refused(answer) == (code, status)
+        assert read_refusal(answer) == (code, status)
         assert await status_of(world, paper) == status
     else:
         assert answer.status in (200, 201), answer
@@ -95,11 +97,11 @@ async def test_each_act_of_a_recipient_in_each_status(
     world: World, known: dict[str, Paper], kind: str, status: str
 ) -> None:
     code = TABLE[kind].get(status)
-    paper = await (kept(world, known, status) if code else a_paper(world, status))
+    paper = await (find_or_make_paper(world, known, status) if code else a_paper(world, status))
     first = paper.people[0]
     answer = await world.attempt(paper, Attempt(kind, first.id, token=first.links[0].token))
     if code:
-        assert refused(answer) == (code, status)
+        assert read_refusal(answer) == (code, status)
     else:
         assert answer.status == 200, answer
 
@@ -115,13 +117,13 @@ async def test_a_seal_that_failed_may_be_retried(world: World) -> None:
 async def test_a_draft_without_a_signer_is_not_ready(world: World) -> None:
     document_id, _ = await world.create([])
     answer = await world.attempt(Paper(document_id), Attempt("send"))
-    assert refused(answer) == ("document_not_ready", "draft")
+    assert read_refusal(answer) == ("document_not_ready", "draft")
 
 
 async def test_a_completed_document_under_retention_is_not_deleted(world: World) -> None:
     paper = await a_paper(world, "completed")
     await world.retain(5)
-    assert refused(await world.attempt(paper, Attempt("delete"))) == ("retention_locked", "completed")
+    assert read_refusal(await world.attempt(paper, Attempt("delete"))) == ("retention_locked", "completed")
     world.clock.advance(days=5)
     assert (await world.attempt(paper, Attempt("delete"))).status == 200
     await world.retain(None)
@@ -141,7 +143,7 @@ async def test_of_a_deleted_document_nothing_is_known_any_more(world: World, sta
 async def test_a_recipient_who_is_not_there_is_not_found_in_any_status(
     world: World, known: dict[str, Paper], status: str
 ) -> None:
-    paper = await kept(world, known, status)
+    paper = await find_or_make_paper(world, known, status)
     for kind in ("reorder a recipient", "remove a recipient", "correct a recipient", "link"):
         answer = await world.attempt(paper, Attempt(kind, "rcp_01kzt0v8q3e5m7p9r1s3t5v7w9", 1))
         assert answer.code == "not_found", kind

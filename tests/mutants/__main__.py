@@ -20,7 +20,7 @@ from esign.pdf.worker.workers import Workers
 from tests.conftest import CORPUS
 from tests.mutants import alone
 from tests.mutants.alone import Outcome
-from tests.mutants.mutants import Mutant, keep, named, plan
+from tests.mutants.mutants import Mutant, find_mutant, keep, plan
 from tests.mutants.served import MIB, Course, run
 
 P99 = 100  # ms of /healthz
@@ -86,10 +86,10 @@ def main() -> int:
         parser.error(f"there is no corpus at {CORPUS}")
     warnings.simplefilter("ignore")  # of pikepdf, about files that are meant to be odd
     if asked.keep:
-        print(keep(named(asked.keep[1]), Path(asked.keep[0])))
+        print(keep(find_mutant(asked.keep[1]), Path(asked.keep[0])))
         return 0
     if asked.only:
-        outcome = asyncio.run(once(named(asked.only)))
+        outcome = asyncio.run(once(find_mutant(asked.only)))
         print(outcome)
         return 1 if outcome.fault else 0
     began = time.monotonic()

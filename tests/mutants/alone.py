@@ -41,7 +41,7 @@ def limits() -> UploadLimits:
     return UploadLimits(file_bytes=25 * 2**20, pages=500)
 
 
-def judged(mutant: Mutant, problem: Problem) -> str | None:
+def judge_refusal(mutant: Mutant, problem: Problem) -> str | None:
     """What is wrong with a refusal."""
     cause = problem.__cause__
     if mutant.harmless:
@@ -64,7 +64,7 @@ async def carry(workers: Workers, mutant: Mutant) -> Outcome:
         seconds = time.monotonic() - began
         late = f"the answer took {seconds:.1f} s" if seconds > LONGEST else None
         reason = str(problem.__cause__ or problem.message)
-        return Outcome(mutant, problem.code, seconds, judged(mutant, problem) or late, reason=reason)
+        return Outcome(mutant, problem.code, seconds, judge_refusal(mutant, problem) or late, reason=reason)
     seconds, began = time.monotonic() - began, time.monotonic()
     order = SealOrder(inspection.prepared, (SIGNATURE,), the_facts(), NOW)
     try:

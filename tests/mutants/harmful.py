@@ -37,40 +37,42 @@ def bits_flipped(file: bytes, random: Random) -> bytes:
     return bytes(made)
 
 
-def overwritten(file: bytes, random: Random) -> bytes:
+def overwrite_bytes(file: bytes, random: Random) -> bytes:
     first, last = piece(file, random)
     return file[:first] + random.randbytes(last - first) + file[last:]
 
 
-def zeroed(file: bytes, random: Random) -> bytes:
+def zero_bytes(file: bytes, random: Random) -> bytes:
     first, last = piece(file, random)
     return file[:first] + bytes(last - first) + file[last:]
 
 
-def cut(file: bytes, random: Random) -> bytes:
+def cut_end(file: bytes, random: Random) -> bytes:
     return file[: place(file, random)]
 
 
-def beheaded(file: bytes, random: Random) -> bytes:
+def cut_head(file: bytes, random: Random) -> bytes:
     return file[piece(file, random)[0] % 5000 :]
 
 
-def deleted(file: bytes, random: Random) -> bytes:
+def delete_bytes(file: bytes, random: Random) -> bytes:
     first, last = piece(file, random)
     return file[:first] + file[last:]
 
 
-def doubled(file: bytes, random: Random) -> bytes:
+def double_bytes(file: bytes, random: Random) -> bytes:
     first, last = piece(file, random)
     return file[:last] + file[first:last] * random.randrange(1, 4) + file[last:]
 
 
-def swapped(file: bytes, random: Random) -> bytes:
+def swap_bytes(file: bytes, random: Random) -> bytes:
     a, b, c, d = sorted(place(file, random) for _ in range(4))
     return file[:a] + file[c:d] + file[b:c] + file[a:b] + file[d:]
 
 
-def replaced(pattern: re.Pattern[bytes], new: Callable[[re.Match[bytes], bytes, Random], bytes]) -> Damage:
+def replace_places(
+    pattern: re.Pattern[bytes], new: Callable[[re.Match[bytes], bytes, Random], bytes]
+) -> Damage:
     """Some of the places that look like this hold something else."""
 
     def damage(file: bytes, random: Random) -> bytes:
@@ -88,7 +90,7 @@ def odd(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
     return random.choice(ODD)
 
 
-def nested(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
+def nest_value(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
     """A value within thousands of brackets, closed or not."""
     depth, (opening, closing) = (
         int(10 ** random.uniform(1, 5.3)),
@@ -116,9 +118,11 @@ def digits(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
     return bytes(made)
 
 
-def torn(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
+def tear_entry(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
     """One entry less, or one of them with another value."""
-    damage = random.choice([deleted, bits_flipped, replaced(NUMBER, odd), replaced(NAME, another)])
+    damage = random.choice(
+        [delete_bytes, bits_flipped, replace_places(NUMBER, odd), replace_places(NAME, another)]
+    )
     return damage(match[0], random)
 
 
@@ -128,20 +132,20 @@ def word(match: re.Match[bytes], file: bytes, random: Random) -> bytes:
 
 HARMFUL: Mapping[str, Damage] = {
     "bits-flipped": bits_flipped,
-    "overwritten": overwritten,
-    "zeroed": zeroed,
-    "cut": cut,
-    "beheaded": beheaded,
-    "deleted": deleted,
-    "doubled": doubled,
-    "swapped": swapped,
-    "odd-numbers": replaced(NUMBER, odd),
-    "nested": replaced(NUMBER, nested),
-    "other-numbers": replaced(NUMBER, another),
-    "other-names": replaced(NAME, another),
-    "other-references": replaced(REFERENCE, another),
-    "lengths": replaced(LENGTH, length),
-    "table": replaced(TABLE, digits),
-    "trailer": replaced(TRAILER, torn),
-    "words": replaced(WORD, word),
+    "overwritten": overwrite_bytes,
+    "zeroed": zero_bytes,
+    "cut": cut_end,
+    "beheaded": cut_head,
+    "deleted": delete_bytes,
+    "doubled": double_bytes,
+    "swapped": swap_bytes,
+    "odd-numbers": replace_places(NUMBER, odd),
+    "nested": replace_places(NUMBER, nest_value),
+    "other-numbers": replace_places(NUMBER, another),
+    "other-names": replace_places(NAME, another),
+    "other-references": replace_places(REFERENCE, another),
+    "lengths": replace_places(LENGTH, length),
+    "table": replace_places(TABLE, digits),
+    "trailer": replace_places(TRAILER, tear_entry),
+    "words": replace_places(WORD, word),
 }

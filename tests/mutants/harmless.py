@@ -24,7 +24,7 @@ Change = Callable[[bytes, Random], bytes]
 HEADER_WITHIN = 1019  # the last place where `%PDF-` may begin
 
 
-def saved(pdf: Pdf, **how: Any) -> bytes:
+def save_pdf(pdf: Pdf, **how: Any) -> bytes:
     file = io.BytesIO()
     pdf.save(file, static_id=not how.get("encryption"), fix_metadata_version=False, **how)
     return file.getvalue()
@@ -35,18 +35,18 @@ def writing(**how: Any) -> Change:
 
     def change(file: bytes, random: Random) -> bytes:
         with Pdf.open(io.BytesIO(file)) as pdf:
-            return saved(pdf, **how)
+            return save_pdf(pdf, **how)
 
     return change
 
 
-def padded(file: bytes, random: Random) -> bytes:
+def pad_end(file: bytes, random: Random) -> bytes:
     """Something behind the last `%%EOF`, as mail gateways and old disks leave it."""
     piece = random.choice([b"\n", b"\r\n", b"\0", b" ", b"\x1a", b"% the end\n"])
     return file + piece * random.randrange(1, 3000)
 
 
-def preceded(file: bytes, random: Random) -> bytes:
+def put_junk_before(file: bytes, random: Random) -> bytes:
     """Junk in front of the header, as far as the rule allows."""
     room = HEADER_WITHIN - file.find(b"%PDF-")
     piece = random.choice(
@@ -55,14 +55,14 @@ def preceded(file: bytes, random: Random) -> bytes:
     return (piece * room)[: random.randrange(1, room + 1)].rstrip(b"\xef\xbb%") + b"\n"[: room > 1] + file
 
 
-def titled(file: bytes, random: Random) -> bytes:
+def title_file(file: bytes, random: Random) -> bytes:
     """Other words about the file, in its information and in XMP."""
     title = "".join(random.choices("Aé漢ع😀 &<>()\\", k=random.randrange(1, 60)))
     with Pdf.open(io.BytesIO(file)) as pdf:
         pdf.docinfo = pdf.make_indirect(Dictionary(Title=String(title), Producer=String("Another program")))
         xmp = f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><!-- {random.random()} --></x:xmpmeta>'
         pdf.Root.Metadata = pdf.make_stream(xmp.encode(), Type=Name.Metadata, Subtype=Name.XML)
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
 def without_titles(file: bytes, random: Random) -> bytes:
@@ -70,10 +70,10 @@ def without_titles(file: bytes, random: Random) -> bytes:
         for holder, key in ((pdf.trailer, "/Info"), (pdf.Root, "/Metadata"), (pdf.Root, "/Lang")):
             if key in holder:
                 del holder[key]
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
-def labelled(file: bytes, random: Random) -> bytes:
+def label_pages(file: bytes, random: Random) -> bytes:
     """Page labels, a bookmark and how the file wants to be shown."""
     with Pdf.open(io.BytesIO(file)) as pdf:
         pdf.Root.PageLabels = Dictionary(Nums=Array([0, Dictionary(S=Name.r, St=random.randrange(1, 99))]))
@@ -81,26 +81,26 @@ def labelled(file: bytes, random: Random) -> bytes:
         pdf.Root.ViewerPreferences = Dictionary(HideToolbar=True, DisplayDocTitle=random.random() < 0.5)
         with pdf.open_outline() as outline:
             outline.root[:] = [pikepdf.OutlineItem("First page", 0)]
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
-def renumbered(file: bytes, random: Random) -> bytes:
+def renumber_objects(file: bytes, random: Random) -> bytes:
     """Every object under another number: they are written in the order in which they are met."""
     with Pdf.open(io.BytesIO(file)) as pdf:
         order = [item for item in pdf.objects if isinstance(item, Dictionary | Array | Stream)]
         random.shuffle(order)
         pdf.trailer.Order = Array(order)
-        return saved(pdf, object_stream_mode=random.choice(list(ObjectStreamMode)))
+        return save_pdf(pdf, object_stream_mode=random.choice(list(ObjectStreamMode)))
 
 
-def copied(file: bytes, random: Random) -> bytes:
+def copy_pages(file: bytes, random: Random) -> bytes:
     """The pages alone in a new file."""
     with Pdf.open(io.BytesIO(file)) as pdf, pikepdf.new() as other:
         other.pages.extend(pdf.pages)
-        return saved(other)
+        return save_pdf(other)
 
 
-def recompressed(file: bytes, random: Random) -> bytes:
+def recompress_streams(file: bytes, random: Random) -> bytes:
     with Pdf.open(io.BytesIO(file)) as pdf:
         for item in pdf.objects:
             if (
@@ -109,21 +109,21 @@ def recompressed(file: bytes, random: Random) -> bytes:
                 and "/DecodeParms" not in item
             ):
                 item.write(zlib.compress(item.read_bytes(), random.randrange(10)), filter=Name.FlateDecode)
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
-def restricted(file: bytes, random: Random) -> bytes:
+def restrict_use(file: bytes, random: Random) -> bytes:
     """An owner's password: it opens without one."""
     strength = random.choice([2, 3, 4, 6])
     how = Encryption(owner=f"{random.random()}", user="", R=strength, aes=strength > 3, metadata=strength > 3)  # type: ignore[arg-type]
     with Pdf.open(io.BytesIO(file)) as pdf:
-        return saved(pdf, encryption=how)
+        return save_pdf(pdf, encryption=how)
 
 
-def revised(file: bytes, random: Random) -> bytes:
+def append_revisions(file: bytes, random: Random) -> bytes:
     """Revisions behind it that change nothing, as programs write them that only ever append."""
     with Pdf.open(io.BytesIO(file)) as pdf:
-        made = saved(pdf, object_stream_mode=ObjectStreamMode.disable)
+        made = save_pdf(pdf, object_stream_mode=ObjectStreamMode.disable)
         root, size = pdf.Root.objgen[0], len(pdf.objects) + 1
     with Pdf.open(io.BytesIO(made)) as again:
         root, size = again.Root.objgen[0], int(again.trailer.Size)
@@ -151,13 +151,13 @@ WRITTEN: Mapping[str, Change] = {
     "qdf": writing(qdf=True),
     "older": writing(min_version="1.3"),
     "newer": writing(force_version="2.0"),
-    "titled": titled,
+    "titled": title_file,
     "without-titles": without_titles,
-    "labelled": labelled,
-    "renumbered": renumbered,
-    "copied": copied,
-    "recompressed": recompressed,
-    "restricted": restricted,
-    "revised": revised,
+    "labelled": label_pages,
+    "renumbered": renumber_objects,
+    "copied": copy_pages,
+    "recompressed": recompress_streams,
+    "restricted": restrict_use,
+    "revised": append_revisions,
 }
-AROUND: Mapping[str, Change] = {"padded": padded, "preceded": preceded}
+AROUND: Mapping[str, Change] = {"padded": pad_end, "preceded": put_junk_before}

@@ -9,7 +9,7 @@ from random import Random
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, StreamDecodeLevel, String
 
-from tests.mutants.harmless import saved
+from tests.mutants.harmless import save_pdf
 
 Rework = Callable[[Pdf, Random], None]
 
@@ -224,11 +224,11 @@ HOSTILE: Mapping[str, Rework] = {
 }
 
 
-def reworked(file: bytes, how: str, random: Random) -> bytes:
+def rework_file(file: bytes, how: str, random: Random) -> bytes:
     with Pdf.open(io.BytesIO(file)) as pdf:
         HOSTILE[how](pdf, random)
         mode = random.choice(list(pikepdf.ObjectStreamMode))
         packed = random.random() < 0.5
-        return saved(
+        return save_pdf(
             pdf, object_stream_mode=mode, compress_streams=packed, stream_decode_level=StreamDecodeLevel.none
         )

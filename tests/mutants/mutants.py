@@ -11,10 +11,10 @@ from random import Random
 from pikepdf import Pdf, PikepdfError, StreamDecodeLevel
 
 from tests.conftest import CORPUS
-from tests.manifest import TAKEN, expected, rows
+from tests.manifest import TAKEN, find_expected_code, rows
 from tests.mutants.harmful import HARMFUL
-from tests.mutants.harmless import AROUND, WRITTEN, saved
-from tests.mutants.hostile import HOSTILE, reworked
+from tests.mutants.harmless import AROUND, WRITTEN, save_pdf
+from tests.mutants.hostile import HOSTILE, rework_file
 
 # Each of these costs seconds whatever is done to it: one mutation where others have ten.
 HEAVY = ("02-", "03-", "15-", "40-")
@@ -41,7 +41,7 @@ class Mutant:
         return self.change in HARMLESS
 
 
-def named(name: str) -> Mutant:
+def find_mutant(name: str) -> Mutant:
     return Mutant(*name.split("~"))
 
 
@@ -49,7 +49,7 @@ def named(name: str) -> Mutant:
 def sources() -> dict[str, str]:
     """Every file of the corpus, and what its manifest demands: `TAKEN` or the code of the refusal."""
     return {
-        (folder / row["file"]).relative_to(CORPUS).with_suffix("").as_posix(): expected(row)
+        (folder / row["file"]).relative_to(CORPUS).with_suffix("").as_posix(): find_expected_code(row)
         for folder in (CORPUS, CORPUS / "attack")
         for row in rows(folder)
     }
@@ -67,7 +67,7 @@ def plainly(source: str) -> bytes:
         return content(source)
     try:
         with Pdf.open(io.BytesIO(content(source))) as pdf:
-            return saved(pdf, qdf=True, stream_decode_level=StreamDecodeLevel.generalized)
+            return save_pdf(pdf, qdf=True, stream_decode_level=StreamDecodeLevel.generalized)
     except PikepdfError:
         return content(source)
 
@@ -117,7 +117,7 @@ def make(mutant: Mutant) -> bytes:
         return {**WRITTEN, **AROUND}[mutant.change](content(mutant.source), random)
     if mutant.change in HOSTILE:
         with suppress(PikepdfError, ValueError):  # some files cannot be written once they are so wrong
-            return reworked(content(mutant.source), mutant.change, random)
+            return rework_file(content(mutant.source), mutant.change, random)
         return HARMFUL["bits-flipped"](content(mutant.source), random)
     file = random.choice([content, plainly])(mutant.source)
     return HARMFUL[mutant.change](file, random)

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 
-def said(*command: str | Path) -> tuple[int, str]:
+def read_output(*command: str | Path) -> tuple[int, str]:
     """The exit code, and all that it printed."""
     ran = subprocess.run(command, capture_output=True, check=False, timeout=60)
     return ran.returncode, (ran.stdout + ran.stderr).decode(errors="replace")
@@ -12,18 +12,18 @@ def said(*command: str | Path) -> tuple[int, str]:
 
 def qpdf(path: Path) -> str:
     """`ok`, or what it complains of; it does not judge what is drawn."""
-    code, text = said("qpdf", "--check", path)
+    code, text = read_output("qpdf", "--check", path)
     return "ok" if code == 0 else text.strip().splitlines()[-1] if text.strip() else f"exit code {code}"
 
 
 def pdfsig(path: Path) -> str:
     """`ok` for one valid signature over the whole file, whoever made it."""
-    _, text = said("pdfsig", "-nocert", path)
+    _, text = read_output("pdfsig", "-nocert", path)
     whole = "Total document signed" in text and "Not total" not in text
     return "ok" if text.count("Signature is Valid.") == 1 and whole else " ".join(text.split())[:200]
 
 
-def unread(file: bytes, path: Path) -> str | None:
+def find_fault(file: bytes, path: Path) -> str | None:
     """What is wrong with the file to others; it lies at `path` meanwhile."""
     path.write_bytes(file)
     try:

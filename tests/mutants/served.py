@@ -22,7 +22,7 @@ from tests.journeys.program import Program, configuration, esign
 from tests.manifest import TAKEN
 from tests.mutants.alone import GIVES_UP, LONGEST, Outcome
 from tests.mutants.mutants import REFUSALS, Mutant, make
-from tests.mutants.readers import unread
+from tests.mutants.readers import find_fault
 
 LIMITS = """
 [limits]
@@ -70,8 +70,8 @@ class Server:
         seconds = time.monotonic() - began
         late = f"the answer took {seconds:.1f} s" if seconds > LONGEST else None
         if answer.status != 201:
-            fault = self.judged(mutant, answer) or late
-            code, reason = answer.code if answer.status < 500 else str(answer.status), told(answer)
+            fault = self.judge_refusal(mutant, answer) or late
+            code, reason = answer.code if answer.status < 500 else str(answer.status), describe_answer(answer)
             return Outcome(mutant, code, seconds, fault, reason=reason)
         began = time.monotonic()
         taken = Outcome(mutant, TAKEN, seconds, late)
@@ -82,11 +82,11 @@ class Server:
         sealing = time.monotonic() - began
         return taken if sealing <= LONGEST else replace(taken, fault=f"sealing took {sealing:.1f} s")
 
-    def judged(self, mutant: Mutant, answer: Answer) -> str | None:
+    def judge_refusal(self, mutant: Mutant, answer: Answer) -> str | None:
         """What is wrong with a refusal."""
         gave_up = [reason for reason in self.reasons() if not reason.startswith(GIVES_UP)]
         if mutant.harmless or answer.status != 400 or answer.code not in REFUSALS:
-            return f"refused: {told(answer)} {gave_up or ''}"
+            return f"refused: {describe_answer(answer)} {gave_up or ''}"
         return gave_up[0] if gave_up else None
 
     def reasons(self) -> list[str]:
@@ -115,7 +115,7 @@ class Server:
             file = await self.api.file(document["id"])
             verdict = await self.api.ok("POST", "/verify", {"file": pybase64.b64encode(file).decode()})
             assert verdict["result"] == "valid", f"verified as {verdict['result']}"
-            wrong = await asyncio.to_thread(unread, file, self.folder / f"{document['id']}.pdf")
+            wrong = await asyncio.to_thread(find_fault, file, self.folder / f"{document['id']}.pdf")
             assert not wrong, wrong
 
 
@@ -133,12 +133,12 @@ def body(mutant: Mutant, file: bytes) -> dict[str, Any]:
     }
 
 
-def told(answer: Answer) -> str:
+def describe_answer(answer: Answer) -> str:
     return str(answer.body["error"]["message"]) if answer.status < 500 else repr(answer.content[:500])
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncIterator[Server]:
+async def serve_program(folder: Path) -> AsyncIterator[Server]:
     program = Program(configuration(folder, LIMITS))
     await program.start()
     try:
@@ -155,7 +155,7 @@ async def served(folder: Path) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def watched(program: Program) -> AsyncIterator[Course]:
+async def watch_program(program: Program) -> AsyncIterator[Course]:
     """What is seen of the server as long as this lasts."""
     course = Course()
     port = program.base.rpartition(":")[2]
@@ -210,7 +210,7 @@ async def run(
 ) -> tuple[list[Outcome], Course]:
     """What came of each, and of the server meanwhile; raises if it is no longer the same process."""
     places = asyncio.Semaphore(AT_ONCE)
-    async with served(folder) as server:
+    async with serve_program(folder) as server:
         pid = server.program.process.pid
 
         async def one(mutant: Mutant) -> Outcome:
@@ -219,7 +219,7 @@ async def run(
             tell(outcome)
             return outcome
 
-        async with watched(server.program) as course:
+        async with watch_program(server.program) as course:
             outcomes = await asyncio.gather(*map(partial(one), mutants))
         assert server.program.process.returncode is None and server.program.process.pid == pid
     return outcomes, course

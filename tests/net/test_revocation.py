@@ -18,7 +18,7 @@ from esign.pdf.report import Verification
 from esign.pdf.verify.revocation_sources import list_sources
 from esign.system.clock import SystemClock
 from tests.pdf.others import a_stamper, signed_in_loop
-from tests.pdf.others import signed as signed_elsewhere
+from tests.pdf.others import sign_as_others as signed_elsewhere
 from tests.pdf.proofs import a_list, an_answer, declaring
 from tests.pdf.sealing import a_pdf
 from tests.pki import NOW, Issued, a_seal, an_authority

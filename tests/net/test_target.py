@@ -131,7 +131,7 @@ INNER = (
 )
 
 
-def refused(url: str, rules: TargetRules, *, test: bool = False) -> str | None:
+def find_refusal(url: str, rules: TargetRules, *, test: bool = False) -> str | None:
     """The message of the refusal, None when the target is accepted."""
     try:
         rules.check_target(url, plain_allowed=test)
@@ -143,46 +143,46 @@ def refused(url: str, rules: TargetRules, *, test: bool = False) -> str | None:
 
 @pytest.mark.parametrize("url", PUBLIC)
 def test_a_public_https_target_is_accepted(url: str) -> None:
-    assert refused(url, TargetRules()) is None
+    assert find_refusal(url, TargetRules()) is None
 
 
 @pytest.mark.parametrize("url", HOSTILE)
 @pytest.mark.parametrize("test", [False, True])
 @pytest.mark.parametrize("rules", [TargetRules(), TargetRules(allow_private=True, loopback_allowed=True)])
 def test_a_hostile_target_is_refused_whatever_the_settings(url: str, rules: TargetRules, test: bool) -> None:
-    assert refused(url, rules, test=test) is not None
+    assert find_refusal(url, rules, test=test) is not None
 
 
 @pytest.mark.parametrize("url", [*INNER, *(url.replace("https:", "http:") for url in INNER)])
 @pytest.mark.parametrize("test", [False, True])
 def test_private_and_loopback_targets_need_a_setting_which_the_refusal_names(url: str, test: bool) -> None:
-    message = refused(url, TargetRules(), test=test)
+    message = find_refusal(url, TargetRules(), test=test)
 
     assert message is not None
     assert "[webhooks] allow_hosts or allow_private" in message
-    assert refused(url, TargetRules(allow_private=True), test=test) is None
+    assert find_refusal(url, TargetRules(allow_private=True), test=test) is None
 
 
 @pytest.mark.parametrize(
     "url", ["http://localhost/", "http://127.0.0.1:8099/", "https://[::1]:8443/", "http://[::1]:80/x"]
 )
 def test_an_installation_on_loopback_allows_the_three_spellings_of_itself(url: str) -> None:
-    assert refused(url, TargetRules(loopback_allowed=True)) is None
+    assert find_refusal(url, TargetRules(loopback_allowed=True)) is None
 
 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.2:8099/", "http://app.localhost/", "http://localhost.:8099/", "https://10.0.0.1/"]
 )
 def test_an_installation_on_loopback_allows_nothing_else_by_that(url: str) -> None:
-    assert refused(url, TargetRules(loopback_allowed=True)) is not None
+    assert find_refusal(url, TargetRules(loopback_allowed=True)) is not None
 
 
 def test_plain_http_is_for_test_mode_and_listed_hosts() -> None:
-    assert "allow_hosts" in str(refused("http://ok.test/", TargetRules()))
-    assert "allow_hosts" in str(refused("http://93.184.216.34/", TargetRules(allow_private=True)))
-    assert refused("http://ok.test/", TargetRules(), test=True) is None
-    assert refused("http://ok.test:80/", TargetRules(), test=True) is None
-    assert refused("http://ok.test/", TargetRules(["ok.test"])) is None
+    assert "allow_hosts" in str(find_refusal("http://ok.test/", TargetRules()))
+    assert "allow_hosts" in str(find_refusal("http://93.184.216.34/", TargetRules(allow_private=True)))
+    assert find_refusal("http://ok.test/", TargetRules(), test=True) is None
+    assert find_refusal("http://ok.test:80/", TargetRules(), test=True) is None
+    assert find_refusal("http://ok.test/", TargetRules(["ok.test"])) is None
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ def test_plain_http_is_for_test_mode_and_listed_hosts() -> None:
     ],
 )
 def test_a_listed_host_may_be_plain_and_private(listed: str, url: str) -> None:
-    assert refused(url, TargetRules([listed])) is None
-    assert refused(url, TargetRules(["other.example"])) is not None
+    assert find_refusal(url, TargetRules([listed])) is None
+    assert find_refusal(url, TargetRules(["other.example"])) is not None
 
 
 def test_a_listed_host_keeps_the_rules_on_spelling_and_port() -> None:
-    assert refused("http://ok.test:22/", TargetRules(["ok.test"])) is not None
-    assert refused("http://u@ok.test/", TargetRules(["ok.test"])) is not None
+    assert find_refusal("http://ok.test:22/", TargetRules(["ok.test"])) is not None
+    assert find_refusal("http://u@ok.test/", TargetRules(["ok.test"])) is not None
 
 
 def test_the_address_that_is_dialled_is_the_one_that_was_checked() -> None:

@@ -14,10 +14,10 @@ from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign.fields import SigFieldSpec, append_signature_field
 
-from tests.pdf.forging import FALSE_PAGE, RANGE, appended, literal, moved_gap, parts
+from tests.pdf.forging import FALSE_PAGE, RANGE, append_revision, literal, moved_gap, parts
 from tests.pdf.proofs import dictionary as named
 from tests.pdf.proofs import number
-from tests.pdf.sealing import saved
+from tests.pdf.sealing import save_pdf
 
 Files = dict[str, bytes]
 Change = Callable[[IncrementalPdfFileWriter], None]
@@ -71,7 +71,7 @@ ODD: dict[str, tuple[str, Any]] = {
 }
 
 
-def forged(file: bytes) -> Files:
+def forge_files(file: bytes) -> Files:
     """Once rewritten whole with a false page, once in a revision behind the sealed file, beside a false page."""
     made: Files = {}
     for name, (key, value) in ODD.items():
@@ -83,15 +83,15 @@ def forged(file: bytes) -> Files:
                 signature[Name("/" + key)] = value
             body = signature.unparse(resolved=True)
             pdf.pages[0].Contents = pdf.make_stream(FALSE_PAGE)
-            made[f"{name}, rewritten"] = saved(pdf, static_id=True)
-        made[f"{name}, behind"] = appended(file, false_page(file) | {numbers(file)["signature"]: body})
+            made[f"{name}, rewritten"] = save_pdf(pdf, static_id=True)
+        made[f"{name}, behind"] = append_revision(file, false_page(file) | {numbers(file)["signature"]: body})
     return made
 
 
 # ---------- signature wrapping: the hashed bytes stay, their place does not ----------
 
 
-def wrapped(file: bytes) -> Files:
+def wrap_file(file: bytes) -> Files:
     whole, known = parts(file), numbers(file)
     kept, gap, behind = whole.before, whole.gap, whole.behind
     size = len(kept) + len(gap)
@@ -113,10 +113,10 @@ def wrapped(file: bytes) -> Files:
         "the gap and all": [0, size, size, len(behind)],
         "six parts": [0, 10, 10, len(kept) - 10, size, len(behind)],
     }.items():
-        made[f"range {name}"] = appended(
+        made[f"range {name}"] = append_revision(
             file, false_page(file) | {known["signature"]: signature_of(whole.cms, sides)}
         )
-    made["the true range in a new signature"] = appended(
+    made["the true range in a new signature"] = append_revision(
         file,
         false_page(file) | {known["signature"]: signature_of(whole.cms, [0, len(kept), size, len(behind)])},
     )

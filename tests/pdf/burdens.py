@@ -23,7 +23,7 @@ def place(file: bytes, number: int = 0) -> tuple[int, int]:
     return [*PLACE.finditer(file)][number].span(1)
 
 
-def changed(file: bytes, change: Change, number: int = 0) -> bytes:
+def change_signature(file: bytes, change: Change, number: int = 0) -> bytes:
     """The file with a signature that was changed in its place."""
     start, end = place(file, number)
     held = cms.ContentInfo.load(bytes.fromhex(file[start:end].decode()))
@@ -144,13 +144,13 @@ STAMPED: dict[str, Change] = {
 }
 
 
-def burdened(file: bytes, number: int = 0) -> Iterator[tuple[str, bytes]]:
+def burden_signature(file: bytes, number: int = 0) -> Iterator[tuple[str, bytes]]:
     """The file with each of these in one of its signatures; what finds no room there is left out."""
     start, end = place(file, number)
     held = cms.ContentInfo.load(bytes.fromhex(file[start:end].decode()))
     for name, change in (CHANGES | (STAMPED if stamp_of(held) is not None else {})).items():
         try:
-            yield name, changed(file, change, number)
+            yield name, change_signature(file, change, number)
         except AssertionError:
             continue
 

@@ -19,7 +19,7 @@ def contents(pdf: bytes) -> bytes:
     return bytes(asn1.ContentInfo.load(whole).dump())
 
 
-def covered(pdf: bytes) -> bytes:
+def read_covered_bytes(pdf: bytes) -> bytes:
     """The bytes that the signature is over."""
     found = re.search(rb"/ByteRange\s*\[\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", pdf)
     assert found is not None

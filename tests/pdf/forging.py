@@ -85,7 +85,7 @@ def table(file: bytes) -> dict[int, int]:
     return found
 
 
-def updated(change: Callable[[IncrementalPdfFileWriter], None], file: bytes) -> bytes:
+def append_update(change: Callable[[IncrementalPdfFileWriter], None], file: bytes) -> bytes:
     """The file with one more revision behind it."""
     target = io.BytesIO(file)
     writer = IncrementalPdfFileWriter(target)
@@ -94,7 +94,7 @@ def updated(change: Callable[[IncrementalPdfFileWriter], None], file: bytes) -> 
     return target.getvalue()
 
 
-def appended(
+def append_revision(
     file: bytes, objects: Mapping[int, bytes], root: int = 1, more: bytes = b"", prev: int = -1
 ) -> bytes:
     """A revision written by hand: whole objects by their numbers, and a table that leads to them."""

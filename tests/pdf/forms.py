@@ -4,18 +4,20 @@ from typing import Any
 
 from pikepdf import Array, Dictionary, Name, Pdf, String
 
-from tests.pdf.made import blank, written
+from tests.pdf.made import blank, write_pdf
 
 A4 = (595.0, 842.0)
 
 
-def marked(*marks: tuple[float, float, str], rotate: int = 0, crop: tuple[float, ...] | None = None) -> bytes:
+def mark_page(
+    *marks: tuple[float, float, str], rotate: int = 0, crop: tuple[float, ...] | None = None
+) -> bytes:
     """One page with texts in 12 points, each beginning there in the page's own coordinates."""
     content = b"".join(b"BT /F1 12 Tf %f %f Td (%s) Tj ET\n" % (x, y, text.encode()) for x, y, text in marks)
-    return written(turned(blank(content=content, size=A4), rotate, crop))
+    return write_pdf(turn_pages(blank(content=content, size=A4), rotate, crop))
 
 
-def turned(pdf: Pdf, rotate: int, crop: tuple[float, ...] | None) -> Pdf:
+def turn_pages(pdf: Pdf, rotate: int, crop: tuple[float, ...] | None) -> Pdf:
     page = pdf.pages[0].obj
     page.Rotate = rotate
     if crop:
@@ -25,11 +27,11 @@ def turned(pdf: Pdf, rotate: int, crop: tuple[float, ...] | None) -> Pdf:
 
 def with_form(*fields: dict[str, Any], rotate: int = 0, crop: tuple[float, ...] | None = None) -> bytes:
     """One page with widgets of these entries, by their names without the slash."""
-    pdf = turned(blank(size=A4), rotate, crop)
+    pdf = turn_pages(blank(size=A4), rotate, crop)
     made = [pdf.make_indirect(widget(**entries)) for entries in fields]
     pdf.pages[0].obj.Annots = Array(made)
     pdf.Root.AcroForm = Dictionary(Fields=Array(made), DA=String("/Helv 0 Tf"))
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def widget(Rect: tuple[float, ...] = (100, 700, 300, 720), **entries: Any) -> Dictionary:

@@ -26,21 +26,21 @@ def blank(pages: int = 1, content: bytes = SQUARE, size: tuple[float, float] = (
     return pdf
 
 
-def written(pdf: Pdf, **how: object) -> bytes:
+def write_pdf(pdf: Pdf, **how: object) -> bytes:
     file = io.BytesIO()
     pdf.save(file, static_id=True, fix_metadata_version=False, **how)  # type: ignore[arg-type]
     return file.getvalue()
 
 
 def plain() -> bytes:
-    return written(blank())
+    return write_pdf(blank())
 
 
 def script() -> Dictionary:
     return Dictionary(S=Name.JavaScript, JS=String("app.alert('hello')"))
 
 
-def scripted() -> bytes:
+def make_scripted() -> bytes:
     """Scripts on opening, by name, on a page, in a link and in a bookmark."""
     pdf = blank()
     pdf.Root.OpenAction = script()
@@ -52,7 +52,7 @@ def scripted() -> bytes:
     pdf.pages[0].obj.Annots = Array([pdf.make_indirect(link)])
     entry = pdf.make_indirect(Dictionary(Title=String("a"), A=script()))
     pdf.Root.Outlines = pdf.make_indirect(Dictionary(First=entry, Last=entry, Count=1))
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def launching() -> bytes:
@@ -60,7 +60,7 @@ def launching() -> bytes:
     launch = Dictionary(S=Name.Launch, F=String("cmd.exe"))
     link = Dictionary(Type=Name.Annot, Subtype=Name.Link, Rect=Array([0, 0, 9, 9]), A=launch)
     pdf.pages[0].obj.Annots = Array([link])
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def playing() -> bytes:
@@ -69,43 +69,43 @@ def playing() -> bytes:
         Type=Name.Annot, Subtype=Name.RichMedia, Rect=Array([0, 0, 9, 9]), RichMediaContent=Dictionary()
     )
     pdf.pages[0].obj.Annots = Array([pdf.make_indirect(film)])
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def attaching() -> bytes:
     pdf = blank()
     pdf.attachments["evil.exe"] = b"MZ not harmless"
-    return written(pdf)
+    return write_pdf(pdf)
 
 
-def restricted() -> bytes:
+def make_restricted() -> bytes:
     """Opens without a password, but only the owner may print it."""
-    return written(blank(), encryption=pikepdf.Encryption(owner="owner", user="", R=6))
+    return write_pdf(blank(), encryption=pikepdf.Encryption(owner="owner", user="", R=6))
 
 
-def disordered() -> bytes:
+def make_disordered() -> bytes:
     """A trailer that counts too few objects, offsets that lead nowhere, junk before and behind."""
-    file = written(blank(), object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    file = write_pdf(blank(), object_stream_mode=pikepdf.ObjectStreamMode.disable)
     at = file.index(b"xref\n")
     table = file[at:].replace(b"0000", b"1111", 3).replace(b"/Size 5", b"/Size 3")
     return b"junk before\n" + file[:at] + table + b"\njunk behind"
 
 
-def locked() -> bytes:
-    return written(blank(), encryption=pikepdf.Encryption(owner="owner", user="secret", R=6))
+def make_locked() -> bytes:
+    return write_pdf(blank(), encryption=pikepdf.Encryption(owner="owner", user="secret", R=6))
 
 
 def dynamic_form() -> bytes:
     pdf = blank()
     config = b'<config xmlns="http://www.xfa.org/schema/xci/3.0/"><acrobat><acrobat7><dynamicRender>required</dynamicRender>'
     pdf.Root.AcroForm = Dictionary(Fields=Array(), XFA=Array([String("config"), pdf.make_stream(config)]))
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def giant() -> bytes:
     pdf = blank()
     pdf.pages[0].obj.MediaBox = Array([0, 0, 20_000, 20_000])
-    return written(pdf)
+    return write_pdf(pdf)
 
 
 def looping() -> bytes:
@@ -113,19 +113,19 @@ def looping() -> bytes:
     pdf = blank()
     pdf.Root.Pages.Kids.append(pdf.Root.Pages)
     pdf.Root.Pages.Count = 2
-    return written(pdf)
+    return write_pdf(pdf)
 
 
-def signed() -> bytes:
+def make_signed() -> bytes:
     writer = IncrementalPdfFileWriter(io.BytesIO(plain()))
     metadata = signers.PdfSignatureMetadata(field_name="Signature1")
     result: io.BytesIO = signers.sign_pdf(writer, metadata, signer=signer())
     return result.getvalue()
 
 
-def cleared() -> bytes:
+def make_cleared() -> bytes:
     """Signed, then the field emptied in a later revision: the signature is in the file, but nothing refers to it."""
-    writer = IncrementalPdfFileWriter(io.BytesIO(signed()))
+    writer = IncrementalPdfFileWriter(io.BytesIO(make_signed()))
     field = writer.root["/AcroForm"]["/Fields"][0]
     del field["/V"]
     writer.mark_update(field.container_ref)

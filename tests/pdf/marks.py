@@ -9,7 +9,7 @@ from pikepdf import Pdf
 from PIL import Image, ImageChops
 
 from esign.pdf.drawing.stamp_pages import stamp_overlays
-from tests.pdf.made import blank, written
+from tests.pdf.made import blank, write_pdf
 
 SCALE = 2
 
@@ -24,7 +24,7 @@ def picture(file: bytes, page: int = 0) -> Image.Image:
 def overlay(width: float, height: float, right: float, down: float, size: float = 20) -> bytes:
     """A page of that size with a magenta square, its top left corner seen there."""
     mark = b"1 0 1 rg %f %f %f %f re f" % (right, height - down - size, size, size)
-    return written(blank(content=mark, size=(width, height)))
+    return write_pdf(blank(content=mark, size=(width, height)))
 
 
 def mark(image: Image.Image) -> tuple[int, int, int, int] | None:
@@ -33,10 +33,10 @@ def mark(image: Image.Image) -> tuple[int, int, int, int] | None:
     return ImageChops.multiply(ImageChops.multiply(red, blue), ImageChops.invert(green)).getbbox()
 
 
-def stamped(file: bytes, drawing: bytes, numbers: tuple[int, ...] = (1,)) -> bytes:
+def stamp_pages(file: bytes, drawing: bytes, numbers: tuple[int, ...] = (1,)) -> bytes:
     with Pdf.open(io.BytesIO(file)) as pdf:
         stamp_overlays(pdf, dict.fromkeys(numbers, (drawing, 0)))
-        return written(pdf)
+        return write_pdf(pdf)
 
 
 def assert_marked(before: bytes, after: bytes, right: float, down: float, size: float = 20) -> None:

@@ -69,7 +69,9 @@ def signed_in_loop(
     return bytes(signers.sign_pdf(writer, about, signer, timestamper=stamper).getvalue())
 
 
-async def signed(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None = None) -> bytes:
+async def sign_as_others(
+    pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None = None
+) -> bytes:
     """In a thread: it runs a loop of its own."""
     return await asyncio.to_thread(signed_in_loop, pdf, issued, field, stamper)
 
@@ -80,6 +82,6 @@ def stamped_in_loop(pdf: bytes, stamper: DummyTimeStamper) -> bytes:
     return bytes(signers.PdfTimeStamper(stamper).timestamp_pdf(writer, "sha256").getvalue())
 
 
-async def stamped(pdf: bytes) -> bytes:
+async def stamp_as_others(pdf: bytes) -> bytes:
     """In a thread: it runs a loop of its own."""
     return await asyncio.to_thread(stamped_in_loop, pdf, a_stamper())

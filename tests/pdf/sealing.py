@@ -47,10 +47,10 @@ def a_pdf(*pages: dict[str, Any], title: str | None = None, words: str = "A line
             page.obj[Name("/" + name)] = Array(value) if isinstance(value, list) else value
     if title:
         pdf.docinfo["/Title"] = title
-    return saved(pdf)
+    return save_pdf(pdf)
 
 
-def saved(pdf: pikepdf.Pdf, **how: Any) -> bytes:
+def save_pdf(pdf: pikepdf.Pdf, **how: Any) -> bytes:
     target = io.BytesIO()
     pdf.save(target, **how)
     return target.getvalue()
@@ -165,7 +165,7 @@ def a_trail(entries: int = 6) -> list[audit.AuditEntry]:
     return lines
 
 
-def ordered(lines: list[audit.AuditEntry], prepared: bytes | None = None) -> SealOrder:
+def make_seal_order(lines: list[audit.AuditEntry], prepared: bytes | None = None) -> SealOrder:
     chain = {"entries": len(lines), "head": lines[-1].hash.hex()}
     order = an_order(prepared or a_pdf(), chain=chain)
     return replace(order, trail=audit_file.write_audit_file(ID, lines))

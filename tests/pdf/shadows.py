@@ -13,15 +13,15 @@ from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
 from esign.pdf.seal import cms
 from tests.pdf.attacks import CHANGES, Files, dictionary, false_page, numbers, page_of, rectangle, stream
-from tests.pdf.forging import FALSE_PAGE, appended, parts, updated
+from tests.pdf.forging import FALSE_PAGE, append_revision, append_update, parts
 from tests.pdf.others import certificate, key, signed_in_loop, store
-from tests.pdf.sealing import a_pdf, saved, sign_file
+from tests.pdf.sealing import a_pdf, save_pdf, sign_file
 from tests.pki import NOW, Issued, a_seal, an_authority
 
 # ---------- shadow attacks: the forger prepares the file that somebody else signs ----------
 
 
-def prepared() -> bytes:
+def prepare_shadow() -> bytes:
     """One page under a cover, another page that no tree leads to, and a form field with a value of its own."""
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         page = pdf.pages[0]
@@ -51,10 +51,10 @@ def prepared() -> bytes:
         page.Annots = Array([field])
         pdf.Root.AcroForm = Dictionary(Fields=Array([field]))
         pdf.Root.PieceInfo = Dictionary(Kept=Array([tree, cover, field]))
-        return saved(pdf, static_id=True)
+        return save_pdf(pdf, static_id=True)
 
 
-def shadowed(signed: bytes) -> Files:
+def shadow_signed(signed: bytes) -> Files:
     """The cover taken away, the value replaced, the other tree of pages put in place: each in several ways."""
     with pikepdf.open(io.BytesIO(signed)) as pdf:
         tree, cover, field = (held.objgen[0] for held in pdf.Root.PieceInfo.Kept)
@@ -71,26 +71,28 @@ def shadowed(signed: bytes) -> Files:
         FALSE_PAGE,
     )
     return {
-        "cover emptied": appended(signed, {cover: nothing}),
-        "cover freed": freed(signed, cover),
-        "cover made a number": appended(signed, {cover: b"0"}),
-        "cover turned into its own field": appended(signed, {cover: b"<</Type/XObject/Subtype/Image>>"}),
-        "value replaced": appended(signed, {field: value}),
-        "value and its look replaced": appended(signed, {field: value, look: other}),
-        "look replaced": appended(signed, {look: other}),
-        "look freed": freed(signed, look),
-        "other pages in place": appended(signed, {known["root"]: root}),
-        "other pages under the old number": appended(
+        "cover emptied": append_revision(signed, {cover: nothing}),
+        "cover freed": free_object(signed, cover),
+        "cover made a number": append_revision(signed, {cover: b"0"}),
+        "cover turned into its own field": append_revision(
+            signed, {cover: b"<</Type/XObject/Subtype/Image>>"}
+        ),
+        "value replaced": append_revision(signed, {field: value}),
+        "value and its look replaced": append_revision(signed, {field: value, look: other}),
+        "look replaced": append_revision(signed, {look: other}),
+        "look freed": free_object(signed, look),
+        "other pages in place": append_revision(signed, {known["root"]: root}),
+        "other pages under the old number": append_revision(
             signed, {known["pages"]: b"<</Type/Pages/Count 1/Kids[%d 0 R]>>" % hidden}
         ),
-        "another catalogue": appended(signed, {known["free"]: root}, root=known["free"]),
-        "another catalogue, cover emptied": appended(
+        "another catalogue": append_revision(signed, {known["free"]: root}, root=known["free"]),
+        "another catalogue, cover emptied": append_revision(
             signed, {known["free"]: root, cover: nothing}, root=known["free"]
         ),
     }
 
 
-def freed(file: bytes, number: int) -> bytes:
+def free_object(file: bytes, number: int) -> bytes:
     """A table that declares an object gone."""
     before = int(file.rpartition(b"startxref")[2].split()[0])
     made = file + b"\n"
@@ -102,7 +104,7 @@ def freed(file: bytes, number: int) -> bytes:
 # ---------- certified files that allow filling in (SSA) and notes (EAA) ----------
 
 
-def certified(issued: Issued, permission: MDPPerm) -> bytes:
+def certify_file(issued: Issued, permission: MDPPerm) -> bytes:
     signer = signers.SimpleSigner(certificate(issued), key(issued), store(*issued.issuers))
     about = signers.PdfSignatureMetadata(
         field_name="Seal",
@@ -111,23 +113,23 @@ def certified(issued: Issued, permission: MDPPerm) -> bytes:
         certify=True,
         docmdp_permissions=permission,
     )
-    writer = IncrementalPdfFileWriter(io.BytesIO(prepared()))
+    writer = IncrementalPdfFileWriter(io.BytesIO(prepare_shadow()))
     return bytes(signers.sign_pdf(writer, about, signer).getvalue())
 
 
-def sneaked(file: bytes) -> Files:
+def sneak_changes(file: bytes) -> Files:
     """A further signature whose look says something else, notes over the page, and both."""
     stranger = a_seal(an_authority("Stranger Root"), name="Stranger")
-    noted = updated(CHANGES["note added"], file)
+    noted = append_update(CHANGES["note added"], file)
     return {
         "note over the text": noted,
-        "stamp over the text": updated(CHANGES["stamp added"], file),
-        "redaction over the text": updated(CHANGES["redaction added"], file),
-        "empty signature with a look": updated(sneaky_field, file),
+        "stamp over the text": append_update(CHANGES["stamp added"], file),
+        "redaction over the text": append_update(CHANGES["redaction added"], file),
+        "empty signature with a look": append_update(sneaky_field, file),
         "signature of a stranger": signed_in_loop(file, stranger, "Later", None),
         "signature of a stranger over a note": signed_in_loop(noted, stranger, "Later", None),
-        "note and new content": updated(CHANGES["content replaced"], noted),
-        "look of the seal replaced": updated(sneaky_look, file),
+        "note and new content": append_update(CHANGES["content replaced"], noted),
+        "look of the seal replaced": append_update(sneaky_look, file),
     }
 
 
@@ -151,29 +153,31 @@ def sneaky_look(writer: IncrementalPdfFileWriter) -> None:
 # ---------- the table of objects, and the bytes around the file ----------
 
 
-def misled(file: bytes) -> Files:
+def mislead_readers(file: bytes) -> Files:
     """Tables that some readers follow and others do not."""
     known, false = numbers(file), false_page(file)
     last = int(file.rpartition(b"startxref")[2].split()[0])
     first = int(file.partition(b"startxref")[2].split()[0])
     packed = object_stream(file, false)
-    both = appended(file, {}, more=b"/XRefStm %d" % packed.rindex(b"999 0 obj"))
+    both = append_revision(file, {}, more=b"/XRefStm %d" % packed.rindex(b"999 0 obj"))
     return {
         "table behind the end": file + b"startxref\n%d\n%%%%EOF\n" % last,
         "back to the first table": file + b"startxref\n%d\n%%%%EOF\n" % first,
-        "no way back to the seal": appended(file, false, prev=first),
-        "no way back at all": appended(file, false, prev=0),
-        "back to itself": appended(file, false, prev=len(file) + 1),
-        "a false table in between": appended(appended(file, false), {known["free"] + 1: b"null"}),
+        "no way back to the seal": append_revision(file, false, prev=first),
+        "no way back at all": append_revision(file, false, prev=0),
+        "back to itself": append_revision(file, false, prev=len(file) + 1),
+        "a false table in between": append_revision(
+            append_revision(file, false), {known["free"] + 1: b"null"}
+        ),
         "in an object stream": packed,
         "hybrid": hybrid(file, false),
         "hybrid beside a stream": both,
         "objects without a table": file
         + b"".join(b"%d 0 obj\n%s\nendobj\n" % item for item in false.items()),
-        "encryption declared": appended(
+        "encryption declared": append_revision(
             file, false, more=b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O()/U()>>"
         ),
-        "another root in the trailer": appended(
+        "another root in the trailer": append_revision(
             file, false | {990: b"<</Type/Catalog/Pages %d 0 R>>" % known["pages"]}, root=990
         ),
     }
@@ -234,7 +238,7 @@ def hybrid(file: bytes, objects: Mapping[int, bytes]) -> bytes:
     rows[999] = (1, len(made), 0)
     beside = len(made)
     made += table_stream(file, rows, beside).rpartition(b"startxref")[0]
-    return appended(
+    return append_revision(
         made, {}, more=b"/XRefStm %d" % beside, prev=int(file.rpartition(b"startxref")[2].split()[0])
     )
 
@@ -244,7 +248,7 @@ def around(file: bytes, other: bytes, issued: Issued) -> Files:
     whole, strange = parts(file), cms.load_key(issued.credential)
     digits, end = len(whole.gap) - 2, len(whole.cms.rstrip(b"\0")) - 9
 
-    def filled(content: bytes) -> bytes:
+    def fill_form(content: bytes) -> bytes:
         return whole.before + b"<" + content.hex().encode().ljust(digits, b"0")[:digits] + b">" + whole.behind
 
     return {
@@ -259,13 +263,13 @@ def around(file: bytes, other: bytes, issued: Issued) -> Files:
         "itself behind": file + file,
         "bytes in front": b"\n" + file,
         "a page in front": a_pdf() + file,
-        "seal of another file": filled(parts(other).cms),
-        "seal of the same text by a stranger": filled(
+        "seal of another file": fill_form(parts(other).cms),
+        "seal of the same text by a stranger": fill_form(
             parts(sign_file(file[: file.index(b"%%EOF") + 6], strange, NOW, "x")).cms
         ),
-        "seal of a stranger over nothing": filled(strange.build_cms(b"\0" * 32)),
-        "seal cut short": filled(whole.cms[:400]),
-        "seal with one bit changed": filled(
+        "seal of a stranger over nothing": fill_form(strange.build_cms(b"\0" * 32)),
+        "seal cut short": fill_form(whole.cms[:400]),
+        "seal with one bit changed": fill_form(
             whole.cms[:end] + bytes([whole.cms[end] ^ 1]) + whole.cms[end + 1 :]
         ),
     }

@@ -371,7 +371,7 @@ def ways(known: Facts) -> Iterator[tuple[str, Way]]:
             yield name, way
 
 
-def hidden(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
+def hide_payloads(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
     """An honest store of proof, with a payload that no table lists, by each way of writing the table."""
     known = facts(file)
     store = a_store(known, proofs)
@@ -388,13 +388,13 @@ def hidden(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
 # ---------- attacks: honest tables, other contents ----------
 
 
-def touched(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
+def touch_pages(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
     """Proof, and beside it a change of something that a reader shows or obeys; or no proof at all."""
     known = facts(file)
     store = a_store(known, proofs)
     first = known.free + 10
 
-    def made(name: str, objects: Objects) -> tuple[str, bytes]:
+    def make_tail(name: str, objects: Objects) -> tuple[str, bytes]:
         return name, revision(known, store | objects)
 
     for name, entries in {
@@ -419,21 +419,23 @@ def touched(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
         "order of calculation": b"/CO []",
         "form of another kind": b"/XFA (x)",
     }.items():
-        yield made(name, {known.form: within(form, entry)})
-    yield made("no fields", {known.form: b"<< /Fields [] /SigFlags 3 >>"})
+        yield make_tail(name, {known.form: within(form, entry)})
+    yield make_tail("no fields", {known.form: b"<< /Fields [] /SigFlags 3 >>"})
     if known.info is not None:
         title = within(known.info_body, b"/Subject2 (%s)" % WORDS)
-        yield made("more information", {known.info: title})
-        yield made("no information", {known.info: b"<< >>"})
+        yield make_tail("more information", {known.info: title})
+        yield make_tail("no information", {known.info: b"<< >>"})
         body = known.info_body.replace(b"/EsignAudit (", b"/EsignAudit (x")
-        yield made("other information", {known.info: body})
+        yield make_tail("other information", {known.info: body})
         if b"/Producer" not in known.info_body:
-            yield made("producer", {known.info: within(known.info_body, b"/Producer (%s)" % WORDS)})
-    yield made("page turned", {known.page: within(known.page_body, b"/UserUnit 2")})
-    yield made("page again as it was", {known.page: known.page_body})
-    yield made("an object that nobody uses", {known.free + 30: b"(%s)" % WORDS})
-    yield made("an object stream", {known.free + 30: a_stream(b"7 0 (x)", b"/Type /ObjStm /N 1 /First 4 ")})
-    yield made(
+            yield make_tail("producer", {known.info: within(known.info_body, b"/Producer (%s)" % WORDS)})
+    yield make_tail("page turned", {known.page: within(known.page_body, b"/UserUnit 2")})
+    yield make_tail("page again as it was", {known.page: known.page_body})
+    yield make_tail("an object that nobody uses", {known.free + 30: b"(%s)" % WORDS})
+    yield make_tail(
+        "an object stream", {known.free + 30: a_stream(b"7 0 (x)", b"/Type /ObjStm /N 1 /First 4 ")}
+    )
+    yield make_tail(
         "metadata",
         {
             known.root: within(store[known.root], b"/Metadata %d 0 R" % (known.free + 30)),
@@ -467,13 +469,13 @@ def touched(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
         "no stream": b"<< /Type /X >>",
         "a certificate with a type": a_stream(proofs.certificate, b"/Type (%s) " % WORDS),
     }.items():
-        yield made(name, {first: body})
+        yield make_tail(name, {first: body})
     signature = b"<< /Certs [%d 0 R] /VRI << /%s << /TS %d 0 R >> >> >>" % (first, b"AB" * 20, first)
-    yield made("a certificate for a token", {first + 3: signature})
-    yield made("an empty store", {first + 3: b"<< /Type /DSS >>"})
-    yield made("lists of nothing", {first + 3: b"<< /Certs [] /CRLs [] >>"})
-    yield made("a store of more", {first + 3: within(store[first + 3], b"/Hidden (%s)" % WORDS)})
-    yield made(
+    yield make_tail("a certificate for a token", {first + 3: signature})
+    yield make_tail("an empty store", {first + 3: b"<< /Type /DSS >>"})
+    yield make_tail("lists of nothing", {first + 3: b"<< /Certs [] /CRLs [] >>"})
+    yield make_tail("a store of more", {first + 3: within(store[first + 3], b"/Hidden (%s)" % WORDS)})
+    yield make_tail(
         "proof of something else", {first + 3: b"<< /Certs [%d 0 R] /VRI << /evil << >> >> >>" % first}
     )
 
@@ -495,7 +497,7 @@ def seen_stamps(file: bytes) -> Iterator[tuple[str, bytes]]:
 # ---------- attacks: words in proof ----------
 
 
-def spoken(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
+def forge_words(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
     """Proof whose times, names and answers are words of a forger, or that proves nothing."""
     known = facts(file)
     store = a_store(known, proofs)

@@ -20,7 +20,7 @@ from esign.system.entropy import make_id, make_key_secret
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import Answer, Site, a_config, running
-from tests.api.test_matrix import Owner, body_of, concrete, named, places
+from tests.api.test_matrix import Owner, body_of, concrete, name_endpoint, places
 from tests.rights.table import ADMIN, API, MEMBER, OWNER, SCOPES, VIEWER, WITHOUT_SCOPE, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -123,10 +123,10 @@ async def keys(site: Site) -> Keys:
 
 
 def row_of(endpoint: Endpoint) -> Row:
-    return API[named(endpoint)]
+    return API[name_endpoint(endpoint)]
 
 
-def expected(row: Row, maker: str, mode: Mode, scopes: Scopes) -> str:
+def find_expected_answer(row: Row, maker: str, mode: Mode, scopes: Scopes) -> str:
     """What the table says: `through`, `not_found` or `insufficient_scope`."""
     need, role = row.words[0], MAKERS[maker]
     if "test" in row.words and mode is Mode.LIVE:
@@ -141,7 +141,7 @@ def expected(row: Row, maker: str, mode: Mode, scopes: Scopes) -> str:
     return "through" if role in roles else "insufficient_scope"
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=named)
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=name_endpoint)
 async def test_a_key_does_what_the_table_says(site: Site, keys: Keys, endpoint: Endpoint) -> None:
     """Asked so that the next check refuses: nobody's id, and text where JSON belongs."""
     row = row_of(endpoint)
@@ -158,7 +158,7 @@ async def test_a_key_does_what_the_table_says(site: Site, keys: Keys, endpoint: 
                 key = await keys.get(maker, mode, *scopes)
                 answer = await site.ask(endpoint.method, path, key=key, **given)
                 found = verdict(endpoint, answer)
-                wanted = expected(row, maker, mode, frozenset(scopes))
+                wanted = find_expected_answer(row, maker, mode, frozenset(scopes))
                 if found != wanted:
                     wrong.append((maker, mode.value, sorted(scopes), wanted, found))
     assert not wrong, f"(maker, mode, scopes, expected, found): {wrong}"
@@ -328,7 +328,7 @@ async def live(site: Site) -> Owner:
     return owner
 
 
-@pytest.mark.parametrize("endpoint", WRITES, ids=named)
+@pytest.mark.parametrize("endpoint", WRITES, ids=name_endpoint)
 async def test_a_test_key_leaves_everything_live_as_it_is(
     site: Site, keys: Keys, live: Owner, endpoint: Endpoint
 ) -> None:

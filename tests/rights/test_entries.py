@@ -307,7 +307,7 @@ def code_of(office: Office, secret: str) -> str:
     return str(pyotp.TOTP(secret).at(office.clock.now() // SECOND))
 
 
-def filled(path: str, make: Made, look: str = "", **form: str) -> Deed:
+def fill_made_form(path: str, make: Made, look: str = "", **form: str) -> Deed:
     """Send a form about something that is made first; `look` is the page before it."""
 
     async def deed(ada: Owner) -> None:
@@ -361,10 +361,10 @@ async def sign_out_all_others(ada: Owner) -> None:
 async def forget(ada: Owner) -> None:
     await ada.send("/forgot", email=EMAIL)
 
-    async def entered() -> bool | None:
+    async def is_entered() -> bool | None:
         return await newest(ada.office) != ada.before or None
 
-    await until(entered, "entry, which is made after the answer")
+    await until(is_entered, "entry, which is made after the answer")
 
 
 async def enable_factor(ada: Owner) -> None:
@@ -421,7 +421,7 @@ async def take_back_seal(ada: Owner) -> None:
 
 
 async def a_cancelled(office: Office) -> str:
-    document = await office.site.api.sent()
+    document = await office.site.api.send_document()
     await office.site.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
     return document
 
@@ -439,35 +439,35 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     "/sign-in/code": signing_in("/sign-in/code", with_code=True),
     "/sign-in/again": signing_in("/sign-in/again"),
     "/sign-in/again/code": signing_in("/sign-in/again/code", with_code=True),
-    "/sign-out": filled("/sign-out", nothing),
+    "/sign-out": fill_made_form("/sign-out", nothing),
     "/forgot": forget,
     "/password/{token}": by_link(Errand.RESET, "/password/{token}", password=NEW),
     "/invitation/{token}": by_link(Errand.INVITATION, "/invitation/{token}", name="New", password=NEW),
     "/server/clock": confirm_clock,
-    "/documents/{id}/discard": filled("/documents/{id}/discard", a_draft, "/documents/{id}/discard"),
+    "/documents/{id}/discard": fill_made_form("/documents/{id}/discard", a_draft, "/documents/{id}/discard"),
     "/selection/delete": delete_selected,
     "/selection/download": export,
-    "/documents/{id}/delete": filled("/documents/{id}/delete", a_cancelled, "/documents/{id}/delete"),
-    "/account/name": filled("/account/name", nothing, name="Ada King"),
-    "/account/password": filled("/account/password", nothing, current=PASSWORD, password=NEW),
+    "/documents/{id}/delete": fill_made_form("/documents/{id}/delete", a_cancelled, "/documents/{id}/delete"),
+    "/account/name": fill_made_form("/account/name", nothing, name="Ada King"),
+    "/account/password": fill_made_form("/account/password", nothing, current=PASSWORD, password=NEW),
     "/account/sessions/end-others": sign_out_all_others,
     "/account/sessions/{id}/end": sign_out_elsewhere,
     "/account/second-factor": enable_factor,
     "/account/second-factor/codes": renew_codes,
     "/account/second-factor/off": disable_factor,
-    "/templates/{id}/delete": filled("/templates/{id}/delete", a_template, "/templates/{id}/delete"),
-    "/members": filled("/members", nothing, email="new@example.test", name="New", role="member"),
-    "/members/{id}/role": filled("/members/{id}/role", a_member, role="viewer"),
-    "/members/{id}/again": filled("/members/{id}/again", a_member),
-    "/members/{id}/link": filled("/members/{id}/link", a_member),
-    "/members/{id}/remove": filled("/members/{id}/remove", a_member),
-    "/settings/tokens/new": filled("/settings/tokens/new", nothing, "/settings/tokens/new", **TOKEN),
-    "/settings/tokens/{id}/name": filled("/settings/tokens/{id}/name", a_key, name="Other"),
-    "/settings/tokens/{id}/revoke": filled("/settings/tokens/{id}/revoke", a_key),
-    "/settings/webhooks/new": filled(
+    "/templates/{id}/delete": fill_made_form("/templates/{id}/delete", a_template, "/templates/{id}/delete"),
+    "/members": fill_made_form("/members", nothing, email="new@example.test", name="New", role="member"),
+    "/members/{id}/role": fill_made_form("/members/{id}/role", a_member, role="viewer"),
+    "/members/{id}/again": fill_made_form("/members/{id}/again", a_member),
+    "/members/{id}/link": fill_made_form("/members/{id}/link", a_member),
+    "/members/{id}/remove": fill_made_form("/members/{id}/remove", a_member),
+    "/settings/tokens/new": fill_made_form("/settings/tokens/new", nothing, "/settings/tokens/new", **TOKEN),
+    "/settings/tokens/{id}/name": fill_made_form("/settings/tokens/{id}/name", a_key, name="Other"),
+    "/settings/tokens/{id}/revoke": fill_made_form("/settings/tokens/{id}/revoke", a_key),
+    "/settings/webhooks/new": fill_made_form(
         "/settings/webhooks/new", nothing, "/settings/webhooks/new", url="https://ok.test/", events="all"
     ),
-    "/settings/webhooks/{id}/edit": filled(
+    "/settings/webhooks/{id}/edit": fill_made_form(
         "/settings/webhooks/{id}/edit",
         a_hook,
         "/settings/webhooks/{id}/edit",
@@ -477,20 +477,20 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     ),
     "/settings/webhooks/{id}/on": partial(switch_hook, to="on"),
     "/settings/webhooks/{id}/off": partial(switch_hook, to="off"),
-    "/settings/webhooks/{id}/secret": filled(
+    "/settings/webhooks/{id}/secret": fill_made_form(
         "/settings/webhooks/{id}/secret", a_hook, "/settings/webhooks/{id}/secret", grace="0"
     ),
-    "/settings/webhooks/{id}/delete": filled("/settings/webhooks/{id}/delete", a_hook),
-    "/settings/organisation": filled("/settings/organisation", nothing, brandColour="#ffee00"),
+    "/settings/webhooks/{id}/delete": fill_made_form("/settings/webhooks/{id}/delete", a_hook),
+    "/settings/organisation": fill_made_form("/settings/organisation", nothing, brandColour="#ffee00"),
     "/settings/organisation/logo": lambda ada: ada.upload("/settings/organisation/logo", "l.png", a_logo()),
     "/settings/organisation/logo/remove": remove_logo,
-    "/settings/defaults": filled("/settings/defaults", nothing, maxKeyLifetimeDays="90"),
-    "/settings/erasure/begin": filled(
+    "/settings/defaults": fill_made_form("/settings/defaults", nothing, maxKeyLifetimeDays="90"),
+    "/settings/erasure/begin": fill_made_form(
         "/settings/erasure/begin", nothing, "/settings/erasure", email="gone@example.test"
     ),
     "/settings/seal/upload": upload_seal,
     "/settings/seal/back": take_back_seal,
-    "/settings/seal/new": filled("/settings/seal/new", nothing),
+    "/settings/seal/new": fill_made_form("/settings/seal/new", nothing),
 }
 
 

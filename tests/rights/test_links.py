@@ -13,7 +13,7 @@ from esign.core.people.member import MemberRole
 from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
-from tests.api.test_matrix import named
+from tests.api.test_matrix import name_endpoint
 from tests.journeys.api import Answer, Api, Person
 from tests.rights.table import LINK, OFFICE, OPENED_BY, Row
 from tests.web.office.frame.test_dispatch import address, name
@@ -60,7 +60,7 @@ class Sent:
 
 async def a_document(api: Api) -> Sent:
     people = [{"name": name, "email": f"{name}@example.test", **more} for name, more in HOLDERS.items()]
-    document = await api.sent(recipients=people)
+    document = await api.send_document(recipients=people)
     links = {
         one["name"]: (await api.ok("POST", f"/documents/{document}/recipients/{one['id']}/link", {}))["url"]
         for one in (await api.get(document))["recipients"]
@@ -119,7 +119,7 @@ async def test_a_sealed_file_is_for_whoever_took_part_and_gave_their_code(
 # ---------- nowhere else ----------
 
 
-@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if not one.public], ids=named)
+@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if not one.public], ids=name_endpoint)
 async def test_a_link_is_no_key_of_the_api(office: Office, endpoint: Endpoint, a_token: str) -> None:
     headers = {"Authorization": f"Bearer {a_token}"}
     url = office.site.base + endpoint.path.format_map({"id": "x", "rid": "x", "did": "x", "variant": "x"})

@@ -36,7 +36,11 @@ async def ada(office: Office) -> Visitor:
 async def ids(office: Office, ada: Visitor) -> dict[str, list[str]]:
     """What there is to look at, by the first part of its address; drafts, open and completed documents."""
     api = office.site.api
-    completed, sent, draft = await office.site.completed(), await api.sent(), await api.create()
+    completed, sent, draft = (
+        await office.site.complete_document(),
+        await api.send_document(),
+        await api.create(),
+    )
     template = (await api.ok("POST", "/templates", {"fromDocumentId": draft}))["id"]
     hook = (await api.ok("POST", "/webhooks", {"url": "https://ok.test/", "events": ["*"]}))["id"]
     [member] = await members.find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)

@@ -29,7 +29,7 @@ from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.office.frame.dispatch import OfficeRoute
 from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
-from tests.api.test_matrix import body_of, named
+from tests.api.test_matrix import body_of, name_endpoint
 from tests.rights.table import API, LEADERS, OFFICE, OPENED_BY
 from tests.web.office.frame.test_dispatch import address, name
 from tests.web.office.visitor import Office, Visitor, an_office
@@ -211,12 +211,14 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("end", REFUSED)
-@pytest.mark.parametrize("endpoint", WRITES, ids=named)
+@pytest.mark.parametrize("endpoint", WRITES, ids=name_endpoint)
 async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
     office: Office, endpoint: Endpoint, end: str
 ) -> None:
     change, code = REFUSED[end]
-    who = f"{named(endpoint)}{end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "")
+    who = (
+        f"{name_endpoint(endpoint)}{end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "")
+    )
     user = await office.user(who)
     [member] = await members.find_by_user(office.runtime.db, user.id)
     mode = Mode.TEST if endpoint.test_only else Mode.LIVE

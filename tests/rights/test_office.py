@@ -145,7 +145,7 @@ async def test_a_line_opens_to_the_roles_of_the_table(
 # ---------- what is asked once more ----------
 
 
-async def asked(visitor: Visitor, line: OfficeRoute) -> frozenset[str]:
+async def list_asked_fields(visitor: Visitor, line: OfficeRoute) -> frozenset[str]:
     """Which fields the person has to fill in before the line does anything."""
     page = await knock(visitor, line)
     if page.status == REDIRECT and page.to.startswith("/confirm?"):
@@ -168,13 +168,16 @@ async def test_what_is_asked_once_more_is_what_the_table_says(
     for told, ago in NOW_AND_LONG_AGO.items():
         old = {PROOF} if "password" in words and ago else set()
         plain = await at_browser(office, people.plain[owner], people.here, signed_in=ago)
-        assert await asked(plain, line) == old, f"without a second factor, {told}"
+        assert await list_asked_fields(plain, line) == old, f"without a second factor, {told}"
         for confirmed in (None, 0, FRESH):
             guarded = await at_browser(
                 office, people.guarded[owner], people.here, signed_in=ago, confirmed=confirmed
             )
             wants = "each" in words or ("code" in words and confirmed != 0)
-            assert await asked(guarded, line) == old | ({CODE} if wants else set()), (told, confirmed)
+            assert await list_asked_fields(guarded, line) == old | ({CODE} if wants else set()), (
+                told,
+                confirmed,
+            )
 
 
 CONFIRMED_BY_CODE = [line for line in BEHIND if {"code", "each"} & set(OFFICE[name(line)].words)]

@@ -105,7 +105,7 @@ def test_an_operator_s_word_is_enough(machine: Machine) -> None:
 # ---------- over a restart ----------
 
 
-def restarted(machine: Machine, mark: ClockMark | None, boot_id: str = "this") -> GuardedClock:
+def restart_clock(machine: Machine, mark: ClockMark | None, boot_id: str = "this") -> GuardedClock:
     return GuardedClock(machine, mark, boot_id)
 
 
@@ -120,7 +120,7 @@ def test_a_restart_of_the_program_does_not_confirm_a_jump(machine: Machine, erro
     mark = a_mark(machine)
     machine.up += 120
     machine.error = error
-    clock = restarted(machine, mark)
+    clock = restart_clock(machine, mark)
     assert clock.now() == machine.true and clock.doubt is not None
     machine.error = 0
     assert clock.doubt is None and clock.read_settled_time() == machine.true
@@ -129,7 +129,7 @@ def test_a_restart_of_the_program_does_not_confirm_a_jump(machine: Machine, erro
 def test_a_program_that_was_stopped_for_a_month_on_a_running_machine_knows_it(machine: Machine) -> None:
     mark = a_mark(machine)
     machine.up += 40 * 24 * 3600
-    clock = restarted(machine, mark)
+    clock = restart_clock(machine, mark)
     assert clock.doubt is None and clock.read_settled_time() == machine.true
 
 
@@ -137,7 +137,7 @@ def test_a_program_that_was_stopped_for_a_month_on_a_running_machine_knows_it(ma
 def test_a_machine_that_was_off_for_days_is_believed(machine: Machine, off: int) -> None:
     mark = a_mark(machine)
     machine.error = off
-    clock = restarted(machine, mark, "another")
+    clock = restart_clock(machine, mark, "another")
     assert clock.doubt is None and clock.read_settled_time() == machine.now()
 
 
@@ -146,7 +146,7 @@ def test_a_clock_that_starts_far_ahead_is_the_time_but_nothing_falls_due_for_ten
 ) -> None:
     mark = a_mark(machine)
     machine.error = YEAR
-    clock = restarted(machine, mark, "another")
+    clock = restart_clock(machine, mark, "another")
     machine.passes(clock, 595)
     assert clock.now() == machine.now() and clock.read_settled_time() == mark.at and clock.mark() is None
     machine.passes(clock, 10)
@@ -156,7 +156,7 @@ def test_a_clock_that_starts_far_ahead_is_the_time_but_nothing_falls_due_for_ten
 def test_a_clock_that_starts_far_ahead_and_is_set_right_does_no_harm(machine: Machine) -> None:
     mark = a_mark(machine)
     machine.error = YEAR
-    clock = restarted(machine, mark, "another")
+    clock = restart_clock(machine, mark, "another")
     machine.passes(clock, 30)
     machine.error = HOUR
     assert clock.now() == clock.read_settled_time() == machine.now() and clock.doubt is None
@@ -165,7 +165,7 @@ def test_a_clock_that_starts_far_ahead_and_is_set_right_does_no_harm(machine: Ma
 def test_a_clock_that_starts_far_ahead_and_falls_far_behind_is_not_followed(machine: Machine) -> None:
     mark = a_mark(machine)
     machine.error = YEAR
-    clock = restarted(machine, mark, "another")
+    clock = restart_clock(machine, mark, "another")
     machine.error = -YEAR
     machine.passes(clock, 30)
     assert abs(clock.now() - mark.at) <= 31 * SECOND and clock.doubt is not None
@@ -174,7 +174,7 @@ def test_a_clock_that_starts_far_ahead_and_falls_far_behind_is_not_followed(mach
 def test_a_clock_that_starts_in_the_past_goes_on_from_what_was_certain(machine: Machine) -> None:
     mark = a_mark(machine)
     machine.error = -20 * YEAR
-    clock = restarted(machine, mark, "another")
+    clock = restart_clock(machine, mark, "another")
     assert clock.now() >= mark.at and clock.doubt is not None
     machine.error = HOUR
     machine.passes(clock, 601)

@@ -18,7 +18,7 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
-def limited(soft: int, hard: int) -> list[str]:
+def run_limited(soft: int, hard: int) -> list[str]:
     """What is said, and the soft limit afterwards."""
     arguments = (sys.executable, "-c", PROGRAM, str(soft), str(hard))
     return subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -37,6 +37,6 @@ def test_the_limit_is_raised_as_far_as_allowed_and_too_few_are_told(
     soft: int, hard: int, said: str, after: int
 ) -> None:
     assert hard <= resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    told, limit = limited(soft, hard)
+    told, limit = run_limited(soft, hard)
     assert told.startswith(said)
     assert int(limit) == after

@@ -21,11 +21,13 @@ everybody.wait()
 """
 
 
-def mapped(how: str) -> int:
+def measure_mapped(how: str) -> int:
     """KiB of address space of a program with four threads that hold 2 MB each."""
     said = subprocess.run([sys.executable, "-c", WORK, how], capture_output=True, text=True, check=True)
     return int(said.stdout)
 
 
 def test_threads_share_what_is_free() -> None:
-    assert mapped("serving") < mapped("left alone") - 100_000, "an arena of its own takes each 64 MiB"
+    assert measure_mapped("serving") < measure_mapped("left alone") - 100_000, (
+        "an arena of its own takes each 64 MiB"
+    )

@@ -131,7 +131,7 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-async def entered(queue: FairQueue, who: str, order: list[str], known: bool = False) -> None:
+async def enter_queue(queue: FairQueue, who: str, order: list[str], known: bool = False) -> None:
     try:
         async with queue.place(build_known_lane(who) if known else lane(who)):
             order.append(who)
@@ -144,9 +144,9 @@ async def test_a_network_that_floods_the_queue_waits_for_itself() -> None:
     queue, order = FairQueue(1, lane=10, waiting=100), list[str]()
     async with asyncio.TaskGroup() as group, queue.place(lane("somebody")):
         for n in range(15):
-            group.create_task(entered(queue, f"2001:db8:0:{n}::1", order))  # one /48
+            group.create_task(enter_queue(queue, f"2001:db8:0:{n}::1", order))  # one /48
         await until(lambda: held_up(queue) == 10)
-        group.create_task(entered(queue, "192.0.2.1", order))
+        group.create_task(enter_queue(queue, "192.0.2.1", order))
         await until(lambda: held_up(queue) == 11)
     assert len([one for one in order if one.startswith("not")]) == 5
     served = [one for one in order if not one.startswith("not")]
@@ -157,9 +157,9 @@ async def test_in_a_full_queue_the_longest_lane_gives_way() -> None:
     queue, order = FairQueue(1, lane=10, waiting=12), list[str]()
     async with asyncio.TaskGroup() as group, queue.place(lane("somebody")):
         for who in ["198.51.100.1"] * 8 + [f"203.0.113.{n}" for n in range(4)]:
-            group.create_task(entered(queue, who, order))
+            group.create_task(enter_queue(queue, who, order))
         await until(lambda: held_up(queue) == 12)
-        group.create_task(entered(queue, "192.0.2.1", order))
+        group.create_task(enter_queue(queue, "192.0.2.1", order))
         await until(lambda: order == ["not 198.51.100.1"])
     assert order[1:].index("192.0.2.1") < 7 and order.count("198.51.100.1") == 7
     async with queue.place(lane("anybody")):
@@ -171,13 +171,13 @@ async def test_strangers_from_however_many_networks_keep_nobody_out_who_is_known
     queue, order = FairQueue(1, lane=10, waiting=200), list[str]()
     async with asyncio.TaskGroup() as group, queue.place(lane("somebody")):
         for n in range(200):
-            group.create_task(entered(queue, f"2001:db8:{n:x}::1", order))  # each a /48 of its own
+            group.create_task(enter_queue(queue, f"2001:db8:{n:x}::1", order))  # each a /48 of its own
         await until(lambda: held_up(queue) == 200)
         for n in range(5):
-            group.create_task(entered(queue, f"browser{n}", order, known=True))
+            group.create_task(enter_queue(queue, f"browser{n}", order, known=True))
         await until(lambda: len(order) == 5)
         assert all(one.startswith("not 2001:db8") for one in order) and held_up(queue) == 200
-        group.create_task(entered(queue, "2001:db8:fff::1", order))
+        group.create_task(enter_queue(queue, "2001:db8:fff::1", order))
         await until(lambda: len(order) == 6)
         assert order[-1] == "not 2001:db8:fff::1"
     assert order[6:11] == [f"browser{n}" for n in range(5)], "before all of them, and in their order"
@@ -188,10 +188,10 @@ async def test_a_queue_full_of_known_people_sends_strangers_and_the_last_of_them
     queue, order = FairQueue(1, lane=10, waiting=20), list[str]()
     async with asyncio.TaskGroup() as group, queue.place(lane("somebody")):
         for n in range(20):
-            group.create_task(entered(queue, f"browser{n}", order, known=True))
+            group.create_task(enter_queue(queue, f"browser{n}", order, known=True))
         await until(lambda: held_up(queue) == 20)
         for who, known in (("192.0.2.1", False), ("browser20", True)):
-            group.create_task(entered(queue, who, order, known))
+            group.create_task(enter_queue(queue, who, order, known))
         await until(lambda: order == ["not 192.0.2.1", "not browser20"])
     assert queue._free == 1 and not queue._lanes
 
@@ -199,7 +199,7 @@ async def test_a_queue_full_of_known_people_sends_strangers_and_the_last_of_them
 async def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
     queue = FairQueue(1)
     async with queue.place(lane("a")):
-        waiting = [asyncio.create_task(entered(queue, who, [])) for who in "bcd"]
+        waiting = [asyncio.create_task(enter_queue(queue, who, [])) for who in "bcd"]
         await until(lambda: held_up(queue) == 3)
         for task in waiting:
             task.cancel()

@@ -47,11 +47,11 @@ class Wire:
 
     async def read(self, *, bodiless: bool = False) -> Seen:
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = dict(split(line) for line in head[1:] if line)
+        headers = dict(split_header(line) for line in head[1:] if line)
         size = 0 if bodiless else int(headers.get("content-length", 0))
         return Seen(int(head[0].split()[1]), headers, await self._reader.readexactly(size))
 
-    async def ended(self) -> bytes:
+    async def read_to_end(self) -> bytes:
         """What still comes before the server closes the connection."""
         try:
             return await self._reader.read()
@@ -64,7 +64,7 @@ class Wire:
             await self._writer.wait_closed()
 
 
-def split(line: str) -> tuple[str, str]:
+def split_header(line: str) -> tuple[str, str]:
     name, _, value = line.partition(":")
     return name.lower(), value.strip()
 

@@ -127,7 +127,7 @@ async def read(call: ApiCall) -> dict[str, Any]:
     return {"id": "thg_1", "title": f"of {call.actor.name}", "revision": 3, "made_at": START}
 
 
-async def listed(call: ApiCall, query: ThingQuery) -> dict[str, Any]:
+async def list_things(call: ApiCall, query: ThingQuery) -> dict[str, Any]:
     return {"id": "thg_1", "title": f"{query.limit} {query.cursor}", "revision": 1, "made_at": START}
 
 
@@ -147,7 +147,7 @@ async def content(call: ApiCall) -> Response:
     return Response(b"%PDF-", media_type="application/pdf", headers={"Content-Security-Policy": "sandbox"})
 
 
-async def broken(call: ApiCall) -> None:
+async def break_off(call: ApiCall) -> None:
     raise RuntimeError("nobody foresaw this")
 
 
@@ -166,7 +166,7 @@ def present_size(size: int) -> FileReply:
 T = "/api/v1/things"
 READ, WRITE, SEND = Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, Scope.DOCUMENTS_SEND
 ENDPOINTS = (
-    Endpoint("GET", T, listed, present, scope=READ, tag="Things", errors=("invalid_cursor",)),
+    Endpoint("GET", T, list_things, present, scope=READ, tag="Things", errors=("invalid_cursor",)),
     Endpoint(
         "POST",
         T,
@@ -185,7 +185,7 @@ ENDPOINTS = (
     ),
     Endpoint("GET", f"{T}/{{id}}/content", content, scope=READ, tag="Things", media="application/pdf"),
     Endpoint("POST", f"{T}/{{id}}/forget", forgetful, present, scope=WRITE, idempotent=True),
-    Endpoint("GET", "/api/v1/broken", broken, present),
+    Endpoint("GET", "/api/v1/broken", break_off, present),
     Endpoint("POST", "/api/v1/files", upload, present_size, scope=WRITE, body_limit="file"),
     Endpoint("GET", "/api/v1/openapi.json", public, public=True, media="application/json"),
 )

@@ -24,8 +24,8 @@ def a_file(name: str) -> Any:
 def documents(desk: Desk) -> None:
     path = draft(desk)
     under_way(desk, path)
-    ended(desk, path)
-    listed(desk)
+    end_document(desk, path)
+    list_documents(desk)
 
 
 def draft(desk: Desk) -> str:
@@ -99,7 +99,7 @@ def under_way(desk: Desk, path: str) -> None:
     assert desk.ask(path)["recipients"][0]["lastRemindedAt"]
 
 
-def ended(desk: Desk, path: str) -> None:
+def end_document(desk: Desk, path: str) -> None:
     """Signed, sealed, copied, thrown away."""
     stage, page, id = desk.stage, desk.page, path.split("/")[-1]
     stage.work("mail")
@@ -127,8 +127,8 @@ def ended(desk: Desk, path: str) -> None:
     assert stage.do(desk.api.call("GET", copy)).status == 404
 
 
-def listed(desk: Desk) -> None:
-    path = f"/documents/{desk.stage.do(desk.api.sent())}"
+def list_documents(desk: Desk) -> None:
+    path = f"/documents/{desk.stage.do(desk.api.send_document())}"
     desk.go(path)
     desk.menu("Cancel the document")
     desk.use("cancelDocument").click()
@@ -176,13 +176,13 @@ def recipients(desk: Desk) -> None:
     page.goto(shown)
     expect(page.locator("body[data-alive]")).to_be_attached()
 
-    unblocked(desk)
+    unblock_recipient(desk)
 
 
-def unblocked(desk: Desk) -> None:
+def unblock_recipient(desk: Desk) -> None:
     """A code was tried too often; its sender lets the recipient try again."""
     coded = {"name": BO[0], "email": BO[1], "authentication": "access_code", "accessCode": "Blue-4711"}
-    document = desk.stage.do(desk.api.sent(recipients=[coded]))
+    document = desk.stage.do(desk.api.send_document(recipients=[coded]))
     desk.stage.work("mail")
     person = desk.stage.do(desk.stage.site.person(BO[1]))
     for _ in range(5):
@@ -196,7 +196,7 @@ def unblocked(desk: Desk) -> None:
 
 
 def files(desk: Desk) -> None:
-    content = desk.stage.do(desk.api.file(desk.stage.do(desk.stage.site.completed())))
+    content = desk.stage.do(desk.api.file(desk.stage.do(desk.stage.site.complete_document())))
     desk.go("/verify")
     desk.use("verifyPdf").set_input_files({"name": "sealed.pdf", "mimeType": PDF, "buffer": content})
     found = desk.tell("/verify", {"file": base64.b64encode(content).decode()})

@@ -79,7 +79,7 @@ def settings(desk: Desk) -> None:
         ("brandColour", "Colour", "#123456"),
     ):
         page.get_by_label(label, exact=True).fill(text)
-        changed(desk, line, text)
+        change_setting(desk, line, text)
     desk.go("/settings/defaults")
     for line, label, days in (
         ("defaultExpiresInDays", "Expire after", 14),
@@ -87,15 +87,15 @@ def settings(desk: Desk) -> None:
         ("maxKeyLifetimeDays", "A new token lives at most", 400),
     ):
         page.get_by_label(label).fill(str(days))
-        changed(desk, line, days)
+        change_setting(desk, line, days)
     with page.expect_navigation():
         desk.use("changeSettings.defaultReminders").click()
     assert desk.ask("/settings")["defaultExpiresInDays"] == desk.stage.site.runtime.config.expiry.days
     page.get_by_label("Sites that may show").fill("https://portal.example.com")
-    changed(desk, "embedOrigins", ["https://portal.example.com"])
+    change_setting(desk, "embedOrigins", ["https://portal.example.com"])
 
 
-def changed(desk: Desk, line: str, value: Any) -> None:
+def change_setting(desk: Desk, line: str, value: Any) -> None:
     with desk.page.expect_navigation():
         desk.use(f"changeSettings.{line}").click()
     desk.sees("The settings are saved.")

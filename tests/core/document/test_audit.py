@@ -41,7 +41,7 @@ def chain(*facts: Event) -> list[AuditEntry]:
     return lines
 
 
-def erased(line: AuditEntry) -> AuditEntry:
+def erase_entry(line: AuditEntry) -> AuditEntry:
     return replace(line, personal=None, salt=None)
 
 
@@ -89,7 +89,7 @@ def test_the_chain_is_the_one_the_contract_defines() -> None:
 
 def test_no_public_member_holds_anything_personal() -> None:
     line = audit.make_entry(FACTS[3], "doc_1", 1, audit.START, bytes(16))
-    public = repr(erased(line))
+    public = repr(erase_entry(line))
     for word in ("Ana", "ana@", "2001:db8", "teuer"):
         assert word not in public
 
@@ -166,7 +166,7 @@ def test_a_rewritten_line_does_not_fit_the_one_after_it() -> None:
 @pytest.mark.parametrize("kept", range(len(FACTS) + 1))
 def test_erasing_what_is_personal_keeps_the_chain_verifying(kept: int) -> None:
     trail = chain(*FACTS)
-    assert is_intact([*trail[:kept], *map(erased, trail[kept:])])
+    assert is_intact([*trail[:kept], *map(erase_entry, trail[kept:])])
 
 
 def test_the_same_personal_data_hash_differently_under_another_salt() -> None:

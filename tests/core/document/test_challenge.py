@@ -26,7 +26,7 @@ NEW = Challenge("rcp_1")
 MAILED, AGREED = Method.EMAIL_CODE, Method.ACCESS_CODE
 
 
-def wrong(method: Method, challenge: Challenge, times: int, now: Instant = NOW) -> Challenge:
+def enter_wrong_codes(method: Method, challenge: Challenge, times: int, now: Instant = NOW) -> Challenge:
     for _ in range(times):
         assert find_standing(method, challenge, now).step is ChallengeStep.ENTER
         challenge = record_wrong_try(method, challenge, now)
@@ -59,7 +59,7 @@ def test_a_code_lives_for_ten_minutes(age: int, step: ChallengeStep) -> None:
 
 
 def test_a_code_is_spent_after_five_wrong_tries_and_a_new_one_may_be_tried_again() -> None:
-    spent = wrong(MAILED, record_sent_code(NEW, b"mac", NOW), 5)
+    spent = enter_wrong_codes(MAILED, record_sent_code(NEW, b"mac", NOW), 5)
     assert find_standing(MAILED, spent, NOW) == ChallengeStanding(ChallengeStep.SPENT, at=NOW + APART)
     again = record_sent_code(spent, b"other", NOW + APART)
     assert find_standing(MAILED, again, NOW + APART).left == 5
@@ -107,7 +107,7 @@ def test_fifty_guesses_a_day_are_all_that_anybody_gets() -> None:
 def test_five_wrong_tries_in_a_quarter_of_an_hour_and_then_one_waits() -> None:
     first = record_wrong_try(AGREED, NEW, NOW)
     assert find_standing(AGREED, first, NOW).left == 4
-    blocked = wrong(AGREED, first, 4, NOW + MINUTE)
+    blocked = enter_wrong_codes(AGREED, first, 4, NOW + MINUTE)
     assert find_standing(AGREED, blocked, NOW + MINUTE) == ChallengeStanding(
         ChallengeStep.WAIT, at=NOW + WINDOW
     )
@@ -127,7 +127,7 @@ def test_twenty_wrong_tries_end_it_however_slowly_they_come() -> None:
 
 
 def test_being_right_once_lowers_no_count() -> None:
-    challenge = wrong(AGREED, NEW, 4)
+    challenge = enter_wrong_codes(AGREED, NEW, 4)
     assert find_standing(AGREED, use_up_code(challenge), NOW).left == 1
 
 

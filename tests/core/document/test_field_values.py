@@ -25,7 +25,7 @@ def who(*fields: Field, **changes: Any) -> Recipient:
     return a_recipient(fields=(a_field(F.SIGNATURE, id="sig"), *fields), **changes)
 
 
-def answered(field: Field, given: Any, **changes: Any) -> Field:
+def answer_field(field: Field, given: Any, **changes: Any) -> Field:
     """The field after `given` was put into it."""
     answers = {"sig": TYPED} | ({} if given is ABSENT else {field.id: given})
     filled, _ = fill_fields(who(field, **changes), answers, TODAY, NOW)
@@ -151,7 +151,7 @@ WRONG: list[tuple[FieldType, dict[str, Any], Any, str]] = [
 
 @pytest.mark.parametrize(("kind", "options", "given", "stored"), GOOD)
 def test_a_fitting_value_is_stored(kind: FieldType, options: dict[str, Any], given: Any, stored: Any) -> None:
-    assert answered(field_of(kind, options), given).value == stored
+    assert answer_field(field_of(kind, options), given).value == stored
 
 
 @pytest.mark.parametrize(("kind", "options", "given", "rule"), WRONG)
@@ -168,7 +168,7 @@ def test_every_type_has_a_fitting_and_a_wrong_value_here() -> None:
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_filled_field_keeps_everything_else_and_notes_the_time(kind: FieldType) -> None:
     field = field_of(kind, {"autofill": False} if kind in TYPED_IN else {})
-    filled = answered(field, an_answer(field))
+    filled = answer_field(field, an_answer(field))
     assert filled == replace(field, value=filled.value, filled_at=NOW)
 
 
@@ -184,13 +184,13 @@ def test_a_required_field_left_empty_is_asked_for(kind: FieldType, given: Any) -
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind is not F.CHECKBOX])
 def test_a_field_that_is_not_required_may_stay_empty(kind: FieldType, given: Any) -> None:
     field = field_of(kind, {"autofill": False}, required=False)
-    assert answered(field, given) == field
+    assert answer_field(field, given) == field
 
 
 def test_a_required_box_has_to_be_ticked() -> None:
     box = field_of(F.CHECKBOX, required=True)
     assert problems(who(box), {"sig": TYPED, "f": False}) == [("/answers/f", "required")]
-    assert answered(box, True).value is True
+    assert answer_field(box, True).value is True
 
 
 # ---------- read-only, prefilled, filled in by us ----------
@@ -202,19 +202,19 @@ def test_a_required_box_has_to_be_ticked() -> None:
 def test_a_read_only_field_keeps_the_value_of_the_sender(kind: FieldType, value: str | bool) -> None:
     field = field_of(kind, read_only=True, value=value)
     for given in (ABSENT, None, value):
-        assert answered(field, given).value == value
+        assert answer_field(field, given).value == value
     for other in ("other", False, ""):
         assert problems(who(field), {"sig": TYPED, "f": other}) == [("/answers/f", "reference")]
 
 
 def test_a_prefilled_value_counts_until_the_recipient_changes_or_clears_it() -> None:
     choice = field_of(F.RADIO, {"options": ["red", "blue"]}, value="red", required=False)
-    assert answered(choice, ABSENT).value == "red"
-    assert answered(choice, "").value is None
+    assert answer_field(choice, ABSENT).value == "red"
+    assert answer_field(choice, "").value is None
     field = field_of(F.TEXT, value="prefilled", required=False)
-    assert answered(field, ABSENT).value == "prefilled"
-    assert answered(field, "changed").value == "changed"
-    assert answered(field, "").value is None
+    assert answer_field(field, ABSENT).value == "prefilled"
+    assert answer_field(field, "changed").value == "changed"
+    assert answer_field(field, "").value is None
 
 
 def test_a_prefilled_value_is_checked_like_any_other() -> None:
@@ -225,20 +225,20 @@ def test_a_prefilled_value_is_checked_like_any_other() -> None:
 
 @pytest.mark.parametrize("given", [ABSENT, "2001-01-01", "whatever"])
 def test_the_date_of_signing_is_ours_to_fill_in(given: Any) -> None:
-    assert answered(field_of(F.DATE), given).value == "2026-11-21"
-    assert answered(field_of(F.DATE, {"autofill": True}), given).value == "2026-11-21"
+    assert answer_field(field_of(F.DATE), given).value == "2026-11-21"
+    assert answer_field(field_of(F.DATE, {"autofill": True}), given).value == "2026-11-21"
 
 
 @pytest.mark.parametrize("given", [ABSENT, "other@example.org", 7])
 def test_the_own_email_address_is_filled_in_and_cannot_be_changed(given: Any) -> None:
-    assert answered(field_of(F.EMAIL), given, email="jo@example.com").value == "jo@example.com"
+    assert answer_field(field_of(F.EMAIL), given, email="jo@example.com").value == "jo@example.com"
 
 
 def test_the_name_is_filled_in_and_can_be_changed() -> None:
-    assert answered(field_of(F.NAME), ABSENT).value == "Jo Li"
-    assert answered(field_of(F.NAME), "Joanna Li").value == "Joanna Li"
-    assert answered(field_of(F.NAME, value="J. Li"), ABSENT).value == "J. Li"
-    assert answered(field_of(F.NAME, {"autofill": False}, required=False), ABSENT).value is None
+    assert answer_field(field_of(F.NAME), ABSENT).value == "Jo Li"
+    assert answer_field(field_of(F.NAME), "Joanna Li").value == "Joanna Li"
+    assert answer_field(field_of(F.NAME, value="J. Li"), ABSENT).value == "J. Li"
+    assert answer_field(field_of(F.NAME, {"autofill": False}, required=False), ABSENT).value is None
 
 
 # ---------- groups of boxes ----------

@@ -15,7 +15,7 @@ from tests.factories import NOW, a_field, a_recipient
 TODAY = date(2026, 11, 21)
 
 
-def filled(recipient: Recipient, **given: Any) -> dict[str, Any]:
+def fill_recipient(recipient: Recipient, **given: Any) -> dict[str, Any]:
     """The values that are stored, by field id; signatures stand for what `inks` makes of them."""
     answers = simulated_answers.make_answers(recipient, given, TODAY)
     inks = {id: Ink(v["kind"], text=v.get("text")) if isinstance(v, dict) else v for id, v in answers.items()}
@@ -30,7 +30,7 @@ def holder(*fields: Field, **changes: Any) -> Recipient:
 @pytest.mark.parametrize("type", FieldType)
 def test_every_required_field_gets_something_that_fits(type: FieldType) -> None:
     field = replace(a_field(type), required=True)
-    assert filled(holder(field))[field.id] not in (None, False, "")
+    assert fill_recipient(holder(field))[field.id] not in (None, False, "")
 
 
 @pytest.mark.parametrize("type", [type for type in FieldType if type is not FieldType.CHECKBOX])
@@ -44,7 +44,7 @@ def test_an_optional_field_is_left_as_it_is(type: FieldType) -> None:
 def test_text_fits_its_pattern_and_lengths(pattern: str, least: int | None, most: int | None) -> None:
     options = {"pattern": pattern, "minLength": least, "maxLength": most}
     field = a_field(FieldType.TEXT, options=options)
-    assert filled(holder(field))[field.id]
+    assert fill_recipient(holder(field))[field.id]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_text_fits_its_pattern_and_lengths(pattern: str, least: int | None, most
 )
 def test_a_number_keeps_to_its_bounds_and_decimals(options: dict[str, Any], value: str) -> None:
     field = a_field(FieldType.NUMBER, options=options)
-    assert filled(holder(field))[field.id] == value
+    assert fill_recipient(holder(field))[field.id] == value
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,21 @@ def test_a_number_keeps_to_its_bounds_and_decimals(options: dict[str, Any], valu
 )
 def test_a_day_is_the_nearest_that_is_allowed(options: dict[str, Any], value: str) -> None:
     field = a_field(FieldType.DATE, options={**options, "autofill": False})
-    assert filled(holder(field))[field.id] == value
+    assert fill_recipient(holder(field))[field.id] == value
 
 
 def test_enough_boxes_of_a_group_are_ticked_and_not_those_left_open_on_purpose() -> None:
     options = {"group": "colours", "minChecked": 2, "maxChecked": 2}
     boxes = [a_field(FieldType.CHECKBOX, options=options) for _ in range(4)]
     recipient = holder(*boxes)
-    assert [filled(recipient)[box.id] for box in boxes] == [True, True, False, False]
+    assert [fill_recipient(recipient)[box.id] for box in boxes] == [True, True, False, False]
     given = {boxes[0].id: False, boxes[3].id: True}
-    assert [filled(recipient, **given)[box.id] for box in boxes] == [False, True, False, True]
+    assert [fill_recipient(recipient, **given)[box.id] for box in boxes] == [False, True, False, True]
 
 
 def test_what_is_given_is_kept_and_what_the_sender_wrote_too() -> None:
     name, text = a_field(FieldType.NAME), a_field(FieldType.TEXT, value="from the sender")
-    found = filled(holder(name, text), **{name.id: "Ana"})
+    found = fill_recipient(holder(name, text), **{name.id: "Ana"})
     assert (found[name.id], found[text.id]) == ("Ana", "from the sender")
 
 

@@ -16,7 +16,7 @@ from tests.factories import NOW, TYPED, a_document, a_field, a_recipient, a_role
 SELLER, BUYER = a_role("seller", order=2), a_role("buyer", name="The buyer")
 
 
-def numbered() -> NewId:
+def make_ids() -> NewId:
     numbers = count(1)
     return lambda prefix: f"{prefix}_new{next(numbers)}"
 
@@ -29,13 +29,13 @@ def problems(*takers: Taker, **given: Any) -> set[tuple[str, str]]:
     """Path and rule of everything wrong with this use of a template."""
     template = given.get("template") or a_template(SELLER, BUYER)
     with pytest.raises(Problem) as refused:
-        make_recipients(template, takers, numbered())
+        make_recipients(template, takers, make_ids())
     assert refused.value.code == "invalid_request"
     return {(detail.path, detail.rule) for detail in refused.value.details}
 
 
 def test_who_takes_a_role_gets_its_place_in_the_order_of_the_template() -> None:
-    seller, buyer = make_recipients(a_template(SELLER, BUYER), [taker("buyer"), taker("seller")], numbered())
+    seller, buyer = make_recipients(a_template(SELLER, BUYER), [taker("buyer"), taker("seller")], make_ids())
     assert (seller.email, seller.name, seller.order) == ("seller@example.com", "Some seller", 2)
     assert (buyer.email, buyer.order, buyer.role, buyer.authentication) == (
         "buyer@example.com", 1, Role.SIGNER, "link"
@@ -45,7 +45,7 @@ def test_who_takes_a_role_gets_its_place_in_the_order_of_the_template() -> None:
 
 
 def test_a_template_without_roles_makes_a_document_without_recipients() -> None:
-    assert make_recipients(replace(a_template(), roles=()), [], numbered()) == ()
+    assert make_recipients(replace(a_template(), roles=()), [], make_ids()) == ()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_every_role_is_taken_exactly_once(takers: list[str], expected: set[tuple
 
 def test_each_role_that_nobody_takes_is_named() -> None:
     with pytest.raises(Problem) as refused:
-        make_recipients(a_template(SELLER, BUYER), [], numbered())
+        make_recipients(a_template(SELLER, BUYER), [], make_ids())
     assert [detail.message for detail in refused.value.details] == [
         "The role “seller” needs a recipient.",
         "The role “buyer” needs a recipient.",
@@ -80,7 +80,7 @@ def test_values_go_into_the_fields_of_their_keys_and_the_template_keeps_its_own(
     field, other = a_field(kind, key="k", label="Plot"), a_field(key="other", value="stays")
     template = a_template(a_role("buyer", fields=(field, other)))
     given = an_answer(field)
-    [buyer] = make_recipients(template, [taker("buyer", k=given)], numbered())
+    [buyer] = make_recipients(template, [taker("buyer", k=given)], make_ids())
     assert buyer.fields == (
         replace(field, id=buyer.fields[0].id, value=given),
         replace(other, id=buyer.fields[1].id),
@@ -90,7 +90,7 @@ def test_values_go_into_the_fields_of_their_keys_and_the_template_keeps_its_own(
 
 
 def test_the_fields_of_two_uses_have_ids_of_their_own() -> None:
-    template, new_id = a_template(a_role("buyer", fields=(a_field(),))), numbered()
+    template, new_id = a_template(a_role("buyer", fields=(a_field(),))), make_ids()
     [one], [two] = (make_recipients(template, [taker("buyer")], new_id) for _ in range(2))
     assert one.id != two.id and one.fields[0].id != two.fields[0].id
 
@@ -133,7 +133,7 @@ def test_the_sender_writes_what_the_recipient_only_reads_and_may_empty_what_it_m
     fixed = a_field(key="price", read_only=True, value="1")
     free = a_field(key="plot", value="14 B")
     template = a_template(a_role("buyer", fields=(fixed, free)))
-    [buyer] = make_recipients(template, [taker("buyer", price=" 2 ", plot="")], numbered())
+    [buyer] = make_recipients(template, [taker("buyer", price=" 2 ", plot="")], make_ids())
     assert [field.value for field in buyer.fields] == ["2", None]
     assert buyer.fields[0].read_only
 
@@ -150,7 +150,7 @@ def test_nothing_is_prefilled_that_its_type_does_not_take(kind: FieldType) -> No
 
 def test_the_roles_of_a_document_say_nothing_about_the_people_who_hold_them() -> None:
     document = a_document(a_recipient("Ada Lovelace", order=2), a_recipient("Bob", role=Role.APPROVER))
-    one, two = make_roles(document, numbered())
+    one, two = make_roles(document, make_ids())
     assert (one.key, one.name, one.role, one.order) == ("signer_1", "Signer 1", Role.SIGNER, 2)
     assert (two.key, two.name, two.role, two.order) == ("approver_2", "Approver 2", Role.APPROVER, 1)
     assert one.id != two.id and {one.id, two.id}.isdisjoint({r.id for r in document.recipients})
@@ -164,7 +164,7 @@ def test_what_the_sender_wrote_is_taken_over_and_what_a_recipient_filled_in_is_n
         a_field(FieldType.SIGNATURE, value=TYPED, filled_at=NOW),
     )
     document = a_document(a_recipient(fields=fields), status=Status.COMPLETED)
-    [role] = make_roles(document, numbered())
+    [role] = make_roles(document, make_ids())
     assert [field.value for field in role.fields] == ["from the sender", None, "from the sender", None]
     assert all(field.filled_at is None for field in role.fields)
     assert {field.id for field in role.fields}.isdisjoint({field.id for field in fields})

@@ -19,7 +19,7 @@ def a_trail(*events: Event) -> list[AuditEntry]:
     ]
 
 
-def fetched(count: int) -> list[Event]:
+def list_fetched(count: int) -> list[Event]:
     return [Event("document.downloaded", n, KEY) for n in range(count)]
 
 
@@ -33,7 +33,7 @@ def numbers(lines: list[AuditEntry | Gap]) -> list[int]:
 
 
 def test_a_trail_up_to_the_limit_is_printed_whole() -> None:
-    trail = a_trail(*fetched(MOST))
+    trail = a_trail(*list_fetched(MOST))
     assert choose_entries(trail) == trail
 
 
@@ -41,7 +41,7 @@ def test_of_what_repeats_the_first_and_the_last_are_printed_and_all_else_whole()
     acts = [
         Event(f"recipient.{act}", n, PERSON, "rcp_1") for n, act in enumerate(("sent", "viewed", "completed"))
     ]
-    trail = a_trail(*acts[:2], *fetched(5000), acts[2])
+    trail = a_trail(*acts[:2], *list_fetched(5000), acts[2])
     lines = choose_entries(trail)
     [gap] = [line for line in lines if isinstance(line, Gap)]
     assert gap == Gap(103, 4902) and lines[-1] == trail[-1] and lines[:2] == trail[:2]
@@ -50,7 +50,9 @@ def test_of_what_repeats_the_first_and_the_last_are_printed_and_all_else_whole()
 
 def test_an_entry_that_would_be_left_out_alone_is_printed() -> None:
     events = [
-        event for n, fetch in enumerate(fetched(3000)) for event in (fetch, Event(f"odd.{n // 20}", n, KEY))
+        event
+        for n, fetch in enumerate(list_fetched(3000))
+        for event in (fetch, Event(f"odd.{n // 20}", n, KEY))
     ]
     lines = choose_entries(a_trail(*events))
     assert all(line.first < line.last for line in lines if isinstance(line, Gap))

@@ -33,7 +33,7 @@ def verdict(lines: list[AuditEntry]) -> str | None:
     return chain.broken
 
 
-def erased(line: AuditEntry) -> AuditEntry:
+def erase_entry(line: AuditEntry) -> AuditEntry:
     return replace(line, personal=None, salt=None)
 
 
@@ -54,7 +54,7 @@ def test_personal_data_that_went_without_an_entry_are_missed(announced: list[int
     one, two, three, last = a_log(
         "member.signed_in", "member.invited", "api_key.created", "audit.erased", entries=announced
     )
-    lines = [erased(one), erased(two), three, last]
+    lines = [erase_entry(one), erase_entry(two), three, last]
     broken = verdict(lines)
     assert (broken is None) == (announced == [1, 2])
     if broken:

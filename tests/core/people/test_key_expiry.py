@@ -52,7 +52,9 @@ def test_a_key_without_expiry_is_never_spoken_of() -> None:
     assert find_expiry_notice(an_api_key(), NOW + 5000 * DAY) is None
 
 
-def unused(given: int = 0, noticed_at: Instant | None = None, used_at: Instant | None = NOW) -> ApiKey:
+def make_unused_key(
+    given: int = 0, noticed_at: Instant | None = None, used_at: Instant | None = NOW
+) -> ApiKey:
     return an_api_key(
         created_at=NOW - DAY, last_used_at=used_at, unused_notices=given, unused_noticed_at=noticed_at
     )
@@ -60,38 +62,38 @@ def unused(given: int = 0, noticed_at: Instant | None = None, used_at: Instant |
 
 def test_a_key_that_is_never_used_again_gets_two_notices_and_ends_after_a_year() -> None:
     end = NOW + YEAR
-    assert find_unused_step(unused(), end - 14 * DAY - 1) is None
-    assert find_unused_step(unused(), end - 14 * DAY) == UnusedKeyStep(1, end)
-    first = unused(1, end - 14 * DAY)
+    assert find_unused_step(make_unused_key(), end - 14 * DAY - 1) is None
+    assert find_unused_step(make_unused_key(), end - 14 * DAY) == UnusedKeyStep(1, end)
+    first = make_unused_key(1, end - 14 * DAY)
     assert find_unused_step(first, end - 3 * DAY - 1) is None
     assert find_unused_step(first, end - 3 * DAY) == UnusedKeyStep(2, end)
-    second = unused(2, end - 3 * DAY)
+    second = make_unused_key(2, end - 3 * DAY)
     assert find_unused_step(second, end - 1) is None
     assert find_unused_step(second, end) == UnusedKeyStep(None, end)
 
 
 def test_late_notices_move_the_end_so_that_both_come_in_time() -> None:
     late = NOW + 2 * YEAR
-    assert find_unused_step(unused(), late) == UnusedKeyStep(1, late + 14 * DAY)
-    first = unused(1, late)
+    assert find_unused_step(make_unused_key(), late) == UnusedKeyStep(1, late + 14 * DAY)
+    first = make_unused_key(1, late)
     assert find_unused_step(first, late + 11 * DAY - 1) is None
     assert find_unused_step(first, late + 11 * DAY) == UnusedKeyStep(2, late + 14 * DAY)
     later = late + 50 * DAY
     assert find_unused_step(first, later) == UnusedKeyStep(2, later + 3 * DAY)
-    second = unused(2, later)
+    second = make_unused_key(2, later)
     assert find_unused_step(second, later + 3 * DAY - 1) is None
     assert find_unused_step(second, later + 3 * DAY) == UnusedKeyStep(None, later + 3 * DAY)
 
 
 def test_a_use_begins_it_all_anew() -> None:
     used = NOW + YEAR
-    assert find_unused_step(unused(2, NOW + YEAR - DAY, used_at=used), used + 300 * DAY) is None
+    assert find_unused_step(make_unused_key(2, NOW + YEAR - DAY, used_at=used), used + 300 * DAY) is None
     assert find_unused_step(
-        unused(2, NOW + YEAR - DAY, used_at=used), used + YEAR - 14 * DAY
+        make_unused_key(2, NOW + YEAR - DAY, used_at=used), used + YEAR - 14 * DAY
     ) == UnusedKeyStep(1, used + YEAR)
 
 
 def test_a_key_that_was_never_used_counts_from_its_making() -> None:
-    assert find_unused_step(unused(used_at=None), NOW - DAY + YEAR - 14 * DAY) == UnusedKeyStep(
+    assert find_unused_step(make_unused_key(used_at=None), NOW - DAY + YEAR - 14 * DAY) == UnusedKeyStep(
         1, NOW - DAY + YEAR
     )

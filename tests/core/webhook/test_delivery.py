@@ -20,7 +20,7 @@ def a_delivery(status: DeliveryStatus = PENDING, **changes: Any) -> EventDeliver
     return replace(made, **changes)
 
 
-def answered(status: int, **more: Any) -> DeliveryAttempt:
+def make_attempt(status: int, **more: Any) -> DeliveryAttempt:
     error = None if 200 <= status < 300 else f"status {status}"
     return DeliveryAttempt(LATER, 5, status, error, **more)
 
@@ -82,15 +82,15 @@ def test_a_receiver_may_ask_for_more_time_up_to_a_day(failures: int, asked: int,
 def test_an_answer_of_2xx_ends_a_delivery_whatever_its_status(status: DeliveryStatus, answer: int) -> None:
     before = a_delivery(status, boot="run", last_error="status 500", attempt_count=3)
     for after in (
-        rules.record_attempt(before, answered(answer), LATER, 1.0),
-        rules.record_manual_attempt(before, answered(answer), LATER),
+        rules.record_attempt(before, make_attempt(answer), LATER, 1.0),
+        rules.record_manual_attempt(before, make_attempt(answer), LATER),
     ):
         assert (after.status, after.finished_at, after.boot) == (SUCCEEDED, LATER, None)
         assert (after.attempt_count, after.last_status_code, after.last_error) == (4, answer, None)
         assert after.next_attempt_at is None
 
 
-@pytest.mark.parametrize("attempt", [answered(500), answered(302), answered(199), UNANSWERED])
+@pytest.mark.parametrize("attempt", [make_attempt(500), make_attempt(302), make_attempt(199), UNANSWERED])
 @pytest.mark.parametrize("tries", range(10))
 def test_any_other_answer_is_tried_again_until_the_tenth(attempt: DeliveryAttempt, tries: int) -> None:
     after = rules.record_attempt(a_delivery(tries=tries, boot="run"), attempt, LATER, 1.1)
@@ -104,12 +104,12 @@ def test_any_other_answer_is_tried_again_until_the_tenth(attempt: DeliveryAttemp
 
 
 def test_a_receiver_that_asks_for_time_gets_it() -> None:
-    after = rules.record_attempt(a_delivery(), answered(429, asked=HOUR), LATER, 1.0)
+    after = rules.record_attempt(a_delivery(), make_attempt(429, asked=HOUR), LATER, 1.0)
     assert after.next_attempt_at == LATER + HOUR
 
 
 def test_410_ends_a_delivery_at_once() -> None:
-    after = rules.record_attempt(a_delivery(), answered(410), LATER, 1.0)
+    after = rules.record_attempt(a_delivery(), make_attempt(410), LATER, 1.0)
     assert (after.status, after.finished_at, after.last_status_code) == (FAILED, LATER, 410)
 
 
@@ -124,7 +124,7 @@ def test_a_failure_by_hand_changes_neither_status_nor_schedule(status: DeliveryS
 def test_what_ended_while_an_attempt_was_under_way_is_not_started_again_by_its_failure(
     status: DeliveryStatus,
 ) -> None:
-    after = rules.record_attempt(a_delivery(status), answered(500), LATER, 1.0)
+    after = rules.record_attempt(a_delivery(status), make_attempt(500), LATER, 1.0)
     assert (after.status, after.finished_at, after.tries, after.attempt_count) == (status, NOW, 0, 1)
 
 

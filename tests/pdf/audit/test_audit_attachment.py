@@ -20,16 +20,16 @@ from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.verdict_sentences import TRAIL
 from esign.pdf.verify.validate import verify_signatures
-from tests.pdf.sealing import ID, a_pdf, a_trail, ordered, saved, sign_file
+from tests.pdf.sealing import ID, a_pdf, a_trail, make_seal_order, save_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
 CREDENTIAL = a_seal(ROOT).credential
 LINES = a_trail()
-MADE = seal_document(ordered(LINES), CREDENTIAL)
+MADE = seal_document(make_seal_order(LINES), CREDENTIAL)
 
 
-def attached(pdf: bytes) -> dict[str, bytes]:
+def list_attachments(pdf: bytes) -> dict[str, bytes]:
     with pikepdf.open(io.BytesIO(pdf)) as file:
         return {name: spec.get_file().read_bytes() for name, spec in file.attachments.items()}
 
@@ -39,17 +39,17 @@ def test_validators_take_the_files_with_the_trail_in_them(pdf: bytes, tmp_path: 
     path = tmp_path / "made.pdf"
     path.write_bytes(pdf)
 
-    def said(*command: str) -> str:
+    def find_message(*command: str) -> str:
         environment = {**os.environ, "HOME": str(tmp_path)}
         run = subprocess.run([*command, path], capture_output=True, text=True, check=True, env=environment)
         return run.stdout + run.stderr
 
-    signatures = said("pdfsig", "-nocert")
+    signatures = find_message("pdfsig", "-nocert")
     assert "Signature is Valid." in signatures and "Total document signed" in signatures
-    assert "No syntax or stream encoding errors found" in said("qpdf", "--check")
-    assert "audit.json" in said("pdfdetach", "-list")
+    assert "No syntax or stream encoding errors found" in find_message("qpdf", "--check")
+    assert "audit.json" in find_message("pdfdetach", "-list")
     assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
-    assert json.loads(attached(pdf)["audit.json"])["entries"] == len(LINES)
+    assert json.loads(list_attachments(pdf)["audit.json"])["entries"] == len(LINES)
 
 
 def test_the_certificate_is_what_it_claims_with_an_attachment() -> None:
@@ -66,40 +66,40 @@ def test_names_of_places_in_the_document_stay_beside_the_trail() -> None:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         goal = Array([pdf.pages[0].obj, Name.Fit])
         pdf.Root.Names = Dictionary(Dests=Dictionary(Names=Array([pikepdf.String("here"), goal])))
-        prepared = saved(pdf)
-    with pikepdf.open(io.BytesIO(seal_document(ordered(LINES, prepared), CREDENTIAL).sealed)) as pdf:
+        prepared = save_pdf(pdf)
+    with pikepdf.open(io.BytesIO(seal_document(make_seal_order(LINES, prepared), CREDENTIAL).sealed)) as pdf:
         assert str(pdf.Root.Names.Dests.Names[0]) == "here" and "audit.json" in pdf.attachments
 
 
 def test_a_long_trail_is_packed_and_read_in_little_time() -> None:
     """A recipient's browser in full words in each of 500 entries: 440 kB of text."""
-    order = ordered(a_trail(500))
+    order = make_seal_order(a_trail(500))
     made = seal_document(order, CREDENTIAL)
-    assert order.trail is not None and attached(made.sealed)["audit.json"] == order.trail
+    assert order.trail is not None and list_attachments(made.sealed)["audit.json"] == order.trail
     assert len(made.sealed) - len(seal_document(replace(order, trail=None), CREDENTIAL).sealed) < 110_000
 
 
-def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
+def change_trail(change: Callable[[dict[str, Any]], None]) -> bytes:
     whole = json.loads(audit_file.write_audit_file(ID, LINES))
     change(whole)
     return json.dumps(whole).encode()
 
 
 BAD: dict[str, bytes] = {
-    "a fact": changed(lambda whole: whole["data"][2].update(at="2026-01-01T00:00:00.000Z")),
-    "a name": changed(lambda whole: whole["data"][2]["actor"].update(name="Mallory")),
-    "an address": changed(lambda whole: whole["data"][0].update(ip="198.51.100.1")),
-    "a salt": changed(lambda whole: whole["data"][0].update(salt="00" * 16)),
-    "what is personal": changed(lambda whole: whole["data"][1].update(salt=None)),
-    "the end": changed(lambda whole: whole["data"].pop()),
-    "the beginning": changed(lambda whole: whole["data"].pop(0)),
-    "the order": changed(lambda whole: whole["data"].reverse()),
-    "the document": changed(lambda whole: whole.update(documentId="doc_2")),
+    "a fact": change_trail(lambda whole: whole["data"][2].update(at="2026-01-01T00:00:00.000Z")),
+    "a name": change_trail(lambda whole: whole["data"][2]["actor"].update(name="Mallory")),
+    "an address": change_trail(lambda whole: whole["data"][0].update(ip="198.51.100.1")),
+    "a salt": change_trail(lambda whole: whole["data"][0].update(salt="00" * 16)),
+    "what is personal": change_trail(lambda whole: whole["data"][1].update(salt=None)),
+    "the end": change_trail(lambda whole: whole["data"].pop()),
+    "the beginning": change_trail(lambda whole: whole["data"].pop(0)),
+    "the order": change_trail(lambda whole: whole["data"].reverse()),
+    "the document": change_trail(lambda whole: whole.update(documentId="doc_2")),
     "all of it": audit_file.write_audit_file(ID, a_trail()),
-    "a member": changed(lambda whole: whole["data"][3].pop("personalHash")),
-    "a kind": changed(lambda whole: whole["data"][3].update(data=[1, 2])),
-    "another kind": changed(lambda whole: whole["data"].__setitem__(3, "x")),
-    "a number": changed(lambda whole: whole["data"][3].update(seq=1e400)),
+    "a member": change_trail(lambda whole: whole["data"][3].pop("personalHash")),
+    "a kind": change_trail(lambda whole: whole["data"][3].update(data=[1, 2])),
+    "another kind": change_trail(lambda whole: whole["data"].__setitem__(3, "x")),
+    "a number": change_trail(lambda whole: whole["data"][3].update(seq=1e400)),
     "no list": b'{"documentId": "doc_1", "data": 7}',
     "no object": b"[]",
     "no text": b"\xff\xfe",
@@ -111,7 +111,7 @@ BAD: dict[str, bytes] = {
 @pytest.mark.parametrize("what", BAD)
 def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(what: str) -> None:
     """Signed by a key we trust: whoever holds it can write anything, but not a trail that fits."""
-    names = audit_head.build_head(ordered(LINES).certificate, embedded=True)
+    names = audit_head.build_head(make_seal_order(LINES).certificate, embedded=True)
     signed = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "", names, BAD[what])
     verdict = verify_signatures(signed, [ROOT.der], NOW)
     assert (verdict["result"], verdict["signatures"][0]["reasons"]) == ("invalid", [TRAIL])
@@ -121,7 +121,7 @@ def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(
 @pytest.mark.parametrize("what", ["a fact", "the end"])
 def test_no_seal_is_made_over_a_trail_that_was_changed_where_it_lies(what: str) -> None:
     with pytest.raises(SealFailed, match=r"audit trail is not as it was written: .*entry"):
-        seal_document(replace(ordered(LINES), trail=BAD[what]), CREDENTIAL)
+        seal_document(replace(make_seal_order(LINES), trail=BAD[what]), CREDENTIAL)
 
 
 def test_an_attachment_of_somebody_else_by_that_name_is_theirs() -> None:

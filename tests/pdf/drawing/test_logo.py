@@ -6,10 +6,10 @@ from PIL import Image, ImageDraw
 
 from esign.core.errors import Problem
 from esign.pdf.drawing.logo import BLANK, MOST, NARROW, NEITHER, redraw_logo
-from tests.logos import TEAL, a_logo, drawn, file_of
+from tests.logos import TEAL, a_logo, draw_logo, file_of
 
 
-def opened(png: bytes) -> Image.Image:
+def open_picture(png: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(png))
     image.load()
     return image
@@ -19,15 +19,15 @@ def opened(png: bytes) -> Image.Image:
     "file",
     [
         a_logo(),
-        file_of(drawn(ground="white").convert("RGB"), "JPEG", quality=95),
-        file_of(drawn(ground="white").convert("P")),
-        file_of(drawn(ground="white").convert("CMYK"), "JPEG", quality=95),
+        file_of(draw_logo(ground="white").convert("RGB"), "JPEG", quality=95),
+        file_of(draw_logo(ground="white").convert("P")),
+        file_of(draw_logo(ground="white").convert("CMYK"), "JPEG", quality=95),
     ],
     ids=["clear PNG", "JPEG", "palette", "CMYK"],
 )
 def test_a_logo_becomes_a_small_opaque_png_cut_to_its_edges(file: bytes) -> None:
     made = redraw_logo(file)
-    image = opened(made.png)
+    image = open_picture(made.png)
     assert (image.format, image.size) == ("PNG", (made.width, made.height))
     assert made.width == pytest.approx(640, abs=3) and made.height == pytest.approx(155, abs=3)
     assert image.mode == "RGB" and image.getpixel((0, 0)) == pytest.approx((255, 255, 255), abs=4)
@@ -35,18 +35,20 @@ def test_a_logo_becomes_a_small_opaque_png_cut_to_its_edges(file: bytes) -> None
 
 
 def test_a_small_logo_is_not_made_larger() -> None:
-    made = redraw_logo(file_of(drawn().resize((90, 22))))
+    made = redraw_logo(file_of(draw_logo().resize((90, 22))))
     assert made.height <= 22
 
 
 def test_nothing_of_the_senders_file_but_its_pixels_survives() -> None:
     exif = Image.Exif()
     exif[0x010E] = "taken at home"
-    image = drawn(ground="white").convert("RGB")
+    image = draw_logo(ground="white").convert("RGB")
     secret = file_of(image, "JPEG", exif=exif, comment=b"secret remark", icc_profile=b"profile")
     assert b"secret" in secret
     made = redraw_logo(secret).png
-    assert opened(made).info == {} and not any(word in made for word in (b"secret", b"home", b"profile"))
+    assert open_picture(made).info == {} and not any(
+        word in made for word in (b"secret", b"home", b"profile")
+    )
 
 
 @pytest.mark.parametrize("size", [(640, 160), (300, 300)])
@@ -62,8 +64,8 @@ def test_what_cannot_be_packed_well_is_still_small(size: tuple[int, int]) -> Non
         b"",
         b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
         b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>",
-        file_of(drawn(), "WEBP"),
-        file_of(drawn().convert("P"), "GIF"),
+        file_of(draw_logo(), "WEBP"),
+        file_of(draw_logo().convert("P"), "GIF"),
         b"%PDF-1.7",
     ],
     ids=["nothing", "SVG", "SVG as XML", "WebP", "GIF", "PDF"],

@@ -16,18 +16,18 @@ from esign.pdf.drawing import typst_template
 from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
-from tests.papers import Story, a_story, drawn, told
+from tests.papers import Story, a_story, draw_story, tell_story
 from tests.pdf.sealing import a_pdf, text_of, words
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
 KEY = Actor("api_key", "key_2", "請求書")
 ENGLISH = a_story("en", 3)
-PAPER = drawn(ENGLISH, "en")
+PAPER = draw_story(ENGLISH, "en")
 TEXT = text_of(PAPER)
 
 
-def begun(story: Story, *events: Event) -> Story:
+def begin_earlier(story: Story, *events: Event) -> Story:
     """The same with more entries before all others."""
     made = Story(story.document, story.now)
     made.add(*events)
@@ -42,13 +42,13 @@ def test_the_trail_says_whom_a_reminder_was_for_and_who_had_a_link_given() -> No
     story = a_story("en", 1)
     one = story.document.recipients[0]
     reminded = Event("recipient.reminded", story.now, recipient_id=one.id)
-    assert told(begun(story, reminded), "en")["audit"][0]["note"] == one.name
+    assert tell_story(begin_earlier(story, reminded), "en")["audit"][0]["note"] == one.name
     assert "Signing link given to the sender" in TEXT and "A link was also given to the sender" in TEXT
     assert TEXT.count("A link was also given to the sender") == 1, "to the one it was for"
 
 
 def test_somebody_who_gets_a_copy_proves_nothing() -> None:
-    found = told(a_story("en", 5), "en")["recipients"]
+    found = tell_story(a_story("en", 5), "en")["recipients"]
     assert [one["authentication"] and one["authentication"]["method"] for one in found] == ["link"] * 4 + [
         None
     ]
@@ -70,7 +70,7 @@ def test_somebody_who_gets_a_copy_proves_nothing() -> None:
     ],
 )
 def test_what_the_program_says_is_said_in_the_language_of_the_page(language: str, said: list[str]) -> None:
-    text = words(text_of(drawn(a_story(language, 3), language)))
+    text = words(text_of(draw_story(a_story(language, 3), language)))
     assert [one for one in said if words(one) not in text] == []
 
 
@@ -82,7 +82,7 @@ def test_a_device_is_told_as_far_as_it_is_known() -> None:
             replace(one, origin=replace(one.origin, user_agent=agent)) for one in story.document.recipients
         ]
         story.document = replace(story.document, recipients=tuple(people))
-        pages.append(text_of(drawn(story, "en")))
+        pages.append(text_of(draw_story(story, "en")))
     assert "Linux" in pages[0] and "x86_64" not in pages[0]
     assert "Other device" in pages[1] and "curl" not in pages[1]
 
@@ -90,7 +90,9 @@ def test_a_device_is_told_as_far_as_it_is_known() -> None:
 def test_names_nobody_could_be_asked_about_are_spelt_where_no_font_has_them() -> None:
     """An API key, a member who acts later, the seal's own certificate: the document is sealed all the same."""
     story = a_story("en", 1)
-    facts = told(begun(story, Event("link.issued", story.now, KEY, story.document.recipients[0].id)), "en")
+    facts = tell_story(
+        begin_earlier(story, Event("link.issued", story.now, KEY, story.document.recipients[0].id)), "en"
+    )
     facts["seal"] = {**facts["seal"], "subject": "山 Seal", "time": {"source": "tsa", "authority": "印 TSA"}}
     text = words(text_of(typst_template.draw_template(facts, "certificate", story.now)))
     for spelt in ("[U+8ACB]", "[U+6C42]", "[U+66F8]", "[U+5C71]Seal", "[U+5370]TSA"):
@@ -100,7 +102,7 @@ def test_names_nobody_could_be_asked_about_are_spelt_where_no_font_has_them() ->
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_fifty_people_and_hundreds_of_entries_are_all_told(language: str) -> None:
     story = a_story(language, 50)
-    pdf = drawn(story, language)
+    pdf = draw_story(story, language)
     text = text_of(pdf)
     assert len(story.lines) > 400 and all(line.hash.hex()[:8] in text for line in story.lines)
     assert all(one.email in text for one in story.document.recipients)
@@ -116,7 +118,7 @@ async def test_a_trail_of_thousands_of_entries_keeps_no_document_from_its_seal(w
     person = Actor("recipient", last.recipient_id, "Amelia Whitcombe")
     done = Event("recipient.completed", last.at, person, last.recipient_id, data={"act": "signed"})
     story.add(*(8000 * [fetched]), done)
-    facts = told(story, "en")
+    facts = tell_story(story, "en")
     trail = audit_file.write_audit_file(story.document.id, story.lines)
     made = await workers.seal(SealOrder(a_pdf(), (), facts, NOW, trail=trail), a_seal(ROOT).credential)
     verdict = await workers.verify(made.sealed, VerificationCase((ROOT.der,), NOW))

@@ -24,7 +24,17 @@ from esign.pdf.page import page_properties as pages
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import DrawnField, Typesetting
 from esign.pdf.worker.workers import Workers
-from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, a_picture, an_order, every_type, saved, text_of, words
+from tests.pdf.sealing import (
+    SCRIPTS,
+    a_field,
+    a_pdf,
+    a_picture,
+    an_order,
+    every_type,
+    save_pdf,
+    text_of,
+    words,
+)
 from tests.pki import NOW, a_seal, an_authority
 
 CREDENTIAL = a_seal(an_authority()).credential
@@ -50,14 +60,14 @@ VALUES = (
 )
 
 
-def shaped() -> bytes:
+def shape_pages() -> bytes:
     with pikepdf.open(io.BytesIO(a_pdf(*[{}] * len(SHAPES), words=""))) as pdf:
         for page, (boxes, rotate, unit) in zip(pdf.pages, SHAPES, strict=True):
             media, crop = BOXES[boxes]
             page.obj.MediaBox, page.obj.Rotate, page.obj.UserUnit = Array(media), rotate, unit
             if crop:
                 page.obj.CropBox = Array(crop)
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
 def fields_of(number: int) -> list[DrawnField]:
@@ -69,7 +79,7 @@ def fields_of(number: int) -> list[DrawnField]:
 
 @pytest.fixture(scope="module")
 def prepared() -> bytes:
-    return shaped()
+    return shape_pages()
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +208,7 @@ async def test_a_photo_of_a_signature_can_stand_in_many_places(workers: Workers,
 def saved_on_grey() -> bytes:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         pdf.pages[0].obj.Contents = pdf.make_stream(b"0.5 g 0 0 595 842 re f")
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
 def test_a_typed_signature_is_letters_and_no_picture(scripts: bytes, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pikepdf import Array, Dictionary, Name, Pdf
 
 from esign.pdf.drawing.stamp_pages import append_pages, stamp_overlays
 from esign.pdf.page import page_properties as pages
-from tests.pdf.made import SQUARE, blank, written
-from tests.pdf.marks import SCALE, assert_marked, mark, overlay, picture, stamped
+from tests.pdf.made import SQUARE, blank, write_pdf
+from tests.pdf.marks import SCALE, assert_marked, mark, overlay, picture, stamp_pages
 
 BOXES = {
     "plain": ([0, 0, 300, 200], None),
@@ -36,9 +36,9 @@ def test_a_mark_is_seen_where_it_was_drawn(boxes: str, rotate: int) -> None:
             del page.obj[key]
     page.obj.Rotate = rotate
     seen = pages.read_visible_area(page)
-    before = written(pdf)
+    before = write_pdf(pdf)
     assert picture(before).size == pytest.approx((seen.width * SCALE, seen.height * SCALE), abs=1)
-    after = stamped(before, overlay(seen.width, seen.height, 31, 17))
+    after = stamp_pages(before, overlay(seen.width, seen.height, 31, 17))
     assert_marked(before, after, 31, 17)
 
 
@@ -47,20 +47,20 @@ def test_the_boxes_and_the_rotation_may_be_inherited() -> None:
     page, tree = pdf.pages[0], pdf.Root.Pages
     del page.obj.MediaBox
     tree.MediaBox, tree.CropBox, tree.Rotate = Array([0, 0, 400, 300]), Array([50, 20, 350, 290]), 90
-    before = written(pdf)
-    assert_marked(before, stamped(before, overlay(270, 300, 40, 60)), 40, 60)
+    before = write_pdf(pdf)
+    assert_marked(before, stamp_pages(before, overlay(270, 300, 40, 60)), 40, 60)
 
 
 def test_a_user_unit_scales_the_overlay_with_its_page() -> None:
     pdf = blank()
     pdf.pages[0].obj.UserUnit = 2
-    before = written(pdf)
-    assert_marked(before, stamped(before, overlay(300, 200, 40, 60)), 40, 60)
+    before = write_pdf(pdf)
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 40, 60)), 40, 60)
 
 
 def test_an_overlay_of_another_size_covers_the_whole_page() -> None:
-    before = written(blank())
-    assert_marked(before, stamped(before, overlay(600, 400, 80, 40, size=40)), 40, 20)
+    before = write_pdf(blank())
+    assert_marked(before, stamp_pages(before, overlay(600, 400, 80, 40, size=40)), 40, 20)
 
 
 IMAGE = b"q 40 0 0 40 200 20 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00Q q EI Q\n"
@@ -93,22 +93,22 @@ CONTENTS = {
 
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_the_page_looks_as_before_whatever_its_content_leaves_behind(kind: str) -> None:
-    before = written(blank(content=CONTENTS[kind]))
-    assert_marked(before, stamped(before, overlay(300, 200, 150, 100)), 150, 100)
+    before = write_pdf(blank(content=CONTENTS[kind]))
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_a_page_may_be_stamped_twice(kind: str) -> None:
-    before = stamped(written(blank(content=CONTENTS[kind])), written(blank(content=b"")))
-    assert_marked(before, stamped(before, overlay(300, 200, 150, 100)), 150, 100)
+    before = stamp_pages(write_pdf(blank(content=CONTENTS[kind])), write_pdf(blank(content=b"")))
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
 def test_content_in_pieces_is_read_as_one() -> None:
     pdf = blank()
     pieces = (b"q 0.5 0 0 0.5 0 0 cm", SQUARE, b"Q", b"Q Q", b"0.2 0 0 0.2 0 0 cm", SQUARE)
     pdf.pages[0].obj.Contents = Array([pdf.make_stream(piece) for piece in pieces])
-    before = written(pdf)
-    assert_marked(before, stamped(before, overlay(300, 200, 150, 100)), 150, 100)
+    before = write_pdf(pdf)
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
 @pytest.mark.parametrize("contents", [Array(), Dictionary(), None])
@@ -117,15 +117,15 @@ def test_a_page_without_content_can_be_stamped(contents: Array | Dictionary | No
     del pdf.pages[0].obj.Contents
     if contents is not None:
         pdf.pages[0].obj.Contents = contents
-    before = written(pdf)
-    assert_marked(before, stamped(before, overlay(300, 200, 150, 100)), 150, 100)
+    before = write_pdf(pdf)
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
 def test_content_that_cannot_be_decoded_can_be_stamped() -> None:
     pdf = blank()
     pdf.pages[0].obj.Contents = pdf.make_stream(b"not deflated", Filter=Name.FlateDecode)
-    before = written(pdf)
-    assert_marked(before, stamped(before, overlay(300, 200, 150, 100)), 150, 100)
+    before = write_pdf(pdf)
+    assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
 def test_pages_that_share_their_resources_get_no_mark_of_another() -> None:
@@ -133,7 +133,7 @@ def test_pages_that_share_their_resources_get_no_mark_of_another() -> None:
     shared = pdf.make_indirect(Dictionary(XObject=pdf.make_indirect(Dictionary())))
     for page in pdf.pages:
         page.obj.Resources = shared
-    after = stamped(written(pdf), overlay(300, 200, 150, 100), (2,))
+    after = stamp_pages(write_pdf(pdf), overlay(300, 200, 150, 100), (2,))
     with Pdf.open(io.BytesIO(after)) as again:
         assert not list(again.pages[0].obj.Resources.XObject.keys())
         assert len(again.pages[1].obj.Resources.XObject.keys()) == 1
@@ -145,9 +145,9 @@ def test_each_page_gets_the_overlay_meant_for_it() -> None:
     drawing = pikepdf.new()
     for right in (10, 200):
         drawing.pages.extend(Pdf.open(io.BytesIO(overlay(300, 200, right, 10))).pages)
-    with Pdf.open(io.BytesIO(written(blank(pages=3)))) as pdf:
-        stamp_overlays(pdf, {1: (written(drawing), 1), 3: (written(drawing), 0)})
-        after = written(pdf)
+    with Pdf.open(io.BytesIO(write_pdf(blank(pages=3)))) as pdf:
+        stamp_overlays(pdf, {1: (write_pdf(drawing), 1), 3: (write_pdf(drawing), 0)})
+        after = write_pdf(pdf)
     assert mark(picture(after, 0)) == pytest.approx((400, 20, 440, 60), abs=1)
     assert mark(picture(after, 1)) is None
     assert mark(picture(after, 2)) == pytest.approx((20, 20, 60, 60), abs=1)
@@ -157,8 +157,8 @@ def test_an_added_page_inherits_nothing() -> None:
     pdf = blank()
     tree = pdf.Root.Pages
     tree.Rotate, tree.CropBox = 90, Array([0, 0, 10, 10])
-    assert append_pages(pdf, written(blank(pages=2, size=(595.28, 841.89)))) == 2
-    after = written(pdf)
+    assert append_pages(pdf, write_pdf(blank(pages=2, size=(595.28, 841.89)))) == 2
+    after = write_pdf(pdf)
     assert len(Pdf.open(io.BytesIO(after)).pages) == 3
     for number in (1, 2):
         assert picture(after, number).size == pytest.approx((595.28 * SCALE, 841.89 * SCALE), abs=1)

@@ -18,7 +18,7 @@ from esign.pdf.seal.seal import begin_seal, fill_file, finish_seal, seal_documen
 from esign.pdf.seal_order import BegunSeal, SealedFiles, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from esign.tsa.token import check_answer, write_request
-from tests.pdf.contents import contents, covered, pem, run
+from tests.pdf.contents import contents, pem, read_covered_bytes, run
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
 from tests.pki import NOW, Issued, a_seal, an_authority
 from tests.tsa import Tsa, a_stamping_certificate, granting
@@ -35,10 +35,10 @@ def an_authority_of_time(kind: str = "p256", now: Instant = NOW) -> Tsa:
 def token_for(signature: bytes, tsa: Tsa) -> bytes:
     digest = hashlib.sha256(signature).digest()
     asked = tsp.TimeStampReq.load(write_request(digest, 2**63))
-    return check_answer(tsa.granted(asked), digest, 2**63, tsa.now()).token
+    return check_answer(tsa.grant_token(asked), digest, 2**63, tsa.now()).token
 
 
-def wanted(**changes: Any) -> SealOrder:
+def make_order(**changes: Any) -> SealOrder:
     order = an_order(a_pdf({}, {}), *every_type(), **changes)
     return replace(order, level="B-T", asked="B-T", authorities=(AUTHORITY,))
 
@@ -49,7 +49,7 @@ def tokens_for(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
 
 def sealed_with(tsa: Tsa, order: SealOrder | None = None, issued: Issued | None = None) -> SealedFiles:
     credential = issued.credential if issued else CREDENTIAL
-    begun = begin_seal(order or wanted(), credential)
+    begun = begin_seal(order or make_order(), credential)
     return finish_seal(begun, tokens_for(begun, tsa), credential)
 
 
@@ -75,7 +75,7 @@ def test_every_program_accepts_both_files(kind: str, tmp_path: Path) -> None:
 def openssl_accepts(pdf: bytes, tsa: Tsa, folder: Path) -> None:
     """The signature over the bytes of the file, and the time stamp over the signature."""
     (folder / "seal.der").write_bytes(contents(pdf))
-    (folder / "covered").write_bytes(covered(pdf))
+    (folder / "covered").write_bytes(read_covered_bytes(pdf))
     (folder / "root.pem").write_bytes(pem(ROOT.der))
     (folder / "tsa.pem").write_bytes(pem(tsa.root))
     at = ("-attime", str(NOW // 1000))
@@ -166,7 +166,9 @@ def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
 
 def test_an_exchanged_time_stamp_proves_nothing() -> None:
     tsa, key = an_authority_of_time(), cms.load_key(CREDENTIAL)
-    forged = fill_file(begin_seal(wanted(), CREDENTIAL).document, key, token_for(b"another signature", tsa))
+    forged = fill_file(
+        begin_seal(make_order(), CREDENTIAL).document, key, token_for(b"another signature", tsa)
+    )
     found = verify_signatures(forged, [ROOT.der, tsa.root], NOW)
     assert found["result"] != "valid"
     assert found["signatures"][0]["level"] == "B-B"
@@ -176,7 +178,7 @@ def test_an_exchanged_time_stamp_proves_nothing() -> None:
 
 def test_a_time_stamp_that_was_taken_away_lifts_nothing() -> None:
     tsa = an_authority_of_time()
-    bare = fill_file(begin_seal(wanted(), CREDENTIAL).document, cms.load_key(CREDENTIAL))
+    bare = fill_file(begin_seal(make_order(), CREDENTIAL).document, cms.load_key(CREDENTIAL))
     assert the_signature(bare, tsa.root)["level"] == "B-B"
     assert verify_signatures(bare, [ROOT.der, tsa.root], NOW + 4 * 365 * DAY)["result"] == "indeterminate"
 
@@ -188,20 +190,20 @@ def other_token(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
     return [token_for(b"another signature", tsa)] * 2
 
 
-def swapped(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
+def swap_tokens(begun: BegunSeal, tsa: Tsa) -> list[bytes]:
     return tokens_for(begun, tsa)[::-1]
 
 
-@pytest.mark.parametrize("tokens", [other_token, swapped])
+@pytest.mark.parametrize("tokens", [other_token, swap_tokens])
 def test_a_token_for_something_else_does_not_pass(tokens: Callable[[BegunSeal, Tsa], list[bytes]]) -> None:
-    begun = begin_seal(wanted(), CREDENTIAL)
+    begun = begin_seal(make_order(), CREDENTIAL)
     with pytest.raises(SealFailed, match="time stamp"):
         finish_seal(begun, tokens(begun, an_authority_of_time()), CREDENTIAL)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_as_many_tokens_as_files_and_none_without(count: int) -> None:
-    begun = begin_seal(wanted(), CREDENTIAL)
+    begun = begin_seal(make_order(), CREDENTIAL)
     with pytest.raises(SealFailed, match=f"{count} time stamps"):
         finish_seal(begun, [b"token"] * count, CREDENTIAL)
     plain = begin_seal(an_order(a_pdf()), CREDENTIAL)
@@ -211,7 +213,7 @@ def test_as_many_tokens_as_files_and_none_without(count: int) -> None:
 
 
 def test_a_token_without_room_does_not_pass() -> None:
-    begun = begin_seal(wanted(), CREDENTIAL)
+    begun = begin_seal(make_order(), CREDENTIAL)
     with pytest.raises(SealFailed, match="too large"):
         finish_seal(begun, [bytes(20_000)] * 2, CREDENTIAL)
 
@@ -226,7 +228,7 @@ def test_a_file_without_the_level_that_was_asked_for_does_not_pass() -> None:
 
 
 def test_a_value_without_ink_is_found_before_any_authority_is_asked() -> None:
-    order = replace(wanted(), fields=(a_field("name", "Jo", page=9),))
+    order = replace(make_order(), fields=(a_field("name", "Jo", page=9),))
     with pytest.raises(SealFailed, match="page 9"):
         begin_seal(order, CREDENTIAL)
 

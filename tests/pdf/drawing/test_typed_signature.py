@@ -22,13 +22,13 @@ def test_it_is_as_wide_as_the_seal_draws_it_at_its_largest(text: str, hand: str 
     width, height = 500.0, 200.0
     field = DrawnField("f", "signature", 1, 0, 0, 100, 100, kind="typed", text=text, hand=hand)
     pdf, _ = overlay.draw_overlay([field], [(width, height)], Typesetting(NOW))
-    left, _, right, bottom = sealed(pdf).getbbox() or (0, 0, 0, 0)
+    left, _, right, bottom = draw_sealed_page(pdf).getbbox() or (0, 0, 0, 0)
     swash = (44 * 0.22 if hand else 20 * 0.06) * 4
     assert right - left <= drawn.width * 4 <= right - left + 2 * swash + 60
     assert bottom / 4 <= height * 0.97
 
 
-def sealed(pdf: bytes) -> Image.Image:
+def draw_sealed_page(pdf: bytes) -> Image.Image:
     """What is not white, at four dots a point."""
     document: Any = pypdfium2.PdfDocument(io.BytesIO(pdf))
     page = document[0].render(scale=4).to_pil().convert("L")

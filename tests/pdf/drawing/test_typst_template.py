@@ -16,7 +16,7 @@ from tests.pki import NOW
 A4 = (595.0, 842.0)
 
 
-def drawn(*fields: DrawnField, size: tuple[float, float] = A4) -> bytes:
+def draw_box(*fields: DrawnField, size: tuple[float, float] = A4) -> bytes:
     return overlay.draw_overlay(fields, [size], Typesetting(NOW))[0]
 
 
@@ -110,7 +110,7 @@ def test_the_sample_holds_every_type_of_the_contract() -> None:
 
 
 def test_the_values_of_every_type_stand_on_the_page() -> None:
-    text = text_of(drawn(*every_type()))
+    text = text_of(draw_box(*every_type()))
     for value in (
         "20 Nov 2026",
         "Jo Li",
@@ -126,7 +126,7 @@ def test_the_values_of_every_type_stand_on_the_page() -> None:
 
 @pytest.mark.parametrize("field", every_type(), ids=lambda field: field.type)
 def test_each_type_leaves_ink_in_its_box_and_nowhere_else(field: DrawnField) -> None:
-    image = image_of(drawn(field)).convert("L")
+    image = image_of(draw_box(field)).convert("L")
     left, top = field.x * 5.95, field.y * 8.42
     right, bottom = left + field.width * 5.95, top + field.height * 8.42
     ink = image.point(lambda level: 255 if level < 250 else 0).getbbox()
@@ -144,17 +144,17 @@ def test_each_type_leaves_ink_in_its_box_and_nowhere_else(field: DrawnField) -> 
     ],
 )
 def test_a_date_is_written_as_its_field_asks(format: str, shown: str) -> None:
-    assert text_of(drawn(a_field("date", "2026-03-07", options={"format": format}))).strip() == shown
+    assert text_of(draw_box(a_field("date", "2026-03-07", options={"format": format}))).strip() == shown
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_value_in_each_script_can_be_copied_out_of_the_page(script: str) -> None:
-    assert words(text_of(drawn(a_field("text", SCRIPTS[script])))) == words(SCRIPTS[script])
+    assert words(text_of(draw_box(a_field("text", SCRIPTS[script])))) == words(SCRIPTS[script])
 
 
 def test_a_box_not_ticked_is_an_empty_frame() -> None:
     ticked, empty = (
-        image_of(drawn(a_field("checkbox", value)), scale=3).convert("L") for value in (True, False)
+        image_of(draw_box(a_field("checkbox", value)), scale=3).convert("L") for value in (True, False)
     )
     dark = [sum(1 for level in image.tobytes() if level < 128) for image in (ticked, empty)]
     assert dark[0] > dark[1] > 0
@@ -162,9 +162,9 @@ def test_a_box_not_ticked_is_an_empty_frame() -> None:
 
 def test_a_choice_not_made_shows_its_options_unmarked() -> None:
     options: dict[str, Any] = {"options": {"options": ["Yes", "No"]}}
-    assert text_of(drawn(a_field("radio", None, **options))).split() == ["Yes", "No"]
-    assert image_of(drawn(a_field("radio", None, **options))) != image_of(
-        drawn(a_field("radio", "No", **options))
+    assert text_of(draw_box(a_field("radio", None, **options))).split() == ["Yes", "No"]
+    assert image_of(draw_box(a_field("radio", None, **options))) != image_of(
+        draw_box(a_field("radio", "No", **options))
     )
 
 
@@ -172,13 +172,13 @@ def test_a_choice_not_made_shows_its_options_unmarked() -> None:
     "value", ['#eval("1") *b* $x^2$ <a> \\u{41} @ref // no', "= Heading", "- item", "`raw`", "\\"]
 )
 def test_values_are_never_markup(value: str) -> None:
-    assert words(text_of(drawn(a_field("text", value, width=90)))) == words(value)
+    assert words(text_of(draw_box(a_field("text", value, width=90)))) == words(value)
 
 
 def test_alignment_moves_a_value_to_the_side_asked_for() -> None:
     def left_of(align: str) -> int:
         ink = (
-            image_of(drawn(a_field("text", "x", align=align)))
+            image_of(draw_box(a_field("text", "x", align=align)))
             .convert("L")
             .point(lambda level: 255 if level < 200 else 0)
         )
@@ -205,7 +205,7 @@ def test_a_text_that_does_not_fit_is_reported_by_its_field() -> None:
         a_field("text", "far too long for this " * 9, id="fld_b", **tight),
     )
     with pytest.raises(TextOverflow) as overflow:
-        drawn(fits, too_long)
+        draw_box(fits, too_long)
     assert overflow.value.fields == ("fld_b",)
     assert overlay.find_unfit_texts([fits, too_long], [A4], NOW) == ("fld_b",)
     assert overlay.find_unfit_texts([fits], [A4], NOW) == ()
@@ -230,7 +230,7 @@ def test_a_text_that_does_not_fit_is_reported_by_its_field() -> None:
     ids=lambda field: field.type,
 )
 def test_what_cannot_be_said_shorter_shrinks_until_it_fits_and_is_never_cut(field: DrawnField) -> None:
-    pdf = drawn(field)
+    pdf = draw_box(field)
     assert "…" not in text_of(pdf)
     assert words(field.text or str(field.value).replace("2026-03-07", "")) in words(text_of(pdf))
 
@@ -250,7 +250,7 @@ def test_fields_of_the_default_sizes_fit_on_pages_of_any_size(size: tuple[float,
 
 def test_a_typed_signature_needs_no_hand() -> None:
     bare = {"kind": "typed", "text": "Jo Li", "hand": None}
-    assert "Jo Li" in text_of(drawn(a_field("signature", **bare)))
+    assert "Jo Li" in text_of(draw_box(a_field("signature", **bare)))
     facts = the_facts(a_recipient("Ana", signature=bare, ip=None, device=None))
     assert "Jo Li" in text_of(typst_template.draw_template(facts, "certificate", NOW))
 

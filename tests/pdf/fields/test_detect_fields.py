@@ -14,8 +14,8 @@ from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
 from esign.pdf.intake.inspect import UploadLimits, inspect_upload
 from esign.pdf.worker.workers import Workers
 from tests.manifest import rows
-from tests.pdf.forms import A4, marked, turned, with_form
-from tests.pdf.made import blank, plain, written
+from tests.pdf.forms import A4, mark_page, turn_pages, with_form
+from tests.pdf.made import blank, plain, write_pdf
 
 LIMITS = UploadLimits(25 * 2**20, 500)
 REQUIRED, READ_ONLY, MULTILINE, PASSWORD = 1 << 1, 1 << 0, 1 << 12, 1 << 13
@@ -23,18 +23,18 @@ RADIO, PUSH, COMBO, SEVERAL = 1 << 15, 1 << 16, 1 << 17, 1 << 21
 WIDE, HIGH = A4
 
 
-def found(upload: bytes) -> DetectedFields:
+def detect_upload(upload: bytes) -> DetectedFields:
     return find_fields(upload, inspect_upload(upload, LIMITS).prepared)
 
 
 def one(upload: bytes) -> DetectedField:
-    fields = found(upload)
+    fields = detect_upload(upload)
     assert fields.unused == () and len(fields.fields) == 1, fields
     return fields.fields[0]
 
 
-def refused(upload: bytes) -> UnusableField:
-    fields = found(upload)
+def find_refusal(upload: bytes) -> UnusableField:
+    fields = detect_upload(upload)
     assert fields.fields == () and len(fields.unused) == 1, fields
     return fields.unused[0]
 
@@ -91,14 +91,14 @@ def test_a_script_in_a_stream_is_read_unless_it_is_packed_to_unfold_to_anything(
     with Pdf.open(io.BytesIO(with_form({"FT": "/Tx", "T": "a"}))) as pdf:
         script = Stream(pdf, b"AFNumber_Keystroke(2);" + b" " * padding)
         pdf.pages[0].obj.Annots[0].AA = Dictionary(K=Dictionary(S=Name.JavaScript, JS=script))
-        assert one(written(pdf)).type == type_
+        assert one(write_pdf(pdf)).type == type_
 
 
 def test_the_name_is_the_key_and_the_hint_the_label() -> None:
     made = one(with_form({"FT": "/Tx", "T": "person.city", "TU": "City\nor town", "Ff": REQUIRED, "Q": 2}))
     assert (made.key, made.label, made.required, made.align) == ("person.city", "City or town", True, "right")
     assert one(with_form({"FT": "/Tx", "T": "Vor- und Nachname"})).key is None
-    twice = found(with_form({"FT": "/Tx", "T": "a"}, {"FT": "/Tx", "T": "a", "Rect": (1, 1, 90, 20)}))
+    twice = detect_upload(with_form({"FT": "/Tx", "T": "a"}, {"FT": "/Tx", "T": "a", "Rect": (1, 1, 90, 20)}))
     assert [field.key for field in twice.fields] == ["a", None]
     assert one(with_form({"FT": "/Tx", "T": "a", "DA": String("/Helv 11 Tf 0 g")})).font_size == 11
     assert one(with_form({"FT": "/Tx", "T": "a", "DA": String("/Helv 0 Tf")})).font_size is None
@@ -119,12 +119,12 @@ def test_the_name_is_the_key_and_the_hint_the_label() -> None:
     ],
 )
 def test_what_cannot_be_used_says_why(entries: dict[str, Any], reason: str) -> None:
-    unused = refused(with_form({"T": "a", **entries}))
+    unused = find_refusal(with_form({"T": "a", **entries}))
     assert (unused.page, unused.name) == (1, "a") and reason in unused.reason
 
 
 def test_buttons_that_run_scripts_are_no_fields() -> None:
-    assert found(with_form({"FT": "/Btn", "Ff": PUSH, "T": "print"})) == DetectedFields((), ())
+    assert detect_upload(with_form({"FT": "/Btn", "Ff": PUSH, "T": "print"})) == DetectedFields((), ())
 
 
 def test_a_form_that_goes_round_in_circles_ends() -> None:
@@ -132,13 +132,13 @@ def test_a_form_that_goes_round_in_circles_ends() -> None:
         node = pdf.pages[0].obj.Annots[0]
         del node.FT
         node.Parent = node
-        assert find_fields(written(pdf), plain()) == DetectedFields((), ())
+        assert find_fields(write_pdf(pdf), plain()) == DetectedFields((), ())
 
 
 def test_a_widget_that_the_form_does_not_list_is_a_field() -> None:
     with Pdf.open(io.BytesIO(with_form({"FT": "/Tx", "T": "a"}))) as pdf:
         del pdf.Root.AcroForm
-        (field,) = find_fields(written(pdf), plain()).fields
+        (field,) = find_fields(write_pdf(pdf), plain()).fields
     assert (field.type, field.key) == ("text", "a")
 
 
@@ -146,7 +146,7 @@ def test_a_widget_that_the_form_does_not_list_is_a_field() -> None:
 
 
 def test_a_mark_becomes_a_field_that_stands_on_its_line() -> None:
-    made = one(marked((100, 400, "{{signature:2}}")))
+    made = one(mark_page((100, 400, "{{signature:2}}")))
     assert (made.type, made.person, made.marked, made.label, made.options) == ("signature", 2, True, None, {})
     assert (made.width, made.height) == (25, 6)
     assert made.x == pytest.approx(100 / WIDE * 100, abs=0.2)
@@ -169,7 +169,7 @@ def test_a_mark_becomes_a_field_that_stands_on_its_line() -> None:
 def test_marks_name_type_person_and_label(
     text: str, type_: str, person: int, label: str | None, options: dict[str, Any]
 ) -> None:
-    made = one(marked((100, 400, text)))
+    made = one(mark_page((100, 400, text)))
     assert (made.type, made.person, made.label, made.options) == (type_, person, label, options)
 
 
@@ -178,24 +178,24 @@ def test_marks_name_type_person_and_label(
     [("{{client}}", "no such type"), ("{{radio:1}}", "no options"), ("{{1:signature}}", "no such type")],
 )
 def test_a_mark_that_means_nothing_is_named(text: str, reason: str) -> None:
-    unused = refused(marked((100, 400, text)))
+    unused = find_refusal(mark_page((100, 400, text)))
     assert unused.name == text and reason in unused.reason
 
 
 def test_a_text_that_only_looks_like_a_mark_is_none() -> None:
-    assert found(marked((100, 400, "{ signature } {{}} {{"), (100, 300, "}} signature:1"))) == DetectedFields(
-        (), ()
-    )
+    assert detect_upload(
+        mark_page((100, 400, "{ signature } {{}} {{"), (100, 300, "}} signature:1"))
+    ) == DetectedFields((), ())
 
 
 def test_a_field_at_the_edge_stays_on_the_page() -> None:
-    for made in found(marked((560, 838, "{{signature}}"), (2, 1, "{{initials}}"))).fields:
+    for made in detect_upload(mark_page((560, 838, "{{signature}}"), (2, 1, "{{initials}}"))).fields:
         assert made.x >= 0 and made.x + made.width <= 100 and made.y >= 0 and made.y + made.height <= 100
 
 
 def test_a_page_full_of_marks_gives_as_many_as_a_document_takes() -> None:
     content = b"BT /F1 2 Tf 2 TL 1 840 Td " + b"({{date}}{{date}}{{date}}) Tj T* " * 400 + b"ET"
-    assert len(found(written(blank(content=content, size=A4))).fields) == 500
+    assert len(detect_upload(write_pdf(blank(content=content, size=A4))).fields) == 500
 
 
 # ---------- pages as they are seen ----------
@@ -208,15 +208,17 @@ def test_places_are_those_that_one_sees(rotate: int, crop: tuple[float, ...] | N
     rect = (120, 300, 320, 340)
     file = with_form({"FT": "/Tx", "T": "a", "Rect": rect}, rotate=rotate, crop=crop)
     made = one(file)
-    seen = painted(rect, rotate, crop)
+    seen = find_painted_place(rect, rotate, crop)
     assert box(made) == pytest.approx(seen, abs=0.1)
 
 
-def painted(rect: tuple[float, ...], rotate: int, crop: tuple[float, ...] | None) -> tuple[float, ...]:
+def find_painted_place(
+    rect: tuple[float, ...], rotate: int, crop: tuple[float, ...] | None
+) -> tuple[float, ...]:
     """Where a rectangle that is painted there is seen, in percent: the picture of the page is asked."""
     x0, y0, x1, y1 = rect
-    pdf = turned(blank(content=b"%f %f %f %f re f" % (x0, y0, x1 - x0, y1 - y0), size=A4), rotate, crop)
-    document = pypdfium2.PdfDocument(written(pdf))
+    pdf = turn_pages(blank(content=b"%f %f %f %f re f" % (x0, y0, x1 - x0, y1 - y0), size=A4), rotate, crop)
+    document = pypdfium2.PdfDocument(write_pdf(pdf))
     image = document[0].render(scale=4).to_pil().convert("L").point([255] * 128 + [0] * 128)
     left, top, right, bottom = image.getbbox()
     document.close()
@@ -226,7 +228,7 @@ def painted(rect: tuple[float, ...], rotate: int, crop: tuple[float, ...] | None
 
 @pytest.mark.parametrize(("rotate", "crop"), SEEN)
 def test_a_mark_is_found_where_its_letters_are_seen(rotate: int, crop: tuple[float, ...] | None) -> None:
-    file = marked((200, 400, "{{text}}"), rotate=rotate, crop=crop)
+    file = mark_page((200, 400, "{{text}}"), rotate=rotate, crop=crop)
     document = pypdfium2.PdfDocument(file)
     page = document[0]
     text = page.get_textpage()
@@ -248,7 +250,9 @@ async def test_the_worker_reads_them_and_a_form_comes_with_its_marks() -> None:
     workers = Workers(size=1)
     try:
         upload = with_form({"FT": "/Sig", "T": "s"})
-        assert await workers.find_fields(upload, inspect_upload(upload, LIMITS).prepared) == found(upload)
+        assert await workers.find_fields(upload, inspect_upload(upload, LIMITS).prepared) == detect_upload(
+            upload
+        )
         assert await workers.find_fields(b"%PDF-1.4 nothing", plain()) == DetectedFields((), ())
     finally:
         await workers.close()
@@ -260,7 +264,7 @@ def test_forms_of_the_corpus(corpus: Path) -> None:
 
     def kinds(start: str) -> list[str]:
         [file] = [content for name, content in by_name.items() if name.startswith(start)]
-        return [field.type for field in found(file).fields]
+        return [field.type for field in detect_upload(file).fields]
 
     assert kinds("16-") == ["text", "text", "checkbox", "dropdown"]
     assert kinds("17-") == ["text"] * 5 + ["signature"]

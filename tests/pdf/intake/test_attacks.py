@@ -11,13 +11,20 @@ from pyhanko.sign.fields import MDPPerm
 from esign.core.errors import Problem
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
-from tests.pdf.attacks import CHANGES, Files, forged, wrapped
-from tests.pdf.forging import moved_gap, updated
+from tests.pdf.attacks import CHANGES, Files, forge_files, wrap_file
+from tests.pdf.forging import append_update, moved_gap
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.readers import misread, visibly_stamped
 from tests.pdf.sealing import a_field, a_pdf, an_order
-from tests.pdf.shadows import around, certified, misled, prepared, shadowed, sneaked
+from tests.pdf.shadows import (
+    around,
+    certify_file,
+    mislead_readers,
+    prepare_shadow,
+    shadow_signed,
+    sneak_changes,
+)
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
@@ -26,19 +33,21 @@ SEAL = a_seal(ROOT)
 SEALED = seal_document(an_order(a_pdf(), a_field("name", "Jo Li")), SEAL.credential).sealed
 OTHER = seal_document(an_order(a_pdf(words="Another contract")), SEAL.credential).sealed
 ARCHIVED = stamped_in_loop(with_proofs(SEALED, a_list(ROOT, NOW)), a_stamper())
-ONE = signed_in_loop(prepared(), SEAL, "One", None)
-CERTIFIED = certified(SEAL, MDPPerm.FILL_FORMS)
+ONE = signed_in_loop(prepare_shadow(), SEAL, "One", None)
+CERTIFIED = certify_file(SEAL, MDPPerm.FILL_FORMS)
 FAMILIES = {
-    "forged": lambda: forged(SEALED),
-    "wrapped": lambda: wrapped(SEALED),
-    "saved": lambda: {name: updated(change, SEALED) for name, change in CHANGES.items()},
-    "saved behind an archive": lambda: {name: updated(change, ARCHIVED) for name, change in CHANGES.items()},
-    "shadows": lambda: shadowed(ONE),
-    "shadows of a certified file": lambda: shadowed(CERTIFIED),
-    "sneaked into fillable": lambda: sneaked(CERTIFIED),
-    "sneaked into annotatable": lambda: sneaked(certified(SEAL, MDPPerm.ANNOTATE)),
-    "misled": lambda: misled(SEALED),
-    "misled behind an archive": lambda: misled(ARCHIVED),
+    "forged": lambda: forge_files(SEALED),
+    "wrapped": lambda: wrap_file(SEALED),
+    "saved": lambda: {name: append_update(change, SEALED) for name, change in CHANGES.items()},
+    "saved behind an archive": lambda: {
+        name: append_update(change, ARCHIVED) for name, change in CHANGES.items()
+    },
+    "shadows": lambda: shadow_signed(ONE),
+    "shadows of a certified file": lambda: shadow_signed(CERTIFIED),
+    "sneaked into fillable": lambda: sneak_changes(CERTIFIED),
+    "sneaked into annotatable": lambda: sneak_changes(certify_file(SEAL, MDPPerm.ANNOTATE)),
+    "misled": lambda: mislead_readers(SEALED),
+    "misled behind an archive": lambda: mislead_readers(ARCHIVED),
     "misread": lambda: misread(SEALED),
     "visible time stamps": lambda: {
         f"{name}, {look}": visibly_stamped(file, look)

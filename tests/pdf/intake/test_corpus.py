@@ -15,8 +15,8 @@ from esign.pdf.intake.active_content import write_object
 from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
-from tests.manifest import TAKEN, expected, rows
-from tests.pdf.marks import assert_marked, overlay, picture, stamped
+from tests.manifest import TAKEN, find_expected_code, rows
+from tests.pdf.marks import assert_marked, overlay, picture, stamp_pages
 from tests.pdf.sealing import every_type, the_facts
 from tests.pki import NOW, a_seal, an_authority
 
@@ -63,8 +63,8 @@ def outcomes(corpus: Path, limits: UploadLimits) -> dict[str, Inspection | Probl
 def test_every_file_is_taken_or_refused_as_its_manifest_says(
     corpus: Path, outcomes: dict[str, Inspection | Problem]
 ) -> None:
-    wanted = {row["file"]: expected(row) for row in rows(corpus)}
-    wanted |= {f"attack/{row['file']}": expected(row) for row in rows(corpus / "attack")}
+    wanted = {row["file"]: find_expected_code(row) for row in rows(corpus)}
+    wanted |= {f"attack/{row['file']}": find_expected_code(row) for row in rows(corpus / "attack")}
     found = {name: o.code if isinstance(o, Problem) else TAKEN for name, o in outcomes.items()}
     assert found == wanted
     assert {*wanted.values()} >= {TAKEN, "file_signed", "file_encrypted", "file_unsupported", "invalid_file"}
@@ -117,7 +117,7 @@ def test_a_mark_on_any_taken_file_is_seen_where_it_was_drawn(
             page = inspection.pages[0]
             side = min(page.width, page.height) / 4
             drawing = overlay(page.width, page.height, side, side / 2, size=side)
-            after = stamped(inspection.prepared, drawing)
+            after = stamp_pages(inspection.prepared, drawing)
             assert_marked(inspection.prepared, after, side, side / 2, size=side)
 
 
@@ -127,11 +127,11 @@ async def test_every_taken_file_can_be_sealed(
     authority = an_authority()
     credential = a_seal(authority).credential
 
-    async def sealed(inspection: Inspection) -> tuple[str, int]:
+    async def describe_seal(inspection: Inspection) -> tuple[str, int]:
         order = SealOrder(inspection.prepared, every_type(len(inspection.pages)), the_facts(), NOW)
         result = await workers.seal(order, credential)
         verdict = await workers.verify(result.sealed, VerificationCase((authority.der,), NOW))
         return verdict["result"], result.page_count - len(inspection.pages)
 
     taken = [inspection for inspection in outcomes.values() if isinstance(inspection, Inspection)]
-    assert set(await asyncio.gather(*map(sealed, taken))) == {("valid", 1)}
+    assert set(await asyncio.gather(*map(describe_seal, taken))) == {("valid", 1)}

@@ -17,10 +17,10 @@ from esign.core.errors import Problem
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.intake.inspect import inspect_upload
 from tests.pdf import made
-from tests.pdf.made import blank, written
+from tests.pdf.made import blank, write_pdf
 
 
-def refused(upload: bytes, limits: UploadLimits) -> Problem:
+def find_refusal(upload: bytes, limits: UploadLimits) -> Problem:
     with pytest.raises(Problem) as refusal:
         inspect_upload(upload, limits)
     assert refusal.value.message.endswith(".")
@@ -28,17 +28,17 @@ def refused(upload: bytes, limits: UploadLimits) -> Problem:
 
 
 TAKEN: dict[str, tuple[Callable[[], bytes], set[str]]] = {
-    "scripts": (made.scripted, {"scripts"}),
+    "scripts": (made.make_scripted, {"scripts"}),
     "launch": (made.launching, {"actions"}),
     "attachment": (made.attaching, {"attachments"}),
-    "owner password": (made.restricted, {"restrictions"}),
-    "wrong size and offsets": (made.disordered, set()),
+    "owner password": (made.make_restricted, {"restrictions"}),
+    "wrong size and offsets": (made.make_disordered, set()),
 }
 
 REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
-    "password": (made.locked, "file_encrypted"),
-    "signed": (made.signed, "file_signed"),
-    "signed, then cleared": (made.cleared, "file_signed"),
+    "password": (made.make_locked, "file_encrypted"),
+    "signed": (made.make_signed, "file_signed"),
+    "signed, then cleared": (made.make_cleared, "file_signed"),
     "dynamic form": (made.dynamic_form, "file_unsupported"),
     "giant page": (made.giant, "file_unsupported"),
     "page tree loop": (made.looping, "invalid_file"),
@@ -57,13 +57,13 @@ def test_a_file_of_this_kind_is_taken_and_made_harmless(kind: str, limits: Uploa
         assert not pdf.get_warnings()
     shown = Image.open(io.BytesIO(inspection.images[0]))
     assert shown.getpixel((130, 400)) == (0, 0, 255)
-    assert inspection.repaired is (make is made.disordered)
+    assert inspection.repaired is (make is made.make_disordered)
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_file_of_this_kind_is_refused_with_its_code(kind: str, limits: UploadLimits) -> None:
     make, code = REFUSED[kind]
-    assert refused(make(), limits).code == code
+    assert find_refusal(make(), limits).code == code
 
 
 @pytest.mark.parametrize("kind", TAKEN)
@@ -80,7 +80,7 @@ def test_what_was_prepared_is_taken_again_as_it_is(kind: str, limits: UploadLimi
     "upload", [b"", b"<html>404</html>", b"PK\x03\x04" + bytes(2000), b"x" * 1024 + made.plain()]
 )
 def test_what_does_not_begin_as_a_pdf_is_refused(upload: bytes, limits: UploadLimits) -> None:
-    problem = refused(upload, limits)
+    problem = find_refusal(upload, limits)
     assert problem.code == "invalid_file"
     assert "not a PDF" in problem.message
 
@@ -93,7 +93,7 @@ def test_a_pdf_may_begin_a_little_later(limits: UploadLimits) -> None:
     "upload", [b"%PDF-1.7\n", b"%PDF-1.7\n" + bytes(range(256)) * 40, made.plain()[:300]]
 )
 def test_a_torso_is_refused(upload: bytes, limits: UploadLimits) -> None:
-    assert refused(upload, limits).code == "invalid_file"
+    assert find_refusal(upload, limits).code == "invalid_file"
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,20 @@ def test_a_number_beyond_every_integer_is_damage(place: bytes, limits: UploadLim
 
 def test_a_file_over_the_limit_is_refused_unread(limits: UploadLimits) -> None:
     upload = made.plain()
-    assert refused(upload, replace(limits, file_bytes=len(upload) - 1)).code == "file_too_large"
+    assert find_refusal(upload, replace(limits, file_bytes=len(upload) - 1)).code == "file_too_large"
     inspect_upload(upload, replace(limits, file_bytes=len(upload)))
 
 
 def test_the_number_of_pages_is_limited(limits: UploadLimits) -> None:
-    upload = written(blank(pages=3))
+    upload = write_pdf(blank(pages=3))
     assert len(inspect_upload(upload, replace(limits, pages=3)).pages) == 3
-    problem = refused(upload, replace(limits, pages=2))
+    problem = find_refusal(upload, replace(limits, pages=2))
     assert problem.code == "too_many_pages"
     assert "3 pages" in problem.message and "2 are allowed" in problem.message
 
 
 def test_a_file_without_pages_is_refused(limits: UploadLimits) -> None:
-    problem = refused(written(pikepdf.new()), limits)
+    problem = find_refusal(write_pdf(pikepdf.new()), limits)
     assert (problem.code, problem.message) == ("invalid_file", "The file has no pages.")
 
 
@@ -131,7 +131,7 @@ def test_a_file_without_pages_is_refused(limits: UploadLimits) -> None:
 def test_a_page_at_the_edge_of_what_can_be_shown_is_taken(
     size: tuple[float, float], limits: UploadLimits
 ) -> None:
-    inspection = inspect_upload(written(blank(content=b"", size=size)), limits)
+    inspection = inspect_upload(write_pdf(blank(content=b"", size=size)), limits)
     assert inspection.pages == (PageGeometry(*size, 0),)
 
 
@@ -139,7 +139,7 @@ def test_a_page_at_the_edge_of_what_can_be_shown_is_taken(
 def test_a_page_beyond_what_can_be_shown_is_refused(size: tuple[float, float], limits: UploadLimits) -> None:
     pdf = blank(pages=2)
     pdf.pages[1].obj.MediaBox = Array([0, 0, *size])
-    problem = refused(written(pdf), limits)
+    problem = find_refusal(write_pdf(pdf), limits)
     assert problem.code == "file_unsupported"
     assert "Page 2" in problem.message
     assert problem.details[0].path == "/file"
@@ -149,13 +149,13 @@ def test_pages_are_measured_as_they_are_seen(limits: UploadLimits) -> None:
     pdf = blank(pages=2)
     pdf.pages[1].obj.Rotate, pdf.pages[1].obj.UserUnit = 90, 2
     pdf.pages[1].obj.CropBox = Array([10, 20, 110, 70])
-    assert inspect_upload(written(pdf), limits).pages == (
+    assert inspect_upload(write_pdf(pdf), limits).pages == (
         PageGeometry(300, 200, 0),
         PageGeometry(50, 100, 90),
     )
 
 
-def shown(inspection_image: bytes) -> Image.Image:
+def open_shown_picture(inspection_image: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(inspection_image))
     assert image.format == "WEBP"
     return image
@@ -174,15 +174,19 @@ def shown(inspection_image: bytes) -> Image.Image:
 def test_a_picture_is_readable_and_not_too_large(
     size: tuple[float, float], pixels: tuple[int, int], limits: UploadLimits
 ) -> None:
-    inspection = inspect_upload(written(blank(content=b"", size=size)), limits)
-    assert shown(inspection.images[0]).size == pytest.approx(pixels, abs=1)
+    inspection = inspect_upload(write_pdf(blank(content=b"", size=size)), limits)
+    assert open_shown_picture(inspection.images[0]).size == pytest.approx(pixels, abs=1)
 
 
 def test_there_is_one_picture_of_every_page_in_order(limits: UploadLimits) -> None:
     pdf = blank(pages=3)
     pdf.pages[1].obj.Contents = pdf.make_stream(b"1 0 0 rg 0 0 300 200 re f")
-    images = inspect_upload(written(pdf), limits).images
-    assert [shown(image).getpixel((100, 400)) for image in images] == [(0, 0, 255), (255, 0, 0), (0, 0, 255)]
+    images = inspect_upload(write_pdf(pdf), limits).images
+    assert [open_shown_picture(image).getpixel((100, 400)) for image in images] == [
+        (0, 0, 255),
+        (255, 0, 0),
+        (0, 0, 255),
+    ]
 
 
 def test_a_photograph_is_compressed_as_one(limits: UploadLimits) -> None:
@@ -192,7 +196,7 @@ def test_a_photograph_is_compressed_as_one(limits: UploadLimits) -> None:
     image.ColorSpace = Name.DeviceRGB
     pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=image))
     photograph, drawing = (
-        inspect_upload(written(pdf), limits).images[0],
+        inspect_upload(write_pdf(pdf), limits).images[0],
         inspect_upload(made.plain(), limits).images[0],
     )
     assert b"VP8 " in photograph[:16]
@@ -201,22 +205,22 @@ def test_a_photograph_is_compressed_as_one(limits: UploadLimits) -> None:
 
 def test_the_pictures_of_a_long_file_are_smaller(limits: UploadLimits) -> None:
     long, short = (
-        inspect_upload(written(blank(pages=201, content=b"")), limits),
+        inspect_upload(write_pdf(blank(pages=201, content=b"")), limits),
         inspect_upload(made.plain(), limits),
     )
-    assert shown(long.images[0]).width <= shown(short.images[0]).width
-    wide = inspect_upload(written(blank(pages=201, content=b"", size=(1000, 800))), limits)
-    assert shown(wide.images[200]).width == pytest.approx(1000 * 80 / 72, abs=1)
+    assert open_shown_picture(long.images[0]).width <= open_shown_picture(short.images[0]).width
+    wide = inspect_upload(write_pdf(blank(pages=201, content=b"", size=(1000, 800))), limits)
+    assert open_shown_picture(wide.images[200]).width == pytest.approx(1000 * 80 / 72, abs=1)
 
 
 def test_the_pictures_are_of_the_prepared_file(limits: UploadLimits) -> None:
-    inspection = inspect_upload(made.scripted(), limits)
+    inspection = inspect_upload(made.make_scripted(), limits)
     assert inspect_upload(inspection.prepared, limits).images == inspection.images
 
 
 def test_words_about_a_signature_are_none(limits: UploadLimits) -> None:
     spoken = b"BT /F1 9 Tf 20 150 Td (/ByteRange [0 1 2 3] /Type /Sig) Tj ET"
-    upload = written(blank(content=spoken), compress_streams=False)
+    upload = write_pdf(blank(content=spoken), compress_streams=False)
     assert b"/ByteRange [" in upload
     inspect_upload(upload, limits)
 
@@ -228,28 +232,29 @@ def test_a_byte_range_that_nothing_refers_to_is_a_signature(name: bytes, limits:
     file = made.plain()
     at = file.rindex(b"startxref")
     assert (
-        refused(file[:at] + b"99 0 obj <<" + name + b">> endobj\n" + file[at:], limits).code == "file_signed"
+        find_refusal(file[:at] + b"99 0 obj <<" + name + b">> endobj\n" + file[at:], limits).code
+        == "file_signed"
     )
 
 
 def test_a_byte_range_packed_away_in_an_earlier_revision_is_a_signature(limits: UploadLimits) -> None:
     pdf = blank()
     pdf.Root.Past = pdf.make_indirect(Dictionary(ByteRange=Array([0, 1, 2, 3])))
-    file = written(pdf, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+    file = write_pdf(pdf, object_stream_mode=pikepdf.ObjectStreamMode.generate)
     assert b"/ByteRange" not in file
     writer = IncrementalPdfFileWriter(io.BytesIO(file))
     del writer.root["/Past"]
     writer.update_root()  # type: ignore[no-untyped-call]
     later = io.BytesIO()
     writer.write(later)  # type: ignore[no-untyped-call]
-    assert refused(later.getvalue(), limits).code == "file_signed"
+    assert find_refusal(later.getvalue(), limits).code == "file_signed"
 
 
 def test_a_filled_signature_field_is_a_signature(limits: UploadLimits) -> None:
     pdf = blank()
     field = pdf.make_indirect(Dictionary(FT=Name.Sig, T=String("a"), V=Dictionary(Type=Name.Sig)))
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]))
-    assert refused(written(pdf), limits).code == "file_signed"
+    assert find_refusal(write_pdf(pdf), limits).code == "file_signed"
 
 
 def test_an_empty_signature_field_is_none(limits: UploadLimits) -> None:
@@ -258,7 +263,7 @@ def test_an_empty_signature_field_is_none(limits: UploadLimits) -> None:
         Dictionary(FT=Name.Sig, T=String("a"), Lock=Dictionary(Type=Name("/SigFieldLock")))
     )
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=3)
-    inspect_upload(written(pdf), limits)
+    inspect_upload(write_pdf(pdf), limits)
 
 
 def painting(pdf: Pdf, content: bytes, **inner: pikepdf.Stream) -> pikepdf.Stream:
@@ -273,7 +278,7 @@ def test_a_form_that_paints_itself_is_too_complex(limits: UploadLimits) -> None:
     first = painting(pdf, b"q /Second Do Q", Second=second)
     second.Resources.XObject.First = first
     pdf.pages[0].obj.Resources.XObject = Dictionary(A=first)
-    problem = refused(written(pdf), limits)
+    problem = find_refusal(write_pdf(pdf), limits)
     assert problem.code == "invalid_file"
     assert "too complex" in problem.message
 
@@ -283,7 +288,7 @@ def test_a_form_that_only_could_paint_itself_is_taken(limits: UploadLimits) -> N
     form = painting(pdf, made.SQUARE)
     pdf.pages[0].obj.Resources.XObject = Dictionary(A=form)
     form.Resources = pdf.make_indirect(pdf.pages[0].obj.Resources)
-    inspect_upload(written(pdf), limits)
+    inspect_upload(write_pdf(pdf), limits)
 
 
 @pytest.mark.parametrize(("step", "taken"), [(0.001, False), (0.05, False), (5, True)])
@@ -295,23 +300,23 @@ def test_a_pattern_of_countless_tiles_is_too_complex(step: float, taken: bool, l
     pattern.BBox, pattern.XStep, pattern.YStep = Array([0, 0, 1, 1]), step, step
     pdf.pages[0].obj.Resources.Pattern = Dictionary(P=pattern)
     if taken:
-        inspect_upload(written(pdf), limits)
+        inspect_upload(write_pdf(pdf), limits)
     else:
-        assert "too complex" in refused(written(pdf), limits).message
+        assert "too complex" in find_refusal(write_pdf(pdf), limits).message
 
 
 def test_a_page_that_unfolds_without_end_is_too_complex(limits: UploadLimits) -> None:
     pdf = blank(content=bytes(200 * 1024 * 1024))
-    upload = written(pdf)
+    upload = write_pdf(pdf)
     assert len(upload) < 1_000_000
-    assert "too complex" in refused(upload, limits).message
+    assert "too complex" in find_refusal(upload, limits).message
 
 
 def test_what_pdfium_draws_matches_the_measured_size(limits: UploadLimits) -> None:
     pdf = blank(pages=4)
     for turns, page in enumerate(pdf.pages):
         page.obj.Rotate, page.obj.MediaBox = 90 * turns, Array([-10, 5, 290.5, 205.25])
-    inspection = inspect_upload(written(pdf), limits)
+    inspection = inspect_upload(write_pdf(pdf), limits)
     document = pypdfium2.PdfDocument(inspection.prepared)
     assert [document.get_page_size(n) for n in range(4)] == [
         (page.width, page.height) for page in inspection.pages

@@ -14,11 +14,11 @@ from esign.core.errors import Problem
 from esign.pdf.inspection import REMOVALS
 from esign.pdf.intake import normalise
 from tests.pdf import made
-from tests.pdf.made import blank, script, written
+from tests.pdf.made import blank, script, write_pdf
 
 
-def normalised(pdf: Pdf) -> tuple[bytes, set[str]]:
-    with Pdf.open(io.BytesIO(written(pdf))) as again:
+def normalise_pdf(pdf: Pdf) -> tuple[bytes, set[str]]:
+    with Pdf.open(io.BytesIO(write_pdf(pdf))) as again:
         removed = normalise.normalise_pdf(again)
         return normalise.write_pdf(again), removed
 
@@ -26,7 +26,7 @@ def normalised(pdf: Pdf) -> tuple[bytes, set[str]]:
 def text(file: bytes) -> bytes:
     """Everything that is written in the file, nothing compressed."""
     with Pdf.open(io.BytesIO(file)) as pdf:
-        return written(
+        return write_pdf(
             pdf,
             object_stream_mode=pikepdf.ObjectStreamMode.disable,
             stream_decode_level=pikepdf.StreamDecodeLevel.generalized,
@@ -117,7 +117,7 @@ def in_a_field_known_to_the_structure(pdf: Pdf) -> None:
 def test_a_script_goes_wherever_it_hangs(hide: Callable[[Pdf], None]) -> None:
     pdf = blank()
     hide(pdf)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert "scripts" in removed
     assert b"/JavaScript" not in text(file)
     assert b"alert" not in text(file)
@@ -144,7 +144,7 @@ def test_an_action_goes(kind: str) -> None:
     action, word = ACTIONS[kind]
     pdf = blank()
     annotate(pdf, Subtype=Name.Link, A=action)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {word}
     assert bytes(str(action.S), "ascii") not in text(file)
 
@@ -162,7 +162,7 @@ def test_an_action_goes(kind: str) -> None:
 def test_a_harmless_link_stays(action: Dictionary) -> None:
     pdf = blank()
     annotate(pdf, Subtype=Name.Link, A=action)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == set()
     with Pdf.open(io.BytesIO(file)) as again:
         assert action == again.pages[0].obj.Annots[0].A
@@ -171,7 +171,7 @@ def test_a_harmless_link_stays(action: Dictionary) -> None:
 def test_a_link_cannot_cover_what_is_stamped_later() -> None:
     pdf = blank()
     annotate(pdf, Subtype=Name.Link)
-    file, _ = normalised(pdf)
+    file, _ = normalise_pdf(pdf)
     with Pdf.open(io.BytesIO(file)) as again:
         assert "/AP" not in again.pages[0].obj.Annots[0]
     assert green(file)
@@ -180,32 +180,32 @@ def test_a_link_cannot_cover_what_is_stamped_later() -> None:
 def test_a_place_to_open_at_goes_without_a_word() -> None:
     pdf = blank()
     pdf.Root.OpenAction = Array([pdf.pages[0].obj, Name.Fit])
-    assert normalised(pdf)[1] == set()
+    assert normalise_pdf(pdf)[1] == set()
 
 
-def attached(pdf: Pdf) -> Dictionary:
+def attach_file(pdf: Pdf) -> Dictionary:
     data = pdf.make_stream(b"MZ not harmless", Type=Name.EmbeddedFile)
     return pdf.make_indirect(Dictionary(Type=Name.Filespec, F=String("a.exe"), EF=Dictionary(F=data)))
 
 
 def by_tree(pdf: Pdf) -> None:
-    pdf.Root.Names = Dictionary(EmbeddedFiles=Dictionary(Names=Array([String("a"), attached(pdf)])))
+    pdf.Root.Names = Dictionary(EmbeddedFiles=Dictionary(Names=Array([String("a"), attach_file(pdf)])))
 
 
 def as_a_pin(pdf: Pdf) -> None:
-    annotate(pdf, Subtype=Name.FileAttachment, FS=attached(pdf))
+    annotate(pdf, Subtype=Name.FileAttachment, FS=attach_file(pdf))
 
 
 def as_an_associate(pdf: Pdf) -> None:
-    pdf.Root.AF = Array([attached(pdf)])
+    pdf.Root.AF = Array([attach_file(pdf)])
 
 
 def of_a_page(pdf: Pdf) -> None:
-    pdf.pages[0].obj.AF = Array([attached(pdf)])
+    pdf.pages[0].obj.AF = Array([attach_file(pdf)])
 
 
 def of_an_element(pdf: Pdf) -> None:
-    element = pdf.make_indirect(Dictionary(Type=Name.StructElem, S=Name.P, AF=Array([attached(pdf)])))
+    element = pdf.make_indirect(Dictionary(Type=Name.StructElem, S=Name.P, AF=Array([attach_file(pdf)])))
     pdf.Root.StructTreeRoot = pdf.make_indirect(Dictionary(Type=Name.StructTreeRoot, K=element))
 
 
@@ -220,7 +220,7 @@ def in_a_portfolio(pdf: Pdf) -> None:
 def test_an_attachment_goes_wherever_it_hangs(hide: Callable[[Pdf], None]) -> None:
     pdf = blank()
     hide(pdf)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"attachments"}
     assert b"MZ not harmless" not in text(file)
     assert not green(file)
@@ -230,7 +230,7 @@ def test_an_attachment_goes_wherever_it_hangs(hide: Callable[[Pdf], None]) -> No
 def test_multimedia_go_with_what_they_show(kind: str) -> None:
     pdf = blank()
     annotate(pdf, Subtype=Name(kind), RichMediaContent=Dictionary(), Movie=Dictionary(F=String("a.mov")))
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"multimedia"}
     assert not green(file)
     assert b"a.mov" not in text(file)
@@ -241,7 +241,7 @@ def test_content_does_not_come_from_other_files() -> None:
     image = pdf.make_stream(b"", Subtype=Name.Image, Width=1, Height=1, F=String("/etc/passwd"))
     image.Alternates = Array([Dictionary(Image=pdf.make_stream(b""), DefaultForPrinting=True)])
     pdf.pages[0].obj.Resources.XObject = Dictionary(I=image)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"attachments", "alternate images"}
     assert b"passwd" not in text(file)
 
@@ -252,8 +252,8 @@ def test_an_annotation_becomes_part_of_its_page(rotate: int, content: bytes) -> 
     pdf = blank(content=content)
     pdf.pages[0].obj.Rotate = rotate
     annotate(pdf, Subtype=Name.Stamp, Contents=String("a"))
-    before = picture(written(pdf))
-    file, removed = normalised(pdf)
+    before = picture(write_pdf(pdf))
+    file, removed = normalise_pdf(pdf)
     assert removed == {"annotations"}
     assert ImageChops.difference(before, picture(file)).getbbox() is None
     assert green(file)
@@ -264,7 +264,7 @@ def test_an_annotation_becomes_part_of_its_page(rotate: int, content: bytes) -> 
 def test_what_is_hidden_stays_unseen(entries: dict[str, object]) -> None:
     pdf = blank()
     annotate(pdf, **({"Subtype": Name.Stamp} | entries))
-    file, _ = normalised(pdf)
+    file, _ = normalise_pdf(pdf)
     assert not green(file)
     assert b"/Annots" not in text(file).replace(b"/Annots [ ]", b"")
 
@@ -274,7 +274,7 @@ def test_an_annotation_of_a_hidden_layer_stays_unseen() -> None:
     layer = pdf.make_indirect(Dictionary(Type=Name.OCG, Name=String("a")))
     pdf.Root.OCProperties = Dictionary(OCGs=Array([layer]), D=Dictionary(OFF=Array([layer])))
     annotate(pdf, Subtype=Name.Stamp, OC=layer)
-    assert not green(normalised(pdf)[0])
+    assert not green(normalise_pdf(pdf)[0])
 
 
 def field(pdf: Pdf, **entries: object) -> Object:
@@ -294,7 +294,7 @@ def field(pdf: Pdf, **entries: object) -> Object:
 def test_a_value_without_a_look_gets_one() -> None:
     pdf = blank(content=b"")
     field(pdf)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"form fields"}
     assert says_something(file)
     assert b"/AcroForm" not in text(file)
@@ -305,7 +305,7 @@ def test_a_form_that_asks_for_it_is_drawn_anew() -> None:
     look = pdf.make_stream(b"0 1 0 rg 0 0 50 30 re f", Subtype=Name.Form, BBox=Array([0, 0, 50, 30]))
     field(pdf, AP=Dictionary(N=look))
     pdf.Root.AcroForm.NeedAppearances = True
-    assert says_something(normalised(pdf)[0])
+    assert says_something(normalise_pdf(pdf)[0])
 
 
 def test_a_look_uses_the_fonts_of_the_form() -> None:
@@ -316,7 +316,7 @@ def test_a_look_uses_the_fonts_of_the_form() -> None:
     field(pdf, AP=Dictionary(N=look))
     font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Courier)
     pdf.Root.AcroForm.DR = Dictionary(Font=Dictionary(Lent=font))
-    file, _ = normalised(pdf)
+    file, _ = normalise_pdf(pdf)
     assert b"/Courier" in text(file)
     assert says_something(file)
 
@@ -324,7 +324,7 @@ def test_a_look_uses_the_fonts_of_the_form() -> None:
 def test_an_empty_signature_field_is_no_hindrance() -> None:
     pdf = blank()
     field(pdf, FT=Name.Sig, V=None)
-    assert normalised(pdf)[1] == {"form fields"}
+    assert normalise_pdf(pdf)[1] == {"form fields"}
 
 
 def on_screen_and_on_paper(file: bytes) -> tuple[bytes, bytes]:
@@ -354,9 +354,9 @@ def test_a_layer_is_on_paper_what_it_is_on_screen(listed: bool | None, direct: b
         page.Contents = pdf.make_stream(b"/OC /L BDC " + made.SQUARE + b"EMC")
     if listed is not None:
         pdf.Root.OCProperties = Dictionary(OCGs=Array([layer] if listed else []), D=Dictionary())
-    screen, paper = on_screen_and_on_paper(written(pdf))
+    screen, paper = on_screen_and_on_paper(write_pdf(pdf))
     assert screen != paper, "it is one"
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     screen, paper = on_screen_and_on_paper(file)
     assert screen == paper and removed == {"layer states"}
 
@@ -372,7 +372,7 @@ def test_layers_have_one_state_that_cannot_change() -> None:
     page = pdf.pages[0].obj
     page.Contents = pdf.make_stream(b"/OC /L BDC " + made.SQUARE + b"EMC")
     page.Resources.Properties = Dictionary(L=layer)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"layer states"}
     with Pdf.open(io.BytesIO(file)) as again:
         layers = again.Root.OCProperties
@@ -397,7 +397,7 @@ XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/">%s</x:xmpmeta>'
 def test_metadata_stay_when_they_are_sound(metadata: bytes, stays: bool) -> None:
     pdf = blank()
     pdf.Root.Metadata = pdf.make_stream(metadata, Type=Name.Metadata, Subtype=Name.XML)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == (set() if stays else {"metadata"})
     with Pdf.open(io.BytesIO(file)) as again:
         assert isinstance(again.Root.get("/Metadata"), Stream) is stays
@@ -407,7 +407,7 @@ def test_metadata_stay_when_they_are_sound(metadata: bytes, stays: bool) -> None
 def test_information_that_is_no_dictionary_goes(info: object) -> None:
     pdf = blank()
     pdf.trailer.Info = info
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"metadata"}
     with Pdf.open(io.BytesIO(file)) as again:
         assert "/Info" not in again.trailer
@@ -481,7 +481,7 @@ def test_what_serves_other_programs_goes_without_a_word() -> None:
     pdf.Root.PieceInfo = Dictionary(X=Dictionary())
     pdf.pages[0].obj.Thumb = pdf.make_stream(b"another picture")
     pdf.Root.Lang = String("en")
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == set()
     assert b"/PieceInfo" not in text(file) and b"another picture" not in text(file)
     assert b"/Lang" in text(file)
@@ -492,7 +492,7 @@ def test_every_page_says_itself_what_is_seen_of_it() -> None:
     tree, page = pdf.Root.Pages, pdf.pages[0].obj
     del page.MediaBox
     tree.MediaBox, tree.CropBox, tree.Rotate = Array([300, 200, 0, 0]), Array([-9, 10, 900, 90]), -90
-    with Pdf.open(io.BytesIO(normalised(pdf)[0])) as again:
+    with Pdf.open(io.BytesIO(normalise_pdf(pdf)[0])) as again:
         page = again.pages[0].obj
         assert [float(n) for n in page.MediaBox] == [0, 0, 300, 200]
         assert [float(n) for n in page.CropBox] == [0, 10, 300, 90]
@@ -500,13 +500,13 @@ def test_every_page_says_itself_what_is_seen_of_it() -> None:
 
 
 def test_equal_files_give_equal_bytes() -> None:
-    first, _ = normalised(blank(pages=3))
-    second, _ = normalised(blank(pages=3))
+    first, _ = normalise_pdf(blank(pages=3))
+    second, _ = normalise_pdf(blank(pages=3))
     assert first == second
 
 
 def test_nothing_of_an_earlier_revision_is_left() -> None:
-    file = written(blank(), object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    file = write_pdf(blank(), object_stream_mode=pikepdf.ObjectStreamMode.disable)
     at = file.rindex(b"startxref\n") + len(b"startxref\n")
     previous = int(file[at:].split()[0])
     update = b"\n99 0 obj\n(an earlier thought)\nendobj\nxref\n99 1\n%010d 00000 n \ntrailer\n" % (
@@ -534,7 +534,7 @@ def test_a_static_form_loses_its_xfa() -> None:
     pdf = blank()
     form_of(pdf, [STATIC])
     normalise.refuse_dynamic(pdf)
-    file, removed = normalised(pdf)
+    file, removed = normalise_pdf(pdf)
     assert removed == {"XFA form"}
     assert b"xdp" not in text(file)
 

@@ -11,16 +11,16 @@ from esign.pdf.intake import normalise
 from esign.pdf.page import structure_tags
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
-from tests.papers import a_story, drawn
+from tests.papers import a_story, draw_story
 from tests.pdf.drawing.test_papers import elements
-from tests.pdf.sealing import a_field, a_pdf, an_order, saved
+from tests.pdf.sealing import a_field, a_pdf, an_order, save_pdf
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
 CREDENTIAL = a_seal(ROOT).credential
 
 
-def tagged(numbers: Any = None) -> bytes:
+def tag_pages(numbers: Any = None) -> bytes:
     """Two pages; a heading on the first, nothing on the second, or whatever `numbers` makes of their tree."""
     with pikepdf.open(io.BytesIO(a_pdf({}, {}))) as pdf:
         page = pdf.pages[0]
@@ -34,10 +34,10 @@ def tagged(numbers: Any = None) -> bytes:
         else:
             tree.ParentTree = numbers
         pdf.Root.StructTreeRoot, pdf.Root.MarkInfo, pdf.Root.Lang = tree, Dictionary(Marked=True), "fr"
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
-def sealed(prepared: bytes) -> Pdf:
+def seal_prepared(prepared: bytes) -> Pdf:
     fields = [a_field("name", "Jo Li", page=1), a_field("text", "Ring twice", page=2)]
     made = seal_document(an_order(prepared, *fields), CREDENTIAL).sealed
     assert verify_signatures(made, [ROOT.der], NOW)["result"] == "valid"
@@ -45,7 +45,7 @@ def sealed(prepared: bytes) -> Pdf:
 
 
 def test_the_certificate_and_the_values_join_the_structure_of_a_tagged_document() -> None:
-    with sealed(tagged()) as pdf:
+    with seal_prepared(tag_pages()) as pdf:
         tree = pdf.Root.StructTreeRoot
         kinds = [str(element.S)[1:] for element in tree.K]
         assert kinds == ["H1", "P", "P", "Document"], "the document, its values, the certificate"
@@ -67,7 +67,7 @@ def test_the_certificate_and_the_values_join_the_structure_of_a_tagged_document(
 
 
 def test_what_is_filled_in_is_marked_on_its_page() -> None:
-    with sealed(tagged()) as pdf:
+    with seal_prepared(tag_pages()) as pdf:
         painted = [pikepdf.parse_content_stream(page) for page in list(pdf.pages)[:2]]
         marks = [
             [
@@ -82,7 +82,7 @@ def test_what_is_filled_in_is_marked_on_its_page() -> None:
 
 def test_a_document_without_structure_gets_none() -> None:
     """Readers would find the certificate in it and nothing else."""
-    with sealed(a_pdf({}, {})) as pdf:
+    with seal_prepared(a_pdf({}, {})) as pdf:
         assert Name.StructTreeRoot not in pdf.Root and Name.StructParents not in pdf.pages[2].obj
 
 
@@ -92,19 +92,19 @@ def test_a_document_without_structure_gets_none() -> None:
     ids=["half", "no numbers", "no elements", "no tree"],
 )
 def test_a_structure_that_cannot_be_read_goes_and_the_file_is_sealed(numbers: Any) -> None:
-    with sealed(tagged(numbers)) as pdf:
+    with seal_prepared(tag_pages(numbers)) as pdf:
         parents = pdf.Root.get(Name.StructTreeRoot, Dictionary()).get(Name.ParentTree)
         assert parents is None or len(list(NumberTree(parents).items())) > 0
 
 
 def test_a_structure_is_looked_at_when_a_file_is_prepared() -> None:
-    with pikepdf.open(io.BytesIO(tagged(Dictionary(Nums=Array([4, 7]))))) as pdf:
+    with pikepdf.open(io.BytesIO(tag_pages(Dictionary(Nums=Array([4, 7]))))) as pdf:
         normalise.normalise_pdf(pdf)
         assert structure_tags.find_tree(pdf) is None and Name.StructTreeRoot not in pdf.Root
 
 
 def test_headings_of_the_trail_are_found_by_the_cells_that_name_them() -> None:
-    with pikepdf.open(io.BytesIO(drawn(a_story("en", 1), "en"))) as alone:
+    with pikepdf.open(io.BytesIO(draw_story(a_story("en", 1), "en"))) as alone:
         named = set(pikepdf.NameTree(alone.Root.StructTreeRoot.IDTree).keys())
-    with sealed(tagged()) as pdf:
+    with seal_prepared(tag_pages()) as pdf:
         assert named <= set(pikepdf.NameTree(pdf.Root.StructTreeRoot.IDTree).keys())

@@ -14,7 +14,7 @@ from esign.pdf.drawing import filled_page, overlay, typst_template
 from esign.pdf.page import page_text, render
 from esign.pdf.seal.assemble import assemble_file
 from esign.pdf.seal_order import Typesetting
-from tests.pdf.made import blank, written
+from tests.pdf.made import blank, write_pdf
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, an_order, every_type
 from tests.pki import NOW
 
@@ -22,7 +22,7 @@ A4 = PageGeometry(595, 842, 0)
 POSTER = PageGeometry(4000, 3000, 0)
 
 
-def opened(webp: bytes) -> Image.Image:
+def open_picture(webp: bytes) -> Image.Image:
     return Image.open(io.BytesIO(webp))
 
 
@@ -31,25 +31,25 @@ def opened(webp: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_a_sharper_picture_has_so_many_times_the_dots(size: int) -> None:
-    first = opened(render.render_pages(a_pdf(), (A4,))[0])
-    fine = opened(render.render_sharper(a_pdf(), 1, A4, size))
+    first = open_picture(render.render_pages(a_pdf(), (A4,))[0])
+    fine = open_picture(render.render_sharper(a_pdf(), 1, A4, size))
     assert fine.size == pytest.approx((first.width * size, first.height * size), abs=size)
     assert darkest(fine.reduce(size)) < 128  # the line is on it
 
 
 def test_a_sharper_picture_of_a_poster_stays_small_enough_for_a_phone() -> None:
-    poster = written(blank(size=(4000, 3000)))
-    fine = opened(render.render_sharper(poster, 1, POSTER, 3))
+    poster = write_pdf(blank(size=(4000, 3000)))
+    fine = open_picture(render.render_sharper(poster, 1, POSTER, 3))
     assert fine.width * fine.height <= 12_010_000
-    assert fine.width > opened(render.render_pages(poster, (POSTER,))[0]).width
+    assert fine.width > open_picture(render.render_pages(poster, (POSTER,))[0]).width
 
 
 def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
     stripes = b"".join(b"%f g %d 0 1 200 re f\n" % (n / 299, n) for n in range(300))
-    seen = opened(
-        render.render_pages(written(blank(content=stripes)), (PageGeometry(300, 200, 0),))[0]
+    seen = open_picture(
+        render.render_pages(write_pdf(blank(content=stripes)), (PageGeometry(300, 200, 0),))[0]
     ).convert("L")
-    exact = pypdfium2.PdfDocument(written(blank(content=stripes)))[0].render(scale=800 / 300).to_pil()
+    exact = pypdfium2.PdfDocument(write_pdf(blank(content=stripes)))[0].render(scale=800 / 300).to_pil()
     assert differs(seen, exact.convert("L").resize(seen.size), 1) <= 4
     assert seen.getextrema() == (0, 255)
     assert len(seen.getcolors() or ()) == 32
@@ -66,16 +66,16 @@ def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
 @pytest.mark.parametrize("size", [1, 2])
 def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
     fields, pdf = every_type(), a_pdf()
-    page = opened(
+    page = open_picture(
         render.render_pages(pdf, (A4,))[0] if size == 1 else render.render_sharper(pdf, 1, A4, size)
     )
     page = page.convert("RGBA")
-    over = opened(filled_page.draw_filled_page(fields, A4, size, Typesetting(NOW)))
+    over = open_picture(filled_page.draw_filled_page(fields, A4, size, Typesetting(NOW)))
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
     sealed = assemble_file(order, typst_template.draw_template(order.certificate, "certificate", NOW), None)
-    wanted = opened(render.render_sharper(sealed.pdf, 1, A4, size)).convert("L")
+    wanted = open_picture(render.render_sharper(sealed.pdf, 1, A4, size)).convert("L")
     assert differs(shown, wanted, 4 * size) < 24
     assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80
 
@@ -115,7 +115,7 @@ def test_lines_that_follow_closely_are_one_paragraph_and_items_of_a_list_are_the
     rows = ("The first line", "and the second.", "1. An item", "that goes on", "2. Another")
     content = "BT /F1 12 Tf 14 TL 20 180 Td " + " ".join(f"({row}) Tj T*" for row in rows)
     content += " 0 -30 Td (Far below) Tj ET"
-    assert lines(written(blank(content=content.encode()))) == [
+    assert lines(write_pdf(blank(content=content.encode()))) == [
         "The first line and the second.",
         "1. An item that goes on",
         "2. Another",
@@ -132,7 +132,7 @@ def test_what_the_page_does_not_show_is_not_read() -> None:
 
 
 def test_a_picture_has_no_text() -> None:
-    assert page_text.read_paragraphs(written(blank()), 1) == ()
+    assert page_text.read_paragraphs(write_pdf(blank()), 1) == ()
 
 
 @pytest.mark.parametrize("script", ["Latin", "Greek", "Arabic", "Hebrew"])
@@ -150,7 +150,7 @@ def filled_pdf(words: str) -> bytes:
 def test_a_page_of_endless_text_ends() -> None:
     pdf = blank(content=b"BT /F1 1 Tf 1 TL 5 190 Td " + b"(xxxxxxxxxxxxxxxxxxx) Tj " * 20_000 + b"ET")
     pdf.pages[0].obj.MediaBox = Array([0, 0, 14_000, 200])
-    assert sum(map(len, lines(written(pdf)))) <= page_text.MOST + 1000
+    assert sum(map(len, lines(write_pdf(pdf)))) <= page_text.MOST + 1000
 
 
 def test_a_damaged_page_is_refused() -> None:

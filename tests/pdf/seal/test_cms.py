@@ -17,7 +17,7 @@ from asn1crypto import tsp
 from esign.core.der import SEQUENCE, encode_der
 from esign.pdf.seal import cms
 from esign.pdf.seal.seal import FIELD, SealTerms, fill_file, prepare_file
-from tests.pdf.contents import contents, covered, pem, run
+from tests.pdf.contents import contents, pem, read_covered_bytes, run
 from tests.pdf.drawing.test_stamped import an_authority_of_time, token_for
 from tests.pdf.others import a_stamper, signed_in_loop
 from tests.pdf.sealing import a_pdf
@@ -35,10 +35,10 @@ both_levels = pytest.mark.parametrize("stamped", [False, True], ids=["B-B", "B-T
 
 def ours(kind: str, stamped: bool) -> bytes:
     issued = a_seal(BETWEEN, kind)
-    return made(issued, stamped)
+    return make_cms(issued, stamped)
 
 
-def made(issued: Issued, stamped: bool) -> bytes:
+def make_cms(issued: Issued, stamped: bool) -> bytes:
     key = cms.load_key(issued.credential)
     file = prepare_file(a_pdf({}, {}), key, SealTerms(NOW, "All recipients have finished", level="B-T"))
     return fill_file(file, key, token_for(file.signature, an_authority_of_time()) if stamped else None)
@@ -64,7 +64,7 @@ def attributes(signer: Any, which: str = "signed_attrs") -> dict[str, Any]:
 def test_everything_in_the_signature_is_as_pyhanko_writes_it(kind: str, stamped: bool) -> None:
     issued = a_seal(BETWEEN, kind)
     digest, stamper = DIGESTS[kind], a_stamper() if stamped else None
-    pdf = made(issued, stamped)
+    pdf = make_cms(issued, stamped)
     (data, signer), (its_data, its) = (
         of(pdf),
         of(signed_in_loop(a_pdf({}, {}), issued, FIELD, stamper, digest)),
@@ -86,7 +86,7 @@ def test_everything_in_the_signature_is_as_pyhanko_writes_it(kind: str, stamped:
     signed, its_signed = attributes(signer), attributes(its)
     assert signed.keys() == its_signed.keys() == SIGNED  # so no signing-time, which PAdES forbids
     assert signed["content_type"].dump() == its_signed["content_type"].dump()
-    assert signed["message_digest"].native == hashlib.new(digest, covered(pdf)).digest()
+    assert signed["message_digest"].native == hashlib.new(digest, read_covered_bytes(pdf)).digest()
     (named,), (its_named,) = (each["signing_certificate_v2"]["certs"] for each in (signed, its_signed))
     for name in ("hash_algorithm", "cert_hash"):
         assert named[name].dump() == its_named[name].dump(), name
@@ -150,7 +150,7 @@ def test_openssl_reads_and_accepts_it(kind: str, stamped: bool, tmp_path: Path) 
     """As a CAdES signature, so that the named certificate is held against the signing one."""
     pdf = ours(kind, stamped)
     (tmp_path / "seal.der").write_bytes(contents(pdf))
-    (tmp_path / "covered").write_bytes(covered(pdf))
+    (tmp_path / "covered").write_bytes(read_covered_bytes(pdf))
     (tmp_path / "root.pem").write_bytes(pem(ROOT.der))
     verify = (
         *("openssl", "cms", "-verify", "-binary", "-cades", "-inform", "DER", "-in", "seal.der"),
@@ -163,6 +163,6 @@ def test_openssl_reads_and_accepts_it(kind: str, stamped: bool, tmp_path: Path) 
     (listed,) = re.findall(r"signedAttrs:(.*?)\n *signatureAlgorithm:", said, re.DOTALL)
     found = re.findall(r"object: (\S+)", listed)
     assert sorted(found) == ["contentType", "id-smime-aa-signingCertificateV2", "messageDigest"]
-    (tmp_path / "covered").write_bytes(covered(pdf)[:-1] + b"x")
+    (tmp_path / "covered").write_bytes(read_covered_bytes(pdf)[:-1] + b"x")
     status, said = run(tmp_path, *verify, "-content", "covered")
     assert status != 0 and "content verify error" in said

@@ -23,7 +23,7 @@ from esign.pdf.seal.self_check import ExpectedSeal
 from esign.pdf.seal_order import DrawnField, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
-from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, sign_file, text_of
+from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, save_pdf, sign_file, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
 ROOT = an_authority()
@@ -44,7 +44,7 @@ def pdfsig(pdf: bytes, folder: Path) -> str:
     return run.stdout
 
 
-def opened(pdf: bytes) -> pikepdf.Pdf:
+def open_pdf(pdf: bytes) -> pikepdf.Pdf:
     return pikepdf.open(io.BytesIO(pdf))
 
 
@@ -66,7 +66,7 @@ def test_the_sealed_files_carry_the_head_that_is_printed() -> None:
             "embedded": False,
         }
         assert "cdcd" in re.sub(r"\s", "", text_of(pdf))
-    with opened(made.sealed) as file:
+    with open_pdf(made.sealed) as file:
         assert file.docinfo["/Title"] == "Lease" and "/EsignAudit" in file.docinfo
 
 
@@ -81,9 +81,9 @@ def test_any_reader_of_pdf_files_shows_the_head(tmp_path: Path) -> None:
 
 
 def test_a_file_prepared_with_information_that_is_no_dictionary_is_sealed() -> None:
-    with opened(a_pdf()) as file:
+    with open_pdf(a_pdf()) as file:
         file.trailer.Info = 135
-        order = an_order(saved(file))
+        order = an_order(save_pdf(file))
     assert head_in(seal_document(order, CREDENTIAL).sealed) is not None
 
 
@@ -97,15 +97,15 @@ def test_a_head_put_into_the_file_after_the_seal_is_not_believed() -> None:
     writer.mark_update(held.reference)
     later = io.BytesIO()
     writer.write(later)  # type: ignore[no-untyped-call]  # pyHanko's writer has no types here
-    with opened(later.getvalue()) as pdf:
+    with open_pdf(later.getvalue()) as pdf:
         assert str(pdf.docinfo["/EsignAudit"]).startswith("doc_0 1 ")
     assert head_in(later.getvalue()) in (before, None) and before is not None
 
 
 def test_a_head_that_an_upload_brings_along_is_overwritten() -> None:
-    with opened(a_pdf()) as pdf:
+    with open_pdf(a_pdf()) as pdf:
         pdf.docinfo["/EsignAudit"] = "doc_0 1 " + "00" * 32
-        order = an_order(saved(pdf))
+        order = an_order(save_pdf(pdf))
     assert (
         head_in(seal_document(order, CREDENTIAL).sealed)["documentId"] == order.certificate["document"]["id"]
     )
@@ -113,9 +113,9 @@ def test_a_head_that_an_upload_brings_along_is_overwritten() -> None:
 
 @pytest.mark.parametrize("text", ["", "doc_1", "doc_1 0 " + "0" * 64, "doc_1 1 " + "0" * 63, "x" * 10_000])
 def test_an_entry_that_is_no_head_is_none(text: str) -> None:
-    with opened(a_pdf()) as pdf:
+    with open_pdf(a_pdf()) as pdf:
         pdf.docinfo["/EsignAudit"] = text
-        signed = sign_file(saved(pdf), cms.load_key(CREDENTIAL), NOW, "")
+        signed = sign_file(save_pdf(pdf), cms.load_key(CREDENTIAL), NOW, "")
     assert verify_signatures(signed, [ROOT.der], NOW)["result"] == "valid" and head_in(signed) is None
 
 
@@ -148,7 +148,7 @@ def test_poppler_accepts_the_seal_of_every_kind_of_key_and_refuses_a_tampered_co
 
 
 def test_the_seal_is_one_invisible_certification_that_forbids_every_change() -> None:
-    with opened(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
+    with open_pdf(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
         (field,) = pdf.Root.AcroForm.Fields
         signature = field.V
         assert [str(field.T), field.FT, [float(side) for side in field.Rect]] == [
@@ -214,22 +214,22 @@ def test_the_whole_file_stands_unchanged_before_the_signature() -> None:
 def test_nothing_keeps_a_file_when_its_work_is_done() -> None:
     """The library's objects hold each other until they are collected: without this, files of earlier jobs pile up."""
 
-    def held() -> int:
+    def count_held() -> int:
         return sum(isinstance(each, io.BytesIO) and not each.closed for each in gc.get_objects())
 
     gc.collect()
     gc.disable()
     try:
-        before = held()
+        before = count_held()
         pdf = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "why")
         assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
-        assert held() == before
+        assert count_held() == before
     finally:
         gc.enable()
 
 
 def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
-    with opened(a_pdf({}, {}, {})) as pdf:
+    with open_pdf(a_pdf({}, {}, {})) as pdf:
         root = pdf.Root.Pages
         branch = pdf.make_indirect(
             Dictionary(Type=Name.Pages, Kids=list(root.Kids)[1:], Count=2, Parent=root)
@@ -237,8 +237,8 @@ def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
         for page in branch.Kids:
             page.Parent = branch
         root.Kids = Array([root.Kids[0], branch])
-        nested = saved(pdf)
-    with opened(sign_file(nested, cms.load_key(CREDENTIAL), NOW, "why")) as pdf:
+        nested = save_pdf(pdf)
+    with open_pdf(sign_file(nested, cms.load_key(CREDENTIAL), NOW, "why")) as pdf:
         (field,) = pdf.Root.AcroForm.Fields
         assert [len(page.obj.get("/Annots", [])) for page in pdf.pages] == [0, 0, 1]
         assert field.P.objgen == pdf.pages[2].objgen
@@ -315,9 +315,9 @@ def test_a_file_with_bytes_behind_the_seal_does_not_pass() -> None:
 
 
 def test_ink_on_dark_paper_is_still_seen() -> None:
-    with opened(a_pdf()) as pdf:
+    with open_pdf(a_pdf()) as pdf:
         pdf.pages[0].obj.Contents = pdf.make_stream(b"0 g 0 0 595 842 re f")
-        seal_document(an_order(saved(pdf), a_field("name", "Jo Li")), CREDENTIAL)
+        seal_document(an_order(save_pdf(pdf), a_field("name", "Jo Li")), CREDENTIAL)
 
 
 @pytest.mark.parametrize("text", [".", "'", "Hello"])
@@ -374,11 +374,11 @@ def test_a_value_lies_where_it_was_placed_on_the_page_as_displayed(
 
 
 def test_certificate_pages_are_upright_whatever_the_document_would_hand_down() -> None:
-    with opened(a_pdf({})) as pdf:
+    with open_pdf(a_pdf({})) as pdf:
         pdf.Root.Pages.Rotate = 90
         pdf.Root.Pages.CropBox = pikepdf.Array([0, 0, 100, 100])
-        sealed = seal_document(an_order(saved(pdf)), CREDENTIAL).sealed
-    with opened(sealed) as pdf:
+        sealed = seal_document(an_order(save_pdf(pdf)), CREDENTIAL).sealed
+    with open_pdf(sealed) as pdf:
         page = pdf.pages[1].obj
         assert page.Rotate == 0
         assert [round(float(side)) for side in page.CropBox] == [0, 0, 595, 842]
@@ -386,20 +386,20 @@ def test_certificate_pages_are_upright_whatever_the_document_would_hand_down() -
 
 
 def test_certificate_pages_keep_no_numbers_into_a_structure_that_stayed_behind() -> None:
-    with opened(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
+    with open_pdf(seal_document(an_order(a_pdf()), CREDENTIAL).sealed) as pdf:
         page = pdf.pages[1].obj
         assert Name.StructParents not in page
         assert all(Name.StructParent not in note for note in page.get("/Annots", []))
 
 
 def test_the_title_stays_and_claims_to_be_pdf_a_go() -> None:
-    with opened(a_pdf(title="Supply agreement")) as pdf:
+    with open_pdf(a_pdf(title="Supply agreement")) as pdf:
         with pdf.open_metadata() as metadata:
             metadata["pdfaid:part"], metadata["pdfaid:conformance"] = "2", "B"
             metadata["dc:title"] = "Supply agreement"
-        claiming = saved(pdf)
+        claiming = save_pdf(pdf)
     assert b"pdfaid" in claiming
-    with opened(seal_document(an_order(claiming), CREDENTIAL).sealed) as pdf:
+    with open_pdf(seal_document(an_order(claiming), CREDENTIAL).sealed) as pdf:
         assert str(pdf.docinfo["/Title"]) == "Supply agreement"
         with pdf.open_metadata() as metadata:
             assert metadata["dc:title"] == "Supply agreement"
@@ -407,11 +407,11 @@ def test_the_title_stays_and_claims_to_be_pdf_a_go() -> None:
 
 
 def test_metadata_that_no_parser_understands_do_not_stop_the_seal() -> None:
-    with opened(a_pdf()) as pdf:
+    with open_pdf(a_pdf()) as pdf:
         pdf.Root.Metadata = pikepdf.Stream(
             pdf, b"<x:xmpmeta><not closed", Type=Name.Metadata, Subtype=Name.XML
         )
-        sealed = seal_document(an_order(saved(pdf)), CREDENTIAL).sealed
+        sealed = seal_document(an_order(save_pdf(pdf)), CREDENTIAL).sealed
     assert verify_signatures(sealed, [ROOT.der], NOW)["result"] == "valid"
 
 
@@ -438,7 +438,7 @@ def test_the_same_signature_may_stand_on_every_page() -> None:
 def test_real_files_come_through_with_a_valid_seal(name: str, tmp_path: Path) -> None:
     (path,) = CORPUS.glob(f"{name}*.pdf")
     with pikepdf.open(path) as pdf:
-        prepared, pages = saved(pdf), len(pdf.pages)
+        prepared, pages = save_pdf(pdf), len(pdf.pages)
     fields: list[DrawnField] = [
         a_field("name", "Jo Li", page=1, width=25, height=3),
         a_field("checkbox", True, page=pages, x=70, y=70, width=2.5, height=2),

@@ -15,10 +15,10 @@ from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import Change, dictionary, rectangle, stream
-from tests.pdf.forging import FALSE_PAGE, updated
+from tests.pdf.forging import FALSE_PAGE, append_update
 from tests.pdf.others import a_stamper, certificate, key, signed_in_loop, stamped_in_loop, store
 from tests.pdf.proofs import a_list, number, with_proofs
-from tests.pdf.sealing import a_pdf, an_order, saved
+from tests.pdf.sealing import a_pdf, an_order, save_pdf
 from tests.pdf.stamping import BLANK, PLACES, stamped_by_others
 from tests.pki import NOW, a_seal, an_authority
 
@@ -69,10 +69,10 @@ def a_form(*, indirect: bool, entries: bool) -> bytes:
             form.NeedAppearances = False
             form.CO = Array([fields[0]])
         pdf.Root.AcroForm = pdf.make_indirect(form) if indirect else form
-        return saved(pdf, static_id=True)
+        return save_pdf(pdf, static_id=True)
 
 
-def certified(form: bytes, permission: MDPPerm) -> bytes:
+def certify_form(form: bytes, permission: MDPPerm) -> bytes:
     signer = signers.SimpleSigner(certificate(SEAL), key(SEAL), store(*SEAL.issuers))
     about = signers.PdfSignatureMetadata(
         field_name="Seal",
@@ -91,7 +91,7 @@ def signed_forms() -> Iterator[tuple[str, bytes]]:
             name = f"{'indirect' if indirect else 'direct'}, {'full' if entries else 'bare'}"
             yield f"signed {name}", signed_in_loop(form, SEAL, "One", None)
             for permission in (MDPPerm.NO_CHANGES, MDPPerm.FILL_FORMS):
-                yield f"certified {permission.name} {name}", certified(form, permission)
+                yield f"certified {permission.name} {name}", certify_form(form, permission)
     yield "sealed here", seal_document(an_order(a_pdf()), SEAL.credential).sealed
 
 
@@ -198,7 +198,7 @@ def later_proof(how: str, file: bytes) -> bytes:
 )
 def test_what_changes_how_a_signed_form_is_shown_is_a_change(form: str, behind: str) -> None:
     found = {
-        name: result(later_proof(behind, updated(change, FORMS[form])))
+        name: result(later_proof(behind, append_update(change, FORMS[form])))
         for name, change in SHOWN_OTHERWISE.items()
     }
     assert found == dict.fromkeys(SHOWN_OTHERWISE, "invalid")
@@ -216,15 +216,15 @@ def test_a_form_of_signatures_alone_has_no_values_and_its_change_is_a_doubt() ->
     """PDFBox 2 adds default resources to each form that it signs, among them forms with nothing but signatures."""
     file = signed_in_loop(a_pdf(), SEAL, "One", None)
     added = setting(DR=another_font, DA=text("/Helv 0 Tf 0 g "))
-    assert result(updated(added, file)) == "indeterminate"
-    assert result(stamped_in_loop(updated(added, file), a_stamper())) == "indeterminate"
+    assert result(append_update(added, file)) == "indeterminate"
+    assert result(stamped_in_loop(append_update(added, file), a_stamper())) == "indeterminate"
 
 
 def test_entries_taken_out_of_a_form_are_a_change() -> None:
     for name, file in FORMS.items():
         for entry in ("DR", "DA", "Q", "CO"):
             if "full" in name:
-                gone = updated(setting(**{entry: lambda _: None}), file)
+                gone = append_update(setting(**{entry: lambda _: None}), file)
                 assert result(gone) == "invalid", (name, entry)
 
 
@@ -271,7 +271,7 @@ def test_a_look_that_paints_later_makes_the_stamp_a_change() -> None:
             look = field.get_object()["/AP"].raw_get("/N").reference
             writer.objects[(look.generation, look.idnum)] = stream(writer).get_object()
 
-        assert result(updated(paint, stamped)) != "valid", form
+        assert result(append_update(paint, stamped)) != "valid", form
 
 
 def test_a_visible_field_is_never_proof_whatever_its_look() -> None:

@@ -8,7 +8,14 @@ from asn1crypto import cms, crl
 
 from esign.pdf.verdict_sentences import BURDENED
 from esign.pdf.verify import cms_envelope
-from tests.pdf.burdens import WORDS, burdened, changed, in_indefinite_lengths, place, with_revocation
+from tests.pdf.burdens import (
+    WORDS,
+    burden_signature,
+    change_signature,
+    in_indefinite_lengths,
+    place,
+    with_revocation,
+)
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list
 from tests.pdf.sealing import a_pdf
@@ -25,16 +32,16 @@ FILES: dict[str, tuple[Callable[[], bytes], int]] = {
 
 
 @cache
-def made(name: str) -> bytes:
+def make_envelope(name: str) -> bytes:
     return FILES[name][0]()
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_nobody_signed_in_a_signature_is_a_doubt_and_the_file_is_not_called_unchanged(name: str) -> None:
     count = 0
-    for what, file in burdened(made(name), FILES[name][1]):
+    for what, file in burden_signature(make_envelope(name), FILES[name][1]):
         found = verdict(file)
-        assert found is not None and len(file) == len(made(name))
+        assert found is not None and len(file) == len(make_envelope(name))
         assert found["result"] == "indeterminate" and found["unchanged"] is False, what
         assert BURDENED in found["signatures"][0]["reasons"], what
         assert "unchanged" not in found["summary"], what
@@ -44,13 +51,13 @@ def test_what_nobody_signed_in_a_signature_is_a_doubt_and_the_file_is_not_called
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_signature_as_it_was_made_holds_nothing_else(name: str) -> None:
-    found = verdict(made(name))
+    found = verdict(make_envelope(name))
     assert found is not None and found["result"] == "valid"
 
 
 def test_a_signature_in_indefinite_lengths_is_as_good() -> None:
     for name in ("B-B", "signed by pyHanko"):
-        found = verdict(changed(made(name), in_indefinite_lengths))
+        found = verdict(change_signature(make_envelope(name), in_indefinite_lengths))
         assert found is not None and found["result"] == "valid"
 
 
@@ -59,7 +66,7 @@ def test_a_revocation_list_by_an_issuer_of_the_signature_is_proof_and_counts() -
         listed = crl.CertificateList.load(a_list(ROOT, NOW, {SEAL.certificate.serial_number: NOW - 1000}))
         with_revocation(held, cms.RevocationInfoChoice("crl", listed))
 
-    found = verdict(changed(made("B-B"), revoking))
+    found = verdict(change_signature(make_envelope("B-B"), revoking))
     assert found is not None and found["signatures"][0]["revocation"] == "revoked"
     assert BURDENED not in found["signatures"][0]["reasons"]
 
@@ -70,11 +77,11 @@ def test_a_signature_that_goes_on_for_ever_is_not_bare() -> None:
 
 
 def test_what_follows_a_signature_is_looked_at_elsewhere() -> None:
-    start, end = place(made("B-B"))
-    assert cms_envelope.is_bare(bytes.fromhex(made("B-B")[start:end].decode()) + b"\1\2\3") is True
+    start, end = place(make_envelope("B-B"))
+    assert cms_envelope.is_bare(bytes.fromhex(make_envelope("B-B")[start:end].decode()) + b"\1\2\3") is True
 
 
 def test_a_stamp_over_the_document_by_a_stranger_proves_nothing_and_harms_nothing() -> None:
-    found = verdict(stamped_in_loop(made("B-B"), a_stamper("Stranger")))
+    found = verdict(stamped_in_loop(make_envelope("B-B"), a_stamper("Stranger")))
     assert found is not None and found["result"] == "valid"
     assert [stamp["trusted"] for stamp in found["documentTimestamps"]] == [False]

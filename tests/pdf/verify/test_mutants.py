@@ -11,11 +11,11 @@ from esign.pdf.inspection import UploadLimits
 from esign.pdf.intake.inspect import inspect_upload
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
-from tests.mutants.alone import Outcome, carry, each, judged
+from tests.mutants.alone import Outcome, carry, each, judge_refusal
 from tests.mutants.harmful import HARMFUL
 from tests.mutants.harmless import AROUND, WRITTEN
 from tests.mutants.hostile import HOSTILE
-from tests.mutants.mutants import REFUSALS, make, named, plan
+from tests.mutants.mutants import REFUSALS, find_mutant, make, plan
 from tests.mutants.readers import pdfsig, qpdf
 
 pytestmark = [
@@ -49,7 +49,7 @@ def test_each_is_sealed_or_refused_in_words(outcomes: list[Outcome]) -> None:
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_ended_a_worker_once_is_called_damaged(name: str, limits: UploadLimits) -> None:
     with pytest.raises(Problem, match="The file is damaged"):
-        inspect_upload(make(named(name)), limits)
+        inspect_upload(make(find_mutant(name)), limits)
 
 
 def test_the_harmless_ones_are_taken_and_others_read_what_is_sealed(
@@ -75,17 +75,17 @@ def test_a_mutation_is_made_of_its_name_alone() -> None:
     mutants = plan(80, 40, SEED, light=True)
     assert mutants == plan(80, 40, SEED, light=True) != plan(80, 40, SEED + 1, light=True)
     for mutant in mutants:
-        assert named(mutant.name) == mutant
+        assert find_mutant(mutant.name) == mutant
         if mutant.change not in ("restricted", "bombs"):  # a password is salted, a bomb takes a while
             assert make(mutant) == make(mutant), mutant.name
 
 
 def test_what_a_refusal_may_not_be_is_told() -> None:
     harmful, harmless = sorted(plan(2, 1, SEED, light=True), key=lambda mutant: mutant.harmless)
-    assert judged(harmful, Problem("invalid_file")) is None
-    assert judged(harmless, Problem("invalid_file"))
-    assert judged(harmful, Problem("document_not_ready"))
+    assert judge_refusal(harmful, Problem("invalid_file")) is None
+    assert judge_refusal(harmless, Problem("invalid_file"))
+    assert judge_refusal(harmful, Problem("document_not_ready"))
     for reason, fine in (("it took longer than 30 seconds", True), ("KeyError: '/Kids'", False)):
         problem = Problem("invalid_file")
         problem.__cause__ = WorkerFailed(reason)
-        assert (judged(harmful, problem) is None) is fine
+        assert (judge_refusal(harmful, problem) is None) is fine

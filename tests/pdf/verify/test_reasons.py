@@ -24,7 +24,7 @@ from esign.pdf.verdict_sentences import (
 )
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import numbers
-from tests.pdf.forging import appended
+from tests.pdf.forging import append_revision
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, declaring, gap, with_junk, with_proofs
 from tests.pdf.sealing import a_pdf, an_order
@@ -38,7 +38,7 @@ SEAL = a_seal(ROOT)
 DECLARED = a_seal(ROOT, extensions=declaring())
 
 
-def judged(file: bytes, now: int = NOW) -> tuple[str, dict[str, Any]]:
+def judge_file(file: bytes, now: int = NOW) -> tuple[str, dict[str, Any]]:
     verdict = verify_signatures(file, ROOTS, now, own=[ROOT.der])
     return verdict["result"], dict(verdict["signatures"][0])
 
@@ -57,31 +57,31 @@ JUNK = (b"", b"This is text.", b"%PDF-1.7", b"\x30\x03\x02\x01\x01", ROOT.der[:-
 @pytest.mark.parametrize("junk", JUNK)
 def test_a_store_with_something_else_than_proofs_raises_no_level(kind: str, junk: bytes) -> None:
     file = with_junk(STAMPED[kind], junk)
-    assert judged(file)[1]["level"] == "B-T"
-    assert judged(stamped_in_loop(file, a_stamper()))[1]["level"] == "B-T"
+    assert judge_file(file)[1]["level"] == "B-T"
+    assert judge_file(stamped_in_loop(file, a_stamper()))[1]["level"] == "B-T"
 
 
 def test_proofs_about_others_and_forged_ones_raise_no_level() -> None:
     of_others = with_proofs(STAMPED["undeclared"], a_list(OTHER, NOW), certificates=(OTHER.der,))
-    assert judged(of_others)[1]["level"] == "B-T"
+    assert judge_file(of_others)[1]["level"] == "B-T"
     forged = with_proofs(STAMPED["declared"], FORGED_LIST)
-    assert judged(forged)[1]["level"] == "B-T"
+    assert judge_file(forged)[1]["level"] == "B-T"
     answered = with_proofs(STAMPED["declared"], answers=(an_answer(OTHER, DECLARED, NOW),))
-    assert judged(answered)[1]["level"] == "B-T"
+    assert judge_file(answered)[1]["level"] == "B-T"
 
 
 def test_certificates_alone_are_proof_where_nobody_can_be_asked() -> None:
     certificates = (ROOT.der, SEAL.der)
-    assert judged(with_proofs(STAMPED["undeclared"], certificates=certificates))[1]["level"] == "B-LT"
-    assert judged(with_proofs(STAMPED["declared"], certificates=certificates))[1]["level"] == "B-T"
+    assert judge_file(with_proofs(STAMPED["undeclared"], certificates=certificates))[1]["level"] == "B-LT"
+    assert judge_file(with_proofs(STAMPED["declared"], certificates=certificates))[1]["level"] == "B-T"
 
 
 def test_a_stamp_over_nothing_but_text_archives_nothing() -> None:
     """The proofs came after it, and nothing covers them."""
     text = stamped_in_loop(with_junk(STAMPED["undeclared"], b"text"), a_stamper())
     late = with_junk(text, a_list(ROOT, NOW))
-    assert judged(late)[1]["level"] == "B-LT"
-    assert judged(stamped_in_loop(late, a_stamper(at=NOW + DAY)), NOW + 2 * DAY)[1]["level"] == "B-LTA"
+    assert judge_file(late)[1]["level"] == "B-LT"
+    assert judge_file(stamped_in_loop(late, a_stamper(at=NOW + DAY)), NOW + 2 * DAY)[1]["level"] == "B-LTA"
 
 
 # ---------- the time stamp of a seal ----------
@@ -94,13 +94,13 @@ def token(file: bytes) -> bytes:
     return made
 
 
-def begun(level: Level) -> BegunSeal:
+def begin_level(level: Level) -> BegunSeal:
     order = replace(an_order(a_pdf()), level=level, asked="B-T", authorities=("Test Time Stamps",))
     return begin_seal(order, SEAL.credential)
 
 
 def sealed_with_stamp() -> bytes:
-    half = begun("B-T")
+    half = begin_level("B-T")
     return finish_seal(
         half, [token(each.signature) for each in (half.document, half.certificate)], SEAL.credential
     ).sealed
@@ -117,18 +117,18 @@ def without_stamp(file: bytes) -> bytes:
 
 def test_a_time_stamp_that_was_taken_off_is_named_as_such() -> None:
     whole = sealed_with_stamp()
-    assert judged(whole)[0] == "valid" and judged(whole)[1]["level"] == "B-T"
-    result, signature = judged(without_stamp(whole))
+    assert judge_file(whole)[0] == "valid" and judge_file(whole)[1]["level"] == "B-T"
+    result, signature = judge_file(without_stamp(whole))
     assert (result, signature["reasons"]) == ("indeterminate", [STRIPPED])
     assert (signature["level"], signature["levelAsked"], signature["timestamp"]) == ("B-B", "B-T", None)
     assert not is_level_missed(signature)  # type: ignore[arg-type]  # a copy of it
     later = stamped_in_loop(without_stamp(whole), a_stamper())
-    assert STRIPPED in judged(later)[1]["reasons"], "one over the document does not replace it"
+    assert STRIPPED in judge_file(later)[1]["reasons"], "one over the document does not replace it"
 
 
 def test_a_time_stamp_that_nobody_gave_was_not_taken_off() -> None:
-    missed = finish_seal(begun("B-B"), (), SEAL.credential).sealed
-    result, signature = judged(missed)
+    missed = finish_seal(begin_level("B-B"), (), SEAL.credential).sealed
+    result, signature = judge_file(missed)
     assert (result, signature["reasons"], signature["levelAsked"]) == ("valid", [], "B-T")
     assert is_level_missed(signature)  # type: ignore[arg-type]  # a copy of it
 
@@ -144,15 +144,15 @@ def test_other_padding_than_zeros_is_reported(padding: bytes, at_end: bool) -> N
         length = 2 * len(cms.ContentInfo.load(bytes.fromhex(file[start:end].decode())).dump())
         place = end - len(padding) if at_end else start + length
         padded = file[:place] + padding + file[place + len(padding) :]
-        assert len(padded) == len(file) and judged(file)[0] == "valid"
-        result, signature = judged(padded)
+        assert len(padded) == len(file) and judge_file(file)[0] == "valid"
+        result, signature = judge_file(padded)
         assert (result, signature["reasons"], signature["intact"]) == ("indeterminate", [PADDED], True)
 
 
 def test_other_padding_behind_a_time_stamp_over_the_document_is_reported() -> None:
     file = stamped_in_loop(STAMPED["undeclared"], a_stamper())
     end = file.index(b">", file.rindex(b"/Contents <"))
-    result, signature = judged(file[: end - 2] + b"01" + file[end:])
+    result, signature = judge_file(file[: end - 2] + b"01" + file[end:])
     assert (result, signature["reasons"]) == ("indeterminate", [UNRECOGNISED, PADDED])
 
 
@@ -170,14 +170,14 @@ def with_algorithm(file: bytes, name: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["sha256_rsa", "sha256_dsa", "ed25519", "rsassa_pkcs1v15"])
 def test_an_assertion_inside_a_library_is_not_called_damage(name: str) -> None:
-    result, signature = judged(with_algorithm(STAMPED["undeclared"], name))
+    result, signature = judge_file(with_algorithm(STAMPED["undeclared"], name))
     assert result == "indeterminate" or UNREADABLE not in signature["reasons"]
     assert UNREADABLE not in signature["reasons"]
     assert result != "valid"
 
 
 def test_what_a_library_gives_up_on_is_undecided_and_says_so() -> None:
-    result, signature = judged(with_algorithm(STAMPED["undeclared"], "sha256_dsa"))
+    result, signature = judge_file(with_algorithm(STAMPED["undeclared"], "sha256_dsa"))
     assert (result, signature["reasons"], signature["valid"]) == ("indeterminate", [UNJUDGED], False)
 
 
@@ -201,7 +201,7 @@ def signatures_of_one_value(count: int, *, copied: bool) -> bytes:
     }
     listed = b" ".join(b"%d 0 R" % place for place in (known["field"], *places))
     root = b"<</Type/Catalog/Pages %d 0 R/AcroForm<</SigFlags 3/Fields[%s]>>>>" % (known["pages"], listed)
-    return appended(file, {known["root"]: root, **fields, **values}, root=known["root"])
+    return append_revision(file, {known["root"]: root, **fields, **values}, root=known["root"])
 
 
 def test_a_value_is_judged_once_however_many_fields_name_it() -> None:

@@ -23,19 +23,19 @@ from esign.pdf.verify import page_compare
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, with_junk, with_proofs
-from tests.pdf.sealing import a_pdf, a_trail, an_order, ordered
+from tests.pdf.sealing import a_pdf, a_trail, an_order, make_seal_order
 from tests.pdf.tails import (
     WORDS,
     Proofs,
     Way,
     a_store,
     facts,
-    hidden,
+    forge_words,
+    hide_payloads,
     revision,
     seen_stamps,
-    spoken,
     stamped_like_dss,
-    touched,
+    touch_pages,
 )
 from tests.pki import NOW, a_seal, an_authority
 
@@ -47,7 +47,7 @@ PROOFS = Proofs(SEAL.der, a_list(ROOT, NOW), an_answer(ROOT, SEAL, NOW))
 LIMITS = UploadLimits(file_bytes=25 * 2**20, pages=500)
 
 
-def timed() -> bytes:
+def seal_with_time_stamp() -> bytes:
     """A seal of ours with a time stamp, B-T."""
     begun = begin_seal(
         replace(an_order(a_pdf()), level="B-T", asked="B-T", authorities=("x",)), SEAL.credential
@@ -62,7 +62,7 @@ def timed() -> bytes:
     return finish_seal(begun, [token(one.signature) for one in files], SEAL.credential).sealed
 
 
-def normalised() -> bytes:
+def seal_normalised() -> bytes:
     """A seal of ours over a file as it comes from an upload: with object streams and a cross-reference stream."""
     return inspect_upload(a_pdf({}, {}, title="Supply"), LIMITS).prepared
 
@@ -74,9 +74,13 @@ def base(name: str) -> bytes:
 
 MAKERS: dict[str, Callable[[], bytes]] = {
     "B-B": lambda: seal_document(an_order(a_pdf()), SEAL.credential).sealed,
-    "B-B with streams": lambda: seal_document(ordered(a_trail(), normalised()), SEAL.credential).sealed,
-    "certificate": lambda: seal_document(ordered(a_trail(), normalised()), SEAL.credential).certificate,
-    "B-T": timed,
+    "B-B with streams": lambda: (
+        seal_document(make_seal_order(a_trail(), seal_normalised()), SEAL.credential).sealed
+    ),
+    "certificate": lambda: (
+        seal_document(make_seal_order(a_trail(), seal_normalised()), SEAL.credential).certificate
+    ),
+    "B-T": seal_with_time_stamp,
     "LT by pyHanko": lambda: with_proofs(base("B-T"), a_list(ROOT, NOW)),
     "LTA by pyHanko": lambda: stamped_in_loop(base("LT by pyHanko"), a_stamper()),
     "LTA by pyHanko with streams": lambda: stamped_in_loop(
@@ -152,7 +156,7 @@ def test_what_was_added_is_said_and_a_file_with_additions_is_not_called_unchange
 
 def test_what_is_refused_is_said_too() -> None:
     known = facts(base("B-B"))
-    [*_, (_, file)] = hidden(base("B-B"), PROOFS)
+    [*_, (_, file)] = hide_payloads(base("B-B"), PROOFS)
     found = verdict(file)
     assert found and found["result"] == "invalid" and not found["unchanged"]
     assert found["summary"].startswith("Do not rely on this file. Something was added")
@@ -163,10 +167,10 @@ def test_what_is_refused_is_said_too() -> None:
 
 
 def attacks(name: str) -> Iterator[tuple[str, bytes]]:
-    yield from hidden(base(name), PROOFS)
-    yield from touched(base(name), PROOFS)
+    yield from hide_payloads(base(name), PROOFS)
+    yield from touch_pages(base(name), PROOFS)
     yield from seen_stamps(base(name))
-    yield from spoken(base(name), PROOFS)
+    yield from forge_words(base(name), PROOFS)
 
 
 @pytest.mark.parametrize("name", ATTACKED)
@@ -185,7 +189,9 @@ def test_behind_the_signature_of_another_program_they_are_not_valid_either() -> 
     signed = signed_in_loop(a_pdf(), SEAL, "One", a_stamper())
     assert result(with_proofs(signed, a_list(ROOT, NOW))) == "valid"
     assert result(stamped_like_dss(signed)) == "valid"
-    found = {what: result(file) for source in (hidden, touched) for what, file in source(signed, PROOFS)}
+    found = {
+        what: result(file) for source in (hide_payloads, touch_pages) for what, file in source(signed, PROOFS)
+    }
     assert [what for what, said in found.items() if said == "valid"] == []
     junk = verdict(with_junk(signed, b"text"))
     assert junk and junk["result"] == "indeterminate" and UNRECOGNISED in junk["signatures"][0]["reasons"]
@@ -195,7 +201,7 @@ def test_behind_the_signature_of_another_program_they_are_not_valid_either() -> 
 # ---------- what others show ----------
 
 
-def shown(file: bytes, folder: Path) -> dict[str, str]:
+def show_pages(file: bytes, folder: Path) -> dict[str, str]:
     """The text and the pixels of each page by pdfium, poppler and MuPDF."""
     path = folder / "file.pdf"
     path.write_bytes(file)
@@ -225,20 +231,20 @@ def shown(file: bytes, folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", READ)
 def test_readers_show_of_every_honest_file_what_was_sealed(name: str, tmp_path: Path) -> None:
-    sealed = shown(base(name), tmp_path)
+    sealed = show_pages(base(name), tmp_path)
     for what, file in honest():
         if what.partition(",")[0] == name:
-            assert shown(file, tmp_path) == sealed, what
+            assert show_pages(file, tmp_path) == sealed, what
 
 
 def test_some_reader_shows_another_page_for_many_of_the_attacks(tmp_path: Path) -> None:
     """What shows that the attacks are ones: a generator of broken files alone would prove nothing."""
-    sealed = shown(base("B-B"), tmp_path)
+    sealed = show_pages(base("B-B"), tmp_path)
     fooled = {
         reader
-        for what, file in hidden(base("B-B"), PROOFS)
+        for what, file in hide_payloads(base("B-B"), PROOFS)
         if what.startswith("content")
-        for reader, seen in shown(file, tmp_path).items()
+        for reader, seen in show_pages(file, tmp_path).items()
         if seen != sealed[reader]
     }
     assert fooled >= {"poppler text", "mupdf text", "pdfium"}, fooled
@@ -302,4 +308,4 @@ print(found["signatures"][0]["reasons"])
 
 
 def test_the_words_of_the_attacks_are_in_the_files() -> None:
-    assert sum(WORDS in file for _, file in hidden(base("B-B"), PROOFS)) > 20
+    assert sum(WORDS in file for _, file in hide_payloads(base("B-B"), PROOFS)) > 20

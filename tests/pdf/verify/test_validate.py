@@ -16,7 +16,7 @@ from esign.pdf.seal import cms
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
-from tests.pdf.sealing import a_field, a_pdf, an_order, saved, sign_file
+from tests.pdf.sealing import a_field, a_pdf, an_order, save_pdf, sign_file
 from tests.pki import MADE, NOW, a_seal, an_authority
 
 ROOT = an_authority()
@@ -29,7 +29,7 @@ def the_signature(file: bytes, *roots: bytes, now: int = NOW) -> tuple[str, dict
     return verdict["result"], dict(signature)
 
 
-def updated(change: Any, pdf: bytes = SEALED) -> bytes:
+def append_update(change: Any, pdf: bytes = SEALED) -> bytes:
     """The file with one more revision behind it."""
     target = io.BytesIO(pdf)
     writer = IncrementalPdfFileWriter(target)
@@ -74,7 +74,7 @@ def test_a_file_without_signatures_is_unsigned() -> None:
 
 
 def test_an_empty_signature_field_is_no_signature() -> None:
-    with_field = updated(lambda writer: append_signature_field(writer, SigFieldSpec("Later")), a_pdf())
+    with_field = append_update(lambda writer: append_signature_field(writer, SigFieldSpec("Later")), a_pdf())
     assert verify_signatures(with_field, [], NOW)["result"] == "unsigned"
 
 
@@ -155,7 +155,7 @@ def _hidden_form(writer: IncrementalPdfFileWriter) -> None:
 
 @pytest.mark.parametrize("change", [_new_content, _new_title, _new_field, _no_form, _hidden_form])
 def test_a_revision_behind_the_seal_is_never_valid(change: Any) -> None:
-    verdict = verify_signatures(updated(change), [ROOT.der], NOW)
+    verdict = verify_signatures(append_update(change), [ROOT.der], NOW)
     assert verdict["result"] == ("unsigned" if change in (_no_form, _hidden_form) else "invalid")
 
 
@@ -187,7 +187,7 @@ def test_damaged_signature_dictionaries_are_invalid_and_not_an_error(broken: dic
         signature = pdf.Root.AcroForm.Fields[0].V
         for name, value in broken.items():
             signature[Name("/" + name)] = pikepdf.Array(value) if isinstance(value, list) else value
-        damaged = saved(pdf)
+        damaged = save_pdf(pdf)
     assert verify_signatures(damaged, [ROOT.der], NOW)["result"] in ("invalid", "unsigned")
 
 
@@ -196,7 +196,7 @@ def test_a_field_tree_that_loops_comes_to_an_end() -> None:
         field = pdf.make_indirect(Dictionary(T=pikepdf.String("a"), FT=Name.Sig))
         field.Kids = pikepdf.Array([field])
         pdf.Root.AcroForm = Dictionary(Fields=pikepdf.Array([field]))
-        looping = saved(pdf)
+        looping = save_pdf(pdf)
     try:
         assert verify_signatures(looping, [], NOW)["result"] == "unsigned"
     except Problem as problem:
@@ -261,8 +261,8 @@ def test_what_is_no_readable_pdf_is_an_invalid_file_or_not_valid(file: bytes) ->
 
 def test_a_file_that_needs_a_password_is_said_to_be_encrypted() -> None:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
-        locked = saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
-        restricted = saved(pdf, encryption=pikepdf.Encryption(owner="o", user=""))
+        locked = save_pdf(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
+        restricted = save_pdf(pdf, encryption=pikepdf.Encryption(owner="o", user=""))
     with pytest.raises(Problem) as problem:
         verify_signatures(locked, [], NOW)
     assert problem.value.code == "file_encrypted"

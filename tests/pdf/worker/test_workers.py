@@ -35,7 +35,7 @@ async def odd(**settings: Any) -> AsyncIterator[Workers]:
         await workers.close()
 
 
-async def ended(pid: int) -> None:
+async def wait_for_end(pid: int) -> None:
     """Return when that process is no more."""
     try:
         descriptor = os.pidfd_open(pid)
@@ -69,7 +69,7 @@ def descriptors() -> int:
 
 
 async def test_a_job_is_done_in_another_process(workers: Workers, limits: UploadLimits) -> None:
-    inspection = await workers.inspect(made.scripted(), limits)
+    inspection = await workers.inspect(made.make_scripted(), limits)
     assert isinstance(inspection, Inspection)
     assert inspection.removed == ("scripts",)
     assert len(inspection.images) == len(inspection.pages) == 1
@@ -174,7 +174,7 @@ async def test_a_file_that_killed_or_exhausted_a_worker_is_refused_at_once_when_
         workers._command = ODD_THAT_REFUSES
         for pid in workers.pids:
             os.kill(pid, SIGKILL)
-            await ended(pid)
+            await wait_for_end(pid)
         await until(lambda: not workers.pids)
         with pytest.raises(Problem, match="invalid_file"):
             await workers.inspect(b"hostile", limits)
@@ -219,7 +219,7 @@ async def test_what_nobody_waits_for_any_more_is_dropped(tmp_path: Path) -> None
             for outcome in await asyncio.gather(*work, return_exceptions=True):
                 assert isinstance(outcome, Problem) and outcome.code == "unavailable"
             for pid in pids:
-                await ended(pid)
+                await wait_for_end(pid)
         assert await signing == b"signed"
         with run_as_caller(gone), pytest.raises(Problem, match="unavailable"):
             await workers.ask("echo", bytes, b"late")
@@ -316,7 +316,7 @@ async def test_a_cancelled_caller_takes_its_child_with_it(tmp_path: Path) -> Non
             job.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await job
-            await ended(pid)
+            await wait_for_end(pid)
         assert await workers.ask("echo", bytes, b"mine") == b"mine"
         assert pid not in workers.pids
 
@@ -354,7 +354,7 @@ async def test_children_go_when_there_is_nothing_to_do() -> None:
     async with odd(idle_seconds=0.01) as workers:
         await workers.ask("echo", bytes, b"")
         for pid in workers.pids:
-            await ended(pid)
+            await wait_for_end(pid)
         await until(lambda: not workers.pids)
         assert await workers.ask("echo", bytes, b"again") == b"again"
 
@@ -364,7 +364,7 @@ async def test_a_child_that_died_while_idle_is_not_missed() -> None:
         await workers.ask("echo", bytes, b"")
         (pid,) = workers.pids
         os.kill(pid, 9)
-        await ended(pid)
+        await wait_for_end(pid)
         await until(lambda: not workers.pids)
         assert await workers.ask("echo", bytes, b"again") == b"again"
 
@@ -372,7 +372,7 @@ async def test_a_child_that_died_while_idle_is_not_missed() -> None:
 async def test_a_child_that_has_grown_makes_room_for_another() -> None:
     async with odd(size=1) as workers:
         large = await workers.ask("keep", int, 260)
-        await ended(large)
+        await wait_for_end(large)
         small = await workers.ask("keep", int, 1)
         assert small != large
         assert await workers.ask("keep", int, 1) == small
@@ -390,7 +390,7 @@ async def test_closing_ends_everything_and_tells_whoever_waits(tmp_path: Path) -
             assert isinstance(outcome, Problem)
             assert outcome.code == "unavailable"
         for pid in pids:
-            await ended(pid)
+            await wait_for_end(pid)
         with pytest.raises(Problem):
             await workers.ask("echo", bytes, b"")
     assert not workers.pids
@@ -485,7 +485,7 @@ async def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
     with await asyncio.to_thread(fifo.open, "w"):  # returns when the child is at work
         parent.kill()
         await parent.wait()
-        await ended(pid)
+        await wait_for_end(pid)
 
 
 def test_the_serving_process_loads_no_pdf_library() -> None:

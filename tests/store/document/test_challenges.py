@@ -21,7 +21,7 @@ async def prove(db: Database, recipient_id: str, session: str, before: str | Non
     await db.write(write)
 
 
-async def shown(db: Database, recipient_id: str, session: str | None, now: Instant = NOW) -> bool:
+async def is_shown(db: Database, recipient_id: str, session: str | None, now: Instant = NOW) -> bool:
     return await challenges.is_proven(db, session, recipient_id, now)
 
 
@@ -47,11 +47,11 @@ async def test_a_proof_counts_for_one_recipient_one_session_and_a_time(
 ) -> None:
     one, other = await a_recipient_id(db, vault), await a_recipient_id(db, vault)
     await prove(db, one, "session")
-    assert await shown(db, one, "session")
-    assert not await shown(db, other, "session")
-    assert not await shown(db, one, "another")
-    assert not await shown(db, one, None)
-    assert not await shown(db, one, "session", NOW + HOUR)
+    assert await is_shown(db, one, "session")
+    assert not await is_shown(db, other, "session")
+    assert not await is_shown(db, one, "another")
+    assert not await is_shown(db, one, None)
+    assert not await is_shown(db, one, "session", NOW + HOUR)
 
 
 async def test_a_new_session_takes_over_what_the_one_before_has_shown(
@@ -60,8 +60,8 @@ async def test_a_new_session_takes_over_what_the_one_before_has_shown(
     one, other = await a_recipient_id(db, vault), await a_recipient_id(db, vault)
     await prove(db, one, "first")
     await prove(db, other, "second", before="first")
-    assert await shown(db, one, "second") and await shown(db, other, "second")
-    assert not await shown(db, one, "first")
+    assert await is_shown(db, one, "second") and await is_shown(db, other, "second")
+    assert not await is_shown(db, one, "first")
 
 
 async def test_a_session_is_kept_as_its_hash_alone(
@@ -88,7 +88,7 @@ async def test_what_ends_is_the_code_and_every_proof_and_all_tries_still_count(
     assert await challenges.get(db, recipient_id) == Challenge(
         recipient_id, sent_on=1, sent=9, tries_in_all=20
     )
-    assert not await shown(db, recipient_id, "session")
+    assert not await is_shown(db, recipient_id, "session")
 
 
 async def test_proofs_go_when_their_time_is_over_a_few_at_a_time(

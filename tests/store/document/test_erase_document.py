@@ -31,7 +31,7 @@ from tests.store.plans import walks
 LATER = NOW + 5
 
 
-async def cancelled(db: Database, vault: Vault, *recipients: Recipient) -> Document:
+async def cancel_document(db: Database, vault: Vault, *recipients: Recipient) -> Document:
     draft = await store(db, vault, a_document(*recipients))
 
     async def write(tx: Transaction) -> Document:
@@ -58,7 +58,7 @@ async def keep(db: Database, key: str, document: Document | None = None) -> None
 async def test_only_the_document_itself_is_erased(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
-    gone, stays = await cancelled(db, vault), await cancelled(db, vault, a_recipient("Bo"))
+    gone, stays = await cancel_document(db, vault), await cancel_document(db, vault, a_recipient("Bo"))
     await keep(db, f"invite.{gone.recipients[0].id}.1")
     await keep(db, f"expired.{gone.id}")
     await keep(db, f"invite.{stays.recipients[0].id}.1")
@@ -91,7 +91,7 @@ def test_every_letter_about_a_document_is_known_by_the_name_of_its_mail() -> Non
 async def test_the_trail_stays_without_what_is_personal_and_ends_with_the_deletion(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
-    document = await cancelled(db, vault)
+    document = await cancel_document(db, vault)
     await delete(db, vault, document)
     trail = await audit_entries.find_entries(db, document.id)
     assert [line.type for line in trail][-2:] == ["document.cancelled", "document.deleted"]
@@ -103,7 +103,7 @@ async def test_one_event_is_left_and_only_its_deliveries(
 ) -> None:
     webhook = a_webhook()
     await db.write(lambda tx: webhooks.add(tx, webhook))
-    document = await cancelled(db, vault)
+    document = await cancel_document(db, vault)
     assert len(await deliveries.find_pending(db, webhook.id)) == 4
     await delete(db, vault, document)
     (row,) = await db.all("SELECT body FROM event WHERE document_id IS NOT NULL")
@@ -116,7 +116,7 @@ async def test_one_event_is_left_and_only_its_deliveries(
 async def test_answers_about_it_keep_their_id_and_status(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
-    document = await cancelled(db, vault)
+    document = await cancel_document(db, vault)
 
     async def remember(tx: Transaction, key: str, about: str, **answer: str) -> None:
         body = vault.encrypt(

@@ -52,7 +52,7 @@ def within(at: int | None, span: Span) -> bool:
     return (span.after is None or at >= span.after) and (span.before is None or at < span.before)
 
 
-def expected(made: Sequence[Document], asked: DocumentFilters) -> list[Document]:
+def list_expected(made: Sequence[Document], asked: DocumentFilters) -> list[Document]:
     key = "created_at" if "created" in asked.sort else "updated_at"
     found = [document for document in made if fits(document, asked)]
     return sorted(found, key=lambda d: (getattr(d, key), d.id), reverse=asked.sort.startswith("-"))
@@ -107,7 +107,7 @@ def a_person(person: tuple[str, str]) -> Recipient:
     return a_recipient(person[0], email=person[1])
 
 
-def refused(recipient: Recipient) -> Recipient:
+def refuse_address(recipient: Recipient) -> Recipient:
     """Asked under an address that refused the mail."""
     return replace(recipient, status=RecipientStatus.SENT, delivery=MailDelivery.FAILED)
 
@@ -126,7 +126,7 @@ def a_made(draw: st.DrawFn, regular: bool) -> Document:
         file=a_file(name=draw(st.sampled_from(["offer.pdf", "Scan 7.PDF"]))),
         external_id=draw(maybe(st.sampled_from(KEYS))),
         template_id=draw(maybe(st.sampled_from(["tpl_1", "tpl_2"]))),
-        recipients=tuple(map(refused, people) if ill else people),
+        recipients=tuple(map(refuse_address, people) if ill else people),
         seal_error="no answer" if ill else None,
         created_at=created,
         completed_at=completed if status is Status.COMPLETED else None,
@@ -195,13 +195,13 @@ async def test_a_list_is_what_plain_python_would_find(
     made = [replace(document, organisation_id=mine) for document in made]
     await add(db, *made)
     for each in [*asked, *(replace(EVERYTHING, sort=sort, q=asked[0].q) for sort in Sort)]:
-        assert await pages(db, mine, each, limit, effort) == expected(made, each), each
+        assert await pages(db, mine, each, limit, effort) == list_expected(made, each), each
 
 
 # ---------- pages ----------
 
 
-def numbered(count: int, **changes: Any) -> list[Document]:
+def number_documents(count: int, **changes: Any) -> list[Document]:
     """Newest first; always three of the same moment."""
     made = [
         a_document(**{"created_at": NOW + n // 3, "updated_at": NOW + n // 3, "title": str(n), **changes})
@@ -223,8 +223,10 @@ async def test_a_list_is_read_page_by_page_while_documents_are_added(
     db: Database, organisation: Organisation, limit: int, asked: DocumentFilters
 ) -> None:
     await store_organisation(db, an_organisation(id="org_other"))
-    made = numbered(20)
-    await add(db, *made, *numbered(3, mode=Mode.TEST), *numbered(3, organisation_id="org_other"))
+    made = number_documents(20)
+    await add(
+        db, *made, *number_documents(3, mode=Mode.TEST), *number_documents(3, organisation_id="org_other")
+    )
     seen: list[Document] = []
     after: PageStart | None = None
     while page := await listing.find_page(db, Owner(organisation.id, Mode.LIVE), limit, after, asked):

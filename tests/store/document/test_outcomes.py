@@ -50,12 +50,12 @@ async def subscribe(db: Database, **changes: Any) -> str:
     return webhook.id
 
 
-async def published(db: Database) -> list[dict[str, Any]]:
+async def list_published(db: Database) -> list[dict[str, Any]]:
     rows = await db.all("SELECT body FROM event ORDER BY document_id, sequence")
     return [json.loads(row["body"]) for row in rows]
 
 
-async def queued(db: Database, kind: str) -> list[Any]:
+async def list_queued(db: Database, kind: str) -> list[Any]:
     return await db.all("SELECT * FROM outbox WHERE kind = :kind ORDER BY id", kind=kind)
 
 
@@ -75,7 +75,7 @@ async def test_a_new_document_is_stored_with_its_first_entry_event_and_content(
         "api_key",
         "key_1",
     )
-    (event,) = await published(db)
+    (event,) = await list_published(db)
     assert (event["type"], event["sequence"], event["data"]["document"]["id"]) == (
         "document.created",
         1,
@@ -109,13 +109,13 @@ async def test_sending_saves_state_trail_events_and_mails_together(
         *("document.created", "document.sent", "recipient.sent", "recipient.sent")
     ]
     assert is_intact(trail)
-    assert [(e["sequence"], e["type"]) for e in await published(db)] == [
+    assert [(e["sequence"], e["type"]) for e in await list_published(db)] == [
         (1, "document.created"),
         (2, "document.sent"),
         (3, "recipient.sent"),
         (4, "recipient.sent"),
     ]
-    letters = await queued(db, "mail")
+    letters = await list_queued(db, "mail")
     assert [row["key"] for row in letters] == [f"invite:{r.id}:1" for r in sent.recipients[:2]]
     assert {(row["document_id"], row["due_at"], row["state"]) for row in letters} == {
         (sent.id, LATER, "pending")
@@ -130,7 +130,7 @@ async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(
     recipient = sent.recipients[0]
     outcome = lifecycle.complete(sent, recipient, "I agree", ORIGIN, LATER)
     await save(db, vault, outcome, sent)
-    told = (await published(db))[3:]
+    told = (await list_published(db))[3:]
     assert [e["type"] for e in told] == ["recipient.viewed", "recipient.completed"]
     assert {e["data"]["document"]["status"] for e in told} == {"sealing"}
     assert {e["data"]["recipient"]["status"] for e in told} == {"completed"}
@@ -141,11 +141,11 @@ async def test_the_sequence_goes_on_where_it_was_when_the_earlier_events_are_for
 ) -> None:
     sent = await send(db, vault)
     await save(db, vault, lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER), sent)
-    assert [e["sequence"] for e in await published(db)] == [1, 2, 3, 4]
+    assert [e["sequence"] for e in await list_published(db)] == [1, 2, 3, 4]
     assert await db.write(lambda tx: published_events.prune(tx, LATER + 1, 9)) == 4
     seen = await documents.get(db, sent.id)
     await save(db, vault, lifecycle.decline(seen, seen.recipients[0], None, ORIGIN, LATER), seen)
-    assert [(e["sequence"], e["type"]) for e in await published(db)] == [
+    assert [(e["sequence"], e["type"]) for e in await list_published(db)] == [
         (5, "recipient.declined"),
         (6, "document.declined"),
     ]
@@ -158,7 +158,7 @@ async def test_what_is_only_for_the_trail_is_not_published(
     viewed = lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER)
     await save(db, vault, viewed, sent)
     assert "recipient.authenticated" in [line.type for line in await audit_entries.find_entries(db, sent.id)]
-    assert "recipient.authenticated" not in [e["type"] for e in await published(db)]
+    assert "recipient.authenticated" not in [e["type"] for e in await list_published(db)]
 
 
 async def test_the_last_completion_queues_one_seal(
@@ -168,19 +168,19 @@ async def test_the_last_completion_queues_one_seal(
     sealing = await save(
         db, vault, lifecycle.complete(sent, sent.recipients[0], "I agree", ORIGIN, LATER), sent
     )
-    (job,) = await queued(db, "seal")
+    (job,) = await list_queued(db, "seal")
     assert (job["key"], job["document_id"], job["due_at"]) == (f"seal:{sent.id}", sent.id, LATER)
 
     completed = await save(db, vault, lifecycle.seal(sealing, a_seal(), LATER), sealing)
     assert await documents.get(db, sent.id) == completed
-    assert [e["type"] for e in await published(db)][-1] == "document.completed"
+    assert [e["type"] for e in await list_published(db)][-1] == "document.completed"
 
 
 async def test_a_mail_carries_a_fresh_link_that_only_the_application_key_opens(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
     sent = await send(db, vault)
-    (job,) = await queued(db, "mail")
+    (job,) = await list_queued(db, "mail")
     body = json.loads(vault.decrypt("outbox", job["body"], job["key"].encode()))
     assert (body["letter"], body["recipient"]) == ("invitation", sent.recipients[0].id)
     link = await signing_links.find(db, body["token"], LATER)
@@ -197,7 +197,7 @@ async def test_a_mail_to_the_sender_carries_no_link(
     before = len(await db.all("SELECT hash FROM link"))
     expired = replace(sent, expires_at=LATER)
     await save(db, vault, lifecycle.expire(expired, LATER), sent)
-    job = (await queued(db, "mail"))[-1]
+    job = (await list_queued(db, "mail"))[-1]
     body = json.loads(vault.decrypt("outbox", job["body"], job["key"].encode()))
     assert body == {"letter": "expired", "recipient": None, "token": None, "message": None}
     assert len(await db.all("SELECT hash FROM link")) == before
@@ -213,7 +213,7 @@ async def test_each_subscriber_gets_each_event_it_asked_for_once(
     await subscribe(db, events=("document.completed",))
     sent = await send(db, vault)
 
-    ids = {event["type"]: event["id"] for event in await published(db)}
+    ids = {event["type"]: event["id"] for event in await list_published(db)}
     queued_ = await db.all("SELECT * FROM delivery ORDER BY number")
     expected = [
         (everything_, ids["document.created"]),
@@ -236,7 +236,7 @@ async def test_test_documents_reach_only_test_webhooks(
     mine = await subscribe(db, mode=Mode.TEST)
     await send(db, vault, mode=Mode.TEST)
     assert {row["webhook_id"] for row in await db.all("SELECT webhook_id FROM delivery")} == {mine}
-    assert {event["mode"] for event in await published(db)} == {"test"}
+    assert {event["mode"] for event in await list_published(db)} == {"test"}
 
 
 @pytest.mark.parametrize("by", ["failing later", "losing the race"])
@@ -296,6 +296,6 @@ async def test_the_sealed_copy_is_queued_for_everybody_and_the_sender(
         db, vault, lifecycle.complete(sent, sent.recipients[0], "I agree", ORIGIN, LATER), sent
     )
     await save(db, vault, lifecycle.seal(sealing, a_seal(), LATER), sealing)
-    keys = [row["key"] for row in await queued(db, "mail")]
+    keys = [row["key"] for row in await list_queued(db, "mail")]
     assert keys[1:] == [f"completed:{sent.id}", *(f"completed:{r.id}" for r in sent.recipients)]
     assert await outbox.find_next_due(db, "mail") == LATER

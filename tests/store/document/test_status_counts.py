@@ -90,7 +90,7 @@ async def take(db: Database, vault: Vault, id: str, step: str) -> None:
         await db.write(write)
 
 
-async def counted(db: Database, organisation_id: str, mode: Mode) -> StatusCounts:
+async def count_documents(db: Database, organisation_id: str, mode: Mode) -> StatusCounts:
     """The same by looking at every document."""
     rows = await db.all(
         "SELECT id FROM document WHERE organisation_id = :o AND mode = :m", o=organisation_id, m=mode.value
@@ -124,7 +124,7 @@ async def test_after_any_walk_the_numbers_are_what_counting_gives(
     for organisation_id in (mine, other):
         for mode in Mode:
             kept = await status_counts.find(db, organisation_id, mode)
-            assert kept == await counted(db, organisation_id, mode)
+            assert kept == await count_documents(db, organisation_id, mode)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_
                 put(connection, "recipient", row)
     async with open_for_command(path) as db:
         kept = await status_counts.find(db, ORGANISATION, Mode.LIVE)
-        assert kept == await counted(db, ORGANISATION, Mode.LIVE)
+        assert kept == await count_documents(db, ORGANISATION, Mode.LIVE)
         assert (kept.all, kept.attention) == (7, 2)
         listed = await listing.find_page(
             db, Owner(ORGANISATION, Mode.LIVE), 9, asked=DocumentFilters(attention=True)

@@ -48,7 +48,7 @@ async def tamper(tmp_path: Path, db: Database, vault: Vault) -> AsyncIterator[sq
     connection.close()
 
 
-async def broken(db: Database, vault: Vault) -> list[str]:
+async def list_broken(db: Database, vault: Vault) -> list[str]:
     """What is wrong, trail by trail."""
     found = [
         f"{chain.document_id}: {chain.broken}"
@@ -84,20 +84,20 @@ async def test_every_flipped_bit_is_noticed_in_its_own_trail(
         rowid, name, column, value = cells[number * 7 % len(cells)]
         try:
             tamper.execute(
-                f"UPDATE audit SET {column} = {flipped(value, number * 7919)} WHERE rowid = {rowid}"
+                f"UPDATE audit SET {column} = {flip_bit(value, number * 7919)} WHERE rowid = {rowid}"
             )
         except sqlite3.IntegrityError:  # the number of another row of the same trail
             continue
-        if not any(name in line for line in await broken(db, vault)):
+        if not any(name in line for line in await list_broken(db, vault)):
             missed.append((name, column, value))
         tamper.execute(f"UPDATE audit SET {column} = ? WHERE rowid = ?", (value, rowid))
         if (flips := flips + 1) == FLIPS:
             break
     assert missed == []
-    assert await broken(db, vault) == []
+    assert await list_broken(db, vault) == []
 
 
-def flipped(value: str | int | bytes, bit: int) -> str:
+def flip_bit(value: str | int | bytes, bit: int) -> str:
     """SQL for the value with one bit changed, damaged text included."""
     if isinstance(value, int):
         return str(value ^ 1 << bit % 62)
@@ -111,7 +111,7 @@ async def test_a_deleted_row_is_noticed_also_the_last(
     db: Database, vault: Vault, tamper: sqlite3.Connection, seq: int
 ) -> None:
     tamper.execute("DELETE FROM audit WHERE document_id = 'doc_2' AND seq = ?", (seq,))
-    [said] = await broken(db, vault)
+    [said] = await list_broken(db, vault)
     assert said == ("doc_2: " + verify_trails.CUT if seq == 5 else said) and said.startswith("doc_2: ")
 
 
@@ -120,7 +120,7 @@ async def test_a_tail_that_was_cut_off_is_noticed_and_so_is_a_whole_trail(
     db: Database, vault: Vault, tamper: sqlite3.Connection, kept: int
 ) -> None:
     tamper.execute("DELETE FROM audit WHERE document_id = 'doc_2' AND seq > ?", (kept,))
-    assert await broken(db, vault) == [f"doc_2: {verify_trails.CUT}" if kept else "doc_2 is lost"]
+    assert await list_broken(db, vault) == [f"doc_2: {verify_trails.CUT}" if kept else "doc_2 is lost"]
 
 
 @pytest.mark.parametrize("first", range(1, 5))
@@ -129,7 +129,7 @@ async def test_two_rows_that_changed_places_are_noticed(
 ) -> None:
     for was, becomes in ((first, 99), (first + 1, first), (99, first + 1)):
         tamper.execute("UPDATE audit SET seq = ? WHERE document_id = 'doc_1' AND seq = ?", (becomes, was))
-    [said] = await broken(db, vault)
+    [said] = await list_broken(db, vault)
     assert said.startswith(f"doc_1: entry {first} ")
 
 
@@ -148,7 +148,7 @@ async def test_a_row_put_in_is_noticed(
     }
     marks = ", ".join(":" + n for n in audit_entries.COLUMNS)
     tamper.execute(f"INSERT INTO audit ({columns}) VALUES ({marks})", values)
-    [said] = await broken(db, vault)
+    [said] = await list_broken(db, vault)
     assert said.startswith("doc_3: ")
 
 
@@ -161,7 +161,7 @@ async def test_a_trail_written_anew_without_the_application_key_is_noticed(
     for fact in (*FACTS[:4], FACTS[3]):
         await db.write(lambda tx, f=fact: outcomes.record(tx, "doc_1", (f,), Vault(b"x" * 32)))  # type: ignore[misc]
     assert is_intact(await audit_entries.find_entries(db, "doc_1"))
-    assert await broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
+    assert await list_broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
 
 
 async def test_a_head_of_another_trail_does_not_fit(
@@ -171,19 +171,19 @@ async def test_a_head_of_another_trail_does_not_fit(
         "UPDATE audit_head SET mac = other.mac FROM (SELECT mac FROM audit_head WHERE document_id = 'doc_1') other"
         " WHERE document_id = 'doc_2'"
     )
-    assert await broken(db, vault) == [f"doc_2: {verify_trails.CUT}"]
+    assert await list_broken(db, vault) == [f"doc_2: {verify_trails.CUT}"]
 
 
 async def test_what_is_personal_goes_with_its_document_and_not_before(
     db: Database, vault: Vault, tamper: sqlite3.Connection
 ) -> None:
     tamper.execute("UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = 'doc_1' AND seq = 4")
-    assert await broken(db, vault) == [
+    assert await list_broken(db, vault) == [
         "doc_1: what is personal was erased, although the document was not deleted"
     ]
     deleted = (Event("document.deleted", NOW + 9, SENDER),)
     await db.write(lambda tx: outcomes.record(tx, "doc_1", deleted, vault))
-    assert await broken(db, vault) == []
+    assert await list_broken(db, vault) == []
 
 
 async def test_a_trail_may_be_longer_than_what_is_read_at_once(db: Database, vault: Vault) -> None:

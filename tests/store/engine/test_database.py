@@ -572,7 +572,7 @@ async def test_a_lock_of_another_process_refuses_all_who_wait_within_two_seconds
     loop = asyncio.get_running_loop()
     took: list[float] = []
 
-    async def refused(n: int) -> None:
+    async def refuse_write(n: int) -> None:
         began = loop.time()
         with pytest.raises(Problem) as problem:
             await put(pairs, n)
@@ -580,10 +580,10 @@ async def test_a_lock_of_another_process_refuses_all_who_wait_within_two_seconds
         assert (problem.value.status, problem.value.retry_after) == (503, 1)
 
     with foreign_lock(tmp_path, kind):
-        first = [asyncio.create_task(refused(n)) for n in range(3 * GROUP)]
+        first = [asyncio.create_task(refuse_write(n)) for n in range(3 * GROUP)]
         await asyncio.wait(first, timeout=0.7)  # others come while these wait
         assert await whole(pairs) == []  # reading goes on
-        await asyncio.wait_for(asyncio.gather(*first, *(refused(n) for n in range(3 * GROUP, 80))), 20)
+        await asyncio.wait_for(asyncio.gather(*first, *(refuse_write(n) for n in range(3 * GROUP, 80))), 20)
         assert max(took) < 2
     assert await put(pairs, 1000) == 1000
     assert await whole(pairs) == [1000]

@@ -69,7 +69,7 @@ def keys(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]
     return sorted(key[2:] for key in connection.execute("SELECT * FROM pragma_foreign_key_list(?)", (table,)))
 
 
-def applied(path: Path) -> set[tuple[str, str]]:
+def list_applied(path: Path) -> set[tuple[str, str]]:
     with closing(sqlite3.connect(path)) as connection:
         return set(connection.execute("SELECT name, sha256 FROM migration"))
 
@@ -84,7 +84,11 @@ async def assert_present(path: Path, fresh: Path) -> None:
     await open_once(path)
     await open_once(fresh)
     assert shape(path) == shape(fresh)
-    assert applied(path) == applied(fresh) == {(each.name, each.sha256) for each in migrate.load_migrations()}
+    assert (
+        list_applied(path)
+        == list_applied(fresh)
+        == {(each.name, each.sha256) for each in migrate.load_migrations()}
+    )
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

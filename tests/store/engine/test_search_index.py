@@ -31,7 +31,7 @@ async def add(db: Database, *made: Document) -> None:
     await db.write(write)
 
 
-async def found(db: Database, q: str) -> list[Document]:
+async def find_documents(db: Database, q: str) -> list[Document]:
     return await listing.find_page(
         db, Owner(a_document().organisation_id, Mode.LIVE), 100, asked=DocumentFilters(q=q)
     )
@@ -105,8 +105,10 @@ async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> No
         fill_as_it_was(connection, made)
     async with open_for_command(path) as db:
         newest = sorted(made[:3], key=lambda d: (d.created_at, d.id), reverse=True)
-        assert await found(db, "GRÖSSE") == newest == await found(db, "óla")
-        assert await found(db, "größe 1") == [made[1]] and await found(db, "order-1") == [made[0]]
+        assert await find_documents(db, "GRÖSSE") == newest == await find_documents(db, "óla")
+        assert await find_documents(db, "größe 1") == [made[1]] and await find_documents(db, "order-1") == [
+            made[0]
+        ]
         for asked in (DocumentFilters(external_id="order-1"), DocumentFilters(template_id="tpl_1")):
             page = await listing.find_page(db, Owner(made[0].organisation_id, Mode.LIVE), 9, asked=asked)
             assert page == [made[0]]
@@ -139,8 +141,8 @@ async def test_a_change_keeps_the_place_in_the_order(db: Database, organisation:
     await add(db, *made)
     changed = replace(made[0], title="Lease changed", revision=2, updated_at=NOW + 9)
     await db.write(lambda tx: documents.save(tx, changed, made[0]))
-    assert await found(db, "lease") == [made[2], made[1], changed]
-    assert await found(db, "lease 0") == []
+    assert await find_documents(db, "lease") == [made[2], made[1], changed]
+    assert await find_documents(db, "lease 0") == []
 
 
 async def test_a_change_of_nothing_that_is_searched_leaves_the_index_alone(
@@ -161,7 +163,7 @@ async def test_a_number_that_was_free_again_brings_back_nothing(
     await add(db, gone)
     await db.write(lambda tx: documents.delete(tx, gone))
     await add(db, other)
-    assert await found(db, "zanzibar") == [] and await found(db, "lease") == [other]
+    assert await find_documents(db, "zanzibar") == [] and await find_documents(db, "lease") == [other]
     assert await db.all("SELECT rowid FROM search_index WHERE search_index MATCH '\"zan\"'") == []
 
 
@@ -170,7 +172,7 @@ async def test_a_number_that_was_free_again_brings_back_nothing(
 NEVER_ELSEWHERE = "龘靐齉"
 
 
-def held(path: Path) -> bool:
+def has_letters(path: Path) -> bool:
     """Whether the letters stand anywhere in the file, once the log is in it."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -185,7 +187,7 @@ async def test_what_was_erased_stands_nowhere_in_the_file_within_a_day(
         await add(db, a_document(created_at=NOW + n, title=f"Lease {n}"))
     document = a_document(title=f"For {NEVER_ELSEWHERE}")
     await add(db, document)
-    assert held(tmp_path / FILE) and await found(db, NEVER_ELSEWHERE) == [document]
+    assert has_letters(tmp_path / FILE) and await find_documents(db, NEVER_ELSEWHERE) == [document]
     if by_change:
         changed = replace(document, title="Lease", revision=2)
         await db.write(lambda tx: documents.save(tx, changed, document))
@@ -193,6 +195,6 @@ async def test_what_was_erased_stands_nowhere_in_the_file_within_a_day(
         await db.write(lambda tx: documents.delete(tx, document))
     while await db.write(lambda tx: search_index.compact(tx, 2)):
         await add(db, a_document(created_at=NOW - 5, title="Lease meanwhile"))
-    assert not held(tmp_path / FILE)
-    assert len(await found(db, "lease 3")) == 11
+    assert not has_letters(tmp_path / FILE)
+    assert len(await find_documents(db, "lease 3")) == 11
     assert not await db.write(lambda tx: search_index.compact(tx, 2))

@@ -16,7 +16,7 @@ async def add(
     await idempotency.add(tx, key_id, key, StoredAnswer(b"print", 201, body, at), at - DAY_LONG)
 
 
-async def stored(db: Database, key_id: str = "key_1", key: str = "k") -> bytes | None:
+async def find_stored(db: Database, key_id: str = "key_1", key: str = "k") -> bytes | None:
     found = await idempotency.find(db, key_id, key)
     return found.body if found else None
 
@@ -31,7 +31,7 @@ async def test_what_a_request_did_is_found_again(db: Database) -> None:
 async def test_the_same_name_belongs_to_each_api_key_by_itself(db: Database) -> None:
     await db.write(add)
     await db.write(lambda tx: add(tx, b"other", key_id="key_2"))
-    assert (await stored(db), await stored(db, "key_2")) == (b"first", b"other")
+    assert (await find_stored(db), await find_stored(db, "key_2")) == (b"first", b"other")
 
 
 @pytest.mark.parametrize("later", [0, 1, DAY_LONG])
@@ -50,7 +50,7 @@ async def test_a_live_answer_is_not_replaced_and_takes_the_effect_back(db: Datab
     )
     with pytest.raises(KeyTaken):
         await db.write(effect)
-    assert await stored(db) == b"first"
+    assert await find_stored(db) == b"first"
     assert await db.all("SELECT * FROM usage") == []
 
 
@@ -69,7 +69,7 @@ async def test_of_two_first_requests_one_is_stored(db: Database) -> None:
             await add(tx, b"second")
 
     await db.write(both)
-    assert await stored(db) == b"first"
+    assert await find_stored(db) == b"first"
 
 
 async def test_old_answers_are_forgotten_a_few_at_a_time(db: Database) -> None:
@@ -77,8 +77,8 @@ async def test_old_answers_are_forgotten_a_few_at_a_time(db: Database) -> None:
         await db.write(lambda tx, n=n: add(tx, at=NOW + n, key=f"k{n}"))  # type: ignore[misc]
     assert await db.write(lambda tx: idempotency.prune(tx, NOW + 3, 2)) == 2
     assert await db.write(lambda tx: idempotency.prune(tx, NOW + 3, 2)) == 1
-    assert await stored(db, key="k2") is None
-    assert await stored(db, key="k3") == b"first"
+    assert await find_stored(db, key="k2") is None
+    assert await find_stored(db, key="k3") == b"first"
 
 
 async def test_answers_are_found_and_forgotten_along_an_index(db: Database) -> None:

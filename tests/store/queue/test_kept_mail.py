@@ -50,14 +50,14 @@ async def test_mails_of_test_mode_are_found_by_whose_they_are_newest_first(db: D
     kept = [a_test_mail(0), a_test_mail(1, **other), a_test_mail(2, recipient_id="rcp_3"), a_test_mail(3)]
     await keep(db, a_mail(4), *kept, a_test_mail(5, organisation_id="org_2"))
 
-    async def found(after: PageStart | None = None, **filters: str) -> list[str]:
+    async def find_subjects(after: PageStart | None = None, **filters: str) -> list[str]:
         return [mail.id for mail in await kept_mail.find_test_mails(db, "org_1", 9, after, **filters)]
 
-    assert await found() == ["mail_3", "mail_2", "mail_1", "mail_0"]
-    assert await found(document_id="doc_1") == ["mail_3", "mail_2", "mail_0"]
-    assert await found(recipient_id="rcp_1") == ["mail_3", "mail_0"]
-    assert await found(document_id="doc_2", recipient_id="rcp_1") == []
-    assert await found(PageStart(NOW + 2, "mail_2"), document_id="doc_1") == ["mail_0"]
+    assert await find_subjects() == ["mail_3", "mail_2", "mail_1", "mail_0"]
+    assert await find_subjects(document_id="doc_1") == ["mail_3", "mail_2", "mail_0"]
+    assert await find_subjects(recipient_id="rcp_1") == ["mail_3", "mail_0"]
+    assert await find_subjects(document_id="doc_2", recipient_id="rcp_1") == []
+    assert await find_subjects(PageStart(NOW + 2, "mail_2"), document_id="doc_1") == ["mail_0"]
     assert await kept_mail.find_test_mails(db, "org_1", 1) == [MailWords("mail_3", "Süß", b"words", NOW + 3)]
 
 

@@ -30,7 +30,9 @@ async def claim(db: Database, job_id: int, at: Instant = NOW, boot: str = "first
     return await db.write(lambda tx: outbox.claim(tx, job_id, at, LEASE, boot))
 
 
-async def claimed(db: Database, key: str, at: Instant = NOW, kind: str = "mail", boot: str = "first") -> Job:
+async def claim_added_job(
+    db: Database, key: str, at: Instant = NOW, kind: str = "mail", boot: str = "first"
+) -> Job:
     """A job just added and claimed."""
     await add(db, key, at, kind)
     job = await claim(db, (await due(db, at, kind))[-1], at, boot)
@@ -51,7 +53,7 @@ async def test_a_job_is_due_at_once_and_brings_what_it_was_given(db: Database) -
 
 
 async def test_the_same_key_is_queued_once_for_ever(db: Database) -> None:
-    job = await claimed(db, "a")
+    job = await claim_added_job(db, "a")
     await add(db, "a", NOW + DAY)
     await db.write(lambda tx: outbox.finish(tx, job, NOW))
     await add(db, "a", NOW + DAY)
@@ -95,7 +97,7 @@ async def test_two_who_claim_at_once_do_not_both_get_it(db: Database) -> None:
 async def test_a_finished_job_is_never_due_again_and_carries_nothing_any_more(
     db: Database, error: str | None, ended: str
 ) -> None:
-    job = await claimed(db, "a")
+    job = await claim_added_job(db, "a")
     await db.write(lambda tx: outbox.finish(tx, job, NOW, error))
     assert await state(db, "a") == (ended, 1, error, None)
     assert await due(db, NOW + 99 * DAY) == []
@@ -103,7 +105,7 @@ async def test_a_finished_job_is_never_due_again_and_carries_nothing_any_more(
 
 
 async def test_what_has_ended_cannot_end_or_be_postponed_once_more(db: Database) -> None:
-    job = await claimed(db, "a")
+    job = await claim_added_job(db, "a")
     await db.write(lambda tx: outbox.finish(tx, job, NOW))
     await db.write(lambda tx: outbox.finish(tx, job, NOW + 1, "too late"))
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + 1, "too late"))
@@ -111,7 +113,7 @@ async def test_what_has_ended_cannot_end_or_be_postponed_once_more(db: Database)
 
 
 async def test_a_postponed_job_keeps_its_reason_and_its_content(db: Database) -> None:
-    job = await claimed(db, "a")
+    job = await claim_added_job(db, "a")
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + MINUTE, "server busy"))
     assert await state(db, "a") == ("pending", 1, "server busy", b"a")
     assert await outbox.find_pending(db, "mail") == [("a", "server busy")]
@@ -123,10 +125,10 @@ async def test_a_postponed_job_keeps_its_reason_and_its_content(db: Database) ->
 async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once_and_not_counted(
     db: Database,
 ) -> None:
-    mine = await claimed(db, "mine", boot="second")
-    lost = await claimed(db, "lost", boot="first")
-    await claimed(db, "ended", boot="first")
-    postponed = await claimed(db, "postponed", boot="first")
+    mine = await claim_added_job(db, "mine", boot="second")
+    lost = await claim_added_job(db, "lost", boot="first")
+    await claim_added_job(db, "ended", boot="first")
+    postponed = await claim_added_job(db, "postponed", boot="first")
     await db.write(lambda tx: outbox.postpone(tx, postponed, NOW + DAY, "busy"))
     ended = Job(3, "mail", "ended", None, b"", 1)
     await db.write(lambda tx: outbox.finish(tx, ended, NOW))
@@ -139,10 +141,10 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once_and_no
 
 
 async def test_what_was_held_up_by_one_cause_is_due_when_that_is_gone(db: Database) -> None:
-    waiting = await claimed(db, "waiting", kind="seal")
+    waiting = await claim_added_job(db, "waiting", kind="seal")
     await db.write(lambda tx: outbox.postpone(tx, waiting, NOW + DAY, "no key"))
-    await claimed(db, "running", kind="seal")
-    other = await claimed(db, "other")
+    await claim_added_job(db, "running", kind="seal")
+    other = await claim_added_job(db, "other")
     await db.write(lambda tx: outbox.postpone(tx, other, NOW + DAY, "busy"))
     assert await db.write(lambda tx: outbox.hasten(tx, "seal", NOW + 1)) == 1
     assert await due(db, NOW + 1, "seal") == [waiting.id]
@@ -151,7 +153,7 @@ async def test_what_was_held_up_by_one_cause_is_due_when_that_is_gone(db: Databa
 
 async def test_what_failed_for_the_same_cause_as_one_that_is_done_now_is_due(db: Database) -> None:
     for key, reason in (("a", "no key"), ("b", "no key"), ("c", "too slow"), ("d", None)):
-        job = await claimed(db, key, kind="seal")
+        job = await claim_added_job(db, key, kind="seal")
         if reason is not None:
             await db.write(lambda tx, job=job, why=reason: outbox.postpone(tx, job, NOW + DAY, why))  # type: ignore[misc]
     done = await claim(db, 1, NOW + DAY)
@@ -161,7 +163,7 @@ async def test_what_failed_for_the_same_cause_as_one_that_is_done_now_is_due(db:
 
 
 async def test_a_job_that_waits_for_a_time_stamp_is_tried_even_alone(db: Database) -> None:
-    job = await claimed(db, "alone", kind="seal")
+    job = await claim_added_job(db, "alone", kind="seal")
     assert not await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + DAY, outbox.NO_TIME_STAMPS))
     assert await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
@@ -172,7 +174,7 @@ async def test_a_job_that_waits_for_a_time_stamp_is_tried_even_alone(db: Databas
 
 async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_waits(db: Database) -> None:
     for key, reason in (("a", "no key"), ("b", "no key"), ("alone", "too slow"), ("c", "no key")):
-        job = await claimed(db, key, kind="seal")
+        job = await claim_added_job(db, key, kind="seal")
         await db.write(lambda tx, job=job, why=reason: outbox.postpone(tx, job, NOW + DAY, why))  # type: ignore[misc]
     assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
     assert await due(db, NOW + 1, "seal") == [1]
@@ -181,15 +183,15 @@ async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_
 
 
 async def test_a_kind_is_stuck_while_a_job_of_it_fails_and_no_later_one_is_done(db: Database) -> None:
-    job = await claimed(db, "a")
+    job = await claim_added_job(db, "a")
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + MINUTE, "busy"))
     assert not await outbox.is_stuck(db, "mail", 2)
     assert await outbox.is_stuck(db, "mail", 1)
     assert not await outbox.is_stuck(db, "seal", 1)
-    other = await claimed(db, "b", NOW + 1)
+    other = await claim_added_job(db, "b", NOW + 1)
     await db.write(lambda tx: outbox.finish(tx, other, NOW + 2, "refused"))
     assert await outbox.is_stuck(db, "mail", 1)
-    third = await claimed(db, "c", NOW + 3)
+    third = await claim_added_job(db, "c", NOW + 3)
     await db.write(lambda tx: outbox.finish(tx, third, NOW + 4))
     assert not await outbox.is_stuck(db, "mail", 1)
 
@@ -201,7 +203,7 @@ async def test_a_document_that_waits_for_its_seal_always_has_one_job_for_it(
     if before == "waiting":
         await add(db, "seal:doc_1", kind="seal")
     elif before != "never queued":
-        job = await claimed(db, "seal:doc_1", kind="seal")
+        job = await claim_added_job(db, "seal:doc_1", kind="seal")
         if before != "running":
             error = "gave up" if before == "failed" else None
             await db.write(lambda tx: outbox.finish(tx, job, NOW, error))
@@ -213,7 +215,7 @@ async def test_a_document_that_waits_for_its_seal_always_has_one_job_for_it(
 
 
 async def test_only_what_ended_long_ago_is_forgotten(db: Database) -> None:
-    old, recent = await claimed(db, "old"), await claimed(db, "recent")
+    old, recent = await claim_added_job(db, "old"), await claim_added_job(db, "recent")
     await add(db, "waiting", NOW - 99 * DAY)
     await db.write(lambda tx: outbox.finish(tx, old, NOW - 1))
     await db.write(lambda tx: outbox.finish(tx, recent, NOW))
@@ -223,7 +225,7 @@ async def test_only_what_ended_long_ago_is_forgotten(db: Database) -> None:
 
 async def test_forgetting_takes_no_more_than_asked(db: Database) -> None:
     for n in range(5):
-        job = await claimed(db, str(n))
+        job = await claim_added_job(db, str(n))
         await db.write(lambda tx, job=job: outbox.finish(tx, job, NOW - 1))  # type: ignore[misc]
     assert await db.write(lambda tx: outbox.prune(tx, NOW, 3)) == 3
     assert await db.write(lambda tx: outbox.prune(tx, NOW, 3)) == 2

@@ -87,7 +87,7 @@ async def test_a_head_without_end_is_refused_while_it_comes(world: World) -> Non
     await wire.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 300_000)
     seen = await wire.read()
     assert (seen.status, seen.code) == (400, "invalid_request")
-    assert await wire.ended() == b""
+    assert await wire.read_to_end() == b""
     await wire.close()
 
 
@@ -137,7 +137,7 @@ async def test_a_client_that_waits_to_be_asked_is_answered_and_let_go(world: Wor
     await wire.write(request("POST", THING, None, "Expect: 100-continue", "Content-Length: 100"))
     seen = await wire.read()
     assert (seen.status, seen.headers["connection"]) == (401, "close")
-    assert await wire.ended() == b""
+    assert await wire.read_to_end() == b""
     await wire.close()
 
 

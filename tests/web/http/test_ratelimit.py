@@ -82,7 +82,7 @@ async def test_large_uploads_wait_for_a_place_and_not_for_ever() -> None:
         await asyncio.wait_for(again.take(), 1)
 
 
-def counted(windows: RateWindows, address: str) -> bool:
+def is_counted(windows: RateWindows, address: str) -> bool:
     """Whether this one was too many."""
     standing = windows.count_address("verify", address)
     return standing is not None and standing.is_exceeded
@@ -90,18 +90,18 @@ def counted(windows: RateWindows, address: str) -> bool:
 
 def test_addresses_of_one_64_count_as_one_and_those_of_a_48_as_ten() -> None:
     windows = RateWindows(StoppedClock(), {"verify": 2})
-    assert [counted(windows, f"2001:db8::{n}") for n in range(3)] == [False, False, True]
-    assert not counted(windows, "2001:db8:0:1::1")
+    assert [is_counted(windows, f"2001:db8::{n}") for n in range(3)] == [False, False, True]
+    assert not is_counted(windows, "2001:db8:0:1::1")
     for n in range(2, 18):
-        assert not counted(windows, f"2001:db8:0:{n:x}::1")
-    assert counted(windows, "2001:db8:0:ff::1"), "the 21st of the /48"
-    assert not counted(windows, "2001:db8:1::1")
-    assert [counted(windows, a) for a in ("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1")] == [
+        assert not is_counted(windows, f"2001:db8:0:{n:x}::1")
+    assert is_counted(windows, "2001:db8:0:ff::1"), "the 21st of the /48"
+    assert not is_counted(windows, "2001:db8:1::1")
+    assert [is_counted(windows, a) for a in ("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1")] == [
         False,
         False,
         True,
     ]
-    assert not counted(windows, "192.0.2.2")
+    assert not is_counted(windows, "192.0.2.2")
     assert windows.count_address("off", "192.0.2.2") is None
 
 

@@ -62,7 +62,7 @@ async def serving(front: Front = QUICK) -> AsyncIterator[tuple[int, App]]:
 async def closes(wire: Wire, least: float, most: float = 1.5) -> bytes:
     """What comes until the server closes, which must take between `least` and `most` seconds."""
     begun = asyncio.get_running_loop().time()
-    rest = await asyncio.wait_for(wire.ended(), 5)
+    rest = await asyncio.wait_for(wire.read_to_end(), 5)
     assert least <= asyncio.get_running_loop().time() - begun <= most
     await wire.close()
     return rest
@@ -346,7 +346,7 @@ async def test_a_request_that_is_being_answered_is_given_up_for_nobody() -> None
             await wire.write(request("GET", "/slow"))
         await app.entered.wait()
         async with wires(port, "127.0.0.4") as [newcomer]:
-            assert await newcomer.ended() == b""
+            assert await newcomer.read_to_end() == b""
         app.gate.set()
         assert [(await wire.read()).status for wire in busy] == [200] * 3
 
@@ -373,7 +373,7 @@ async def test_a_stop_lets_running_requests_finish_and_takes_no_new_ones() -> No
         asyncio.get_running_loop().call_later(0.3, app.gate.set)
     seen = await busy.read()
     assert (seen.status, seen.headers["connection"]) == (200, "close")
-    assert await idle.ended() == b""
+    assert await idle.read_to_end() == b""
     with pytest.raises(ConnectionRefusedError):
         await Wire.open(server.port)
     await busy.close()

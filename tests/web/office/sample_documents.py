@@ -6,7 +6,7 @@ from typing import Any
 
 from esign.core.instant import DAY, to_datetime
 from esign.jobs import worker
-from tests.journeys.test_seal import expired as with_lapsed_seal
+from tests.journeys.test_seal import expire_certificate as with_lapsed_seal
 from tests.web.office.visitor import Office, Page, Visitor
 
 ADA, BO, CY = "ada@example.test", "bo@example.test", "cy@example.test"
@@ -22,21 +22,21 @@ async def draft(office: Office) -> str:
     return await office.site.api.create(recipients=THREE)
 
 
-async def sent(office: Office) -> str:
-    document = await office.site.api.sent(recipients=THREE)
+async def send_document(office: Office) -> str:
+    document = await office.site.api.send_document(recipients=THREE)
     await office.site.work("mail")
     return document
 
 
 async def sealing(office: Office) -> str:
-    document = await sent(office)
+    document = await send_document(office)
     for email in (ADA, BO):
         await office.site.work("mail")
         await (await office.site.person(email)).sign()
     return document
 
 
-async def unsealed(office: Office) -> str:
+async def fail_seal(office: Office) -> str:
     """Three attempts have failed."""
     document = await sealing(office)
     for minutes in (0, 1, 5):
@@ -45,42 +45,42 @@ async def unsealed(office: Office) -> str:
     return document
 
 
-async def completed(office: Office) -> str:
+async def complete_document(office: Office) -> str:
     document = await sealing(office)
     await office.site.work("seal")
     return document
 
 
-async def declined(office: Office) -> str:
-    document = await sent(office)
+async def decline_document(office: Office) -> str:
+    document = await send_document(office)
     person = await office.site.person(ADA)
     await person.view()
     assert (await person.decline("The rent is wrong.")).status == 200
     return document
 
 
-async def expired(office: Office) -> str:
-    document = await office.site.api.sent(recipients=THREE, expiresInDays=1)
+async def expire_document(office: Office) -> str:
+    document = await office.site.api.send_document(recipients=THREE, expiresInDays=1)
     await office.site.work("mail")
     office.clock.at += DAY
     return document
 
 
-async def cancelled(office: Office) -> str:
-    document = await sent(office)
+async def cancel_document(office: Office) -> str:
+    document = await send_document(office)
     await office.site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "We found a mistake."})
     return document
 
 
 MADE: dict[str, Callable[[Office], Awaitable[str]]] = {
     "draft": draft,
-    "sent": sent,
+    "sent": send_document,
     "sealing": sealing,
-    "unsealed": unsealed,
-    "completed": completed,
-    "declined": declined,
-    "expired": expired,
-    "cancelled": cancelled,
+    "unsealed": fail_seal,
+    "completed": complete_document,
+    "declined": decline_document,
+    "expired": expire_document,
+    "cancelled": cancel_document,
 }
 ALL = set(MADE)
 ENDED = {"completed", "declined", "expired", "cancelled"}
@@ -133,7 +133,7 @@ def cookie(visitor: Visitor) -> dict[str, str]:
     return {"Cookie": f"esign={visitor.token}", "Accept": "*/*"}
 
 
-async def fetched(visitor: Visitor, path: str, method: str = "GET") -> tuple[int, str, bytes]:
+async def fetch_bytes(visitor: Visitor, path: str, method: str = "GET") -> tuple[int, str, bytes]:
     """Status, media type and bytes of what need not be text."""
     url = f"{visitor.site.base}{path}"
     async with visitor.session.request(method, url, headers=cookie(visitor), allow_redirects=False) as answer:

@@ -116,18 +116,18 @@ async def test_the_api_begins_with_the_business_plan(world: World, plan: str, st
 async def test_the_last_use_is_written_once_a_minute(world: World) -> None:
     text = await world.add_key()
 
-    async def used() -> tuple[int | None, str | None]:
+    async def find_last_use() -> tuple[int | None, str | None]:
         await world.ask("GET", THING, key=text)
         await world.api.settle()
         found = await api_keys.find_by_hash(world.tools.db, api_key.hash_key(text))
         assert found is not None
         return found.last_used_at, found.last_used_ip
 
-    assert await used() == (START, "127.0.0.1")
+    assert await find_last_use() == (START, "127.0.0.1")
     world.tools.clock.at = 59
-    assert await used() == (START, "127.0.0.1")
+    assert await find_last_use() == (START, "127.0.0.1")
     world.tools.clock.at = 60
-    assert await used() == (START + MINUTE, "127.0.0.1")
+    assert await find_last_use() == (START + MINUTE, "127.0.0.1")
 
 
 @asynccontextmanager

@@ -251,7 +251,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(world: World, 
     pouring = asyncio.create_task(pour())
     seen = await wire.read()
     assert (seen.status, seen.code, seen.headers["connection"]) == (400, "request_too_large", "close")
-    assert await wire.ended() == b""
+    assert await wire.read_to_end() == b""
     await pouring
     await wire.close()
 

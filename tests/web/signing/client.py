@@ -32,7 +32,7 @@ def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
     made.router.redirect_slashes = False
     door: ASGIApp = LinkThrottle(made, clock, SigningSettings(), refuse) if clock else made
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def guard_request(scope: Scope, receive: Receive, send: Send) -> None:
         made.state.runtime = await site.open()
         await site.draw(scope["path"], scope["query_string"].decode())
         raw, before = bytearray(), site.database.used
@@ -48,7 +48,7 @@ def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
             if scope["method"] == "POST" and site.database.used > before:
                 await site.note(scope["path"].rpartition("/")[2], bytes(raw))
 
-    return guarded
+    return guard_request
 
 
 class Client:

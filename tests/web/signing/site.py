@@ -354,7 +354,7 @@ class SigningSite:
         await organisations.add(tx, self.organisation)
         if self.state == "unknown":
             return
-        document, me = self._settled(), self._settled().recipients[0]
+        document, me = self._settle_document(), self._settle_document().recipients[0]
         pictures = [self.picture(number, 1) for number in range(1, document.page_count + 1)]
         for content in (PDF, *pictures):
             await blobs.add(tx, content, NOW)
@@ -373,7 +373,7 @@ class SigningSite:
         await challenges.save(tx, self._challenge(me))
         self.document = document
 
-    def _settled(self) -> Document:
+    def _settle_document(self) -> Document:
         """The document in the state that the link is to show, with contents that exist."""
         images = tuple(sha256(self.picture(number, 1)) for number in range(1, self.document.page_count + 1))
         file = replace(self.document.file, uploaded=sha256(PDF), prepared=sha256(PDF), images=images)
@@ -428,7 +428,7 @@ class SigningSite:
         if size == 1 and done is None:
             return
         name = f"{number}.{size}" if done is None else f"{number}.{size}.{done}"
-        content = self.picture(number, size) if done is None else filled(size)
+        content = self.picture(number, size) if done is None else fill_stroke(size)
 
         async def write(tx: Transaction) -> None:
             await page_views.keep(tx, self.document.id, name, content, NOW)
@@ -598,7 +598,7 @@ def picture(number: int, size: int = 1) -> bytes:
 
 
 @cache
-def filled(size: int) -> bytes:
+def fill_stroke(size: int) -> bytes:
     """A stroke across the lower half, on clear ground."""
     page = Image.new("RGBA", (910 * size, 1287 * size), (0, 0, 0, 0))
     ImageDraw.Draw(page).line(

@@ -12,7 +12,7 @@ from tests.web.signing.client import LINK, ORIGIN, Client
 from tests.web.signing.site import CODE, NOW, SESSION, SigningSite, a_document, a_recipient, other
 
 
-def guarded(method: str = "email_code", role: Role = Role.SIGNER, **standing: Any) -> SigningSite:
+def make_guarded_port(method: str = "email_code", role: Role = Role.SIGNER, **standing: Any) -> SigningSite:
     recipient = a_recipient((), authentication=method, role=role)
     site = SigningSite(a_document(recipient, other()), "code")
     site.standing = ChallengeStanding(**{"step": ChallengeStep.ENTER, "left": 5, **standing})
@@ -39,7 +39,7 @@ async def page_of(site: SigningSite) -> str:
     ],
 )
 async def test_it_says_who_asks_and_nothing_of_the_document(role: Role, words: str) -> None:
-    page = await page_of(guarded(role=role))
+    page = await page_of(make_guarded_port(role=role))
     assert words in page and "Northlight Joinery" in page and 'data-state="code"' in page
     for hidden in ("Linden Row", "Hello Jonas", "jonas.weber@", "page-1", "Jonas Weber"):
         assert hidden not in page
@@ -70,7 +70,7 @@ STEPS = [
 async def test_each_step_has_its_words_and_its_next_act(
     method: str, standing: dict[str, Any], step: str, words: str
 ) -> None:
-    page = await page_of(guarded(method, **standing))
+    page = await page_of(make_guarded_port(method, **standing))
     assert f'data-step="{step}"' in page and words in page
     assert ('data-field="code"' in page) is (step == "enter")
     assert ('data-action="send-code"' in page) is (
@@ -94,7 +94,7 @@ def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None
 
 
 async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
-    site = guarded(step=ChallengeStep.ASK, at=NOW)
+    site = make_guarded_port(step=ChallengeStep.ASK, at=NOW)
     for method in ("GET", "HEAD"):
         assert (await Client(site).ask(method, f"{LINK}/code")).status == 404
     assert (await Client(site).post("code", {}, sec_fetch_site="cross-site")).status == 400
@@ -104,7 +104,7 @@ async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
 
 
 async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_over_https() -> None:
-    site = guarded()
+    site = make_guarded_port()
     seen = await Client(site).post("authenticate", {"code": CODE})
     assert seen.json == {"state": "open"}
     name, _, rest = seen.headers["set-cookie"].partition("=")
@@ -126,14 +126,14 @@ async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_o
     ],
 )
 async def test_the_session_is_read_from_that_cookie_alone(cookie: str, session: str | None) -> None:
-    site = guarded()
+    site = make_guarded_port()
     await site.prove(SESSION)
     seen = await Client(site).ask(headers={"cookie": cookie} if cookie else {})
     assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
 
 
 async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
-    site = guarded()
+    site = make_guarded_port()
     seen = await Client(site).post("authenticate", {"code": "000000"})
     assert (seen.status, seen.places) == (400, {("/code", "reference")})
     assert "set-cookie" not in seen.headers
@@ -142,7 +142,7 @@ async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"code": None}, {"code": 7}, {"code": "  "}, {"code": "1" * 201}])
 async def test_what_is_no_code_never_reaches_the_count(given: dict[str, object]) -> None:
-    site = guarded()
+    site = make_guarded_port()
     seen = await Client(site).post("authenticate", given)
     assert (seen.status, seen.places) == (400, {("/code", "required")})
     assert site.calls == []

@@ -84,12 +84,12 @@ async def test_before_the_code_nothing_is_told_of_what_was_done() -> None:
 # ---------- the cookie ----------
 
 
-def guarded() -> SigningSite:
+def make_guarded_port() -> SigningSite:
     return SigningSite(a_document(a_recipient((), authentication="email_code")), "code")
 
 
 async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> None:
-    client = Client(guarded())
+    client = Client(make_guarded_port())
     seen = await client.post("authenticate", {"code": CODE, "framed": True})
     name, _, rest = seen.headers["set-cookie"].partition("=")
     assert name == "__Host-esign-f"
@@ -108,7 +108,7 @@ async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> 
     ],
 )
 async def test_the_session_of_a_frame_is_found(cookie: str, session: str | None) -> None:
-    site = guarded()
+    site = make_guarded_port()
     await site.prove(SESSION)
     seen = await Client(site).ask(headers={"cookie": cookie})
     assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
@@ -116,7 +116,7 @@ async def test_the_session_of_a_frame_is_found(cookie: str, session: str | None)
 
 @pytest.mark.parametrize("framed", ["yes", 1, None])
 async def test_framed_is_true_or_false(framed: object) -> None:
-    site = guarded()
+    site = make_guarded_port()
     seen = await Client(site).post("authenticate", {"code": CODE, "framed": framed})
     assert (seen.status, seen.places) == (400, {("/framed", "type")})
     assert site.calls == []

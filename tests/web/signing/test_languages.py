@@ -39,7 +39,7 @@ async def page(site: SigningSite, query: str = "", accept: str | None = None) ->
     return seen.body.decode()
 
 
-def spoken(html: str) -> str:
+def find_language(html: str) -> str:
     """The language that the page says it is in."""
     found = re.search(r'<html lang="(\w+)" dir="(\w+)">', html)
     assert found is not None and found[2] == LANGUAGES[found[1]].direction
@@ -51,7 +51,7 @@ def spoken(html: str) -> str:
 async def test_every_page_is_there_in_every_language(name: str, tag: str) -> None:
     state, document = PAGES[name]
     html = await page(SigningSite(document, state), f"?lang={tag}")
-    assert spoken(html) == tag
+    assert find_language(html) == tag
     assert f'<a href="?lang={tag}" lang="{tag}" hreflang="{tag}"' in html
     assert len(re.findall(r'href="\?lang=', html)) == len(LANGUAGES)
     assert str(LIBRARY.choose(tag)("language")) in html
@@ -66,7 +66,7 @@ async def test_the_page_before_a_code_is_there_in_every_language(tag: str) -> No
         me = a_recipient(all_fields(), authentication=method)
         site = SigningSite(a_document(me, other()), "code")
         site.standing = standing
-        assert spoken(await page(site, f"?lang={tag}")) == tag
+        assert find_language(await page(site, f"?lang={tag}")) == tag
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ async def test_the_reader_s_choice_comes_first_and_the_organisation_s_last(
 ) -> None:
     me = replace(a_recipient(all_fields()), locale=recipient)
     shown = replace(a_document(me, other()), locale=document)
-    assert spoken(await page(SigningSite(shown), query, accept)) == expected
+    assert find_language(await page(SigningSite(shown), query, accept)) == expected
 
 
 @pytest.mark.parametrize(("query", "expected"), [("", "ar"), ("?lang=nl", "nl")])
 async def test_a_link_that_leads_nowhere_answers_in_the_browser_s_language(query: str, expected: str) -> None:
     state, document = STATES["unknown"]
-    assert spoken(await page(SigningSite(document, state), query, "ar-EG,ar;q=0.9")) == expected
+    assert find_language(await page(SigningSite(document, state), query, "ar-EG,ar;q=0.9")) == expected
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

@@ -86,10 +86,10 @@ async def test_an_address_may_have_ten_links_open(client: Client) -> None:
 
 
 async def test_what_an_address_is_refused_does_not_count_for_the_link(clock: FakeClock) -> None:
-    async def found(scope: Scope, receive: Receive, send: Send) -> None:
+    async def find_nothing(scope: Scope, receive: Receive, send: Send) -> None:
         await Response()(scope, receive, send)
 
-    throttle = LinkThrottle(found, clock, SigningSettings(reads_per_minute=1), respond_as_json)
+    throttle = LinkThrottle(find_nothing, clock, SigningSettings(reads_per_minute=1), respond_as_json)
 
     async def ask(ip: str, path: str) -> int:
         sent: list[Message] = []

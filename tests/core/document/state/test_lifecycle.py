@@ -46,7 +46,7 @@ def mails(outcome: Outcome) -> list[tuple[str, str | None]]:
     return [(job.letter, job.recipient_id) for job in outcome.jobs if isinstance(job, MailJob)]
 
 
-def asked(document: Document) -> list[str]:
+def list_asked(document: Document) -> list[str]:
     """The ids of those who are invited and have not finished."""
     return [r.id for r in document.recipients if r.invited]
 
@@ -181,7 +181,7 @@ def test_sending_sets_the_dates_and_invites_everybody_of_the_first_group() -> No
     document = outcome.document
     assert (document.sent_at, document.expires_at) == (LATER, LATER + 10 * DAY)
     assert document.updated_at == LATER
-    assert asked(document) == [ana.id, bo.id]
+    assert list_asked(document) == [ana.id, bo.id]
     assert [(e.type, e.recipient_id) for e in outcome.events] == [
         ("document.sent", None),
         ("recipient.sent", ana.id),
@@ -198,13 +198,13 @@ def test_sending_sets_the_dates_and_invites_everybody_of_the_first_group() -> No
 
 def test_the_lowest_order_begins_whatever_its_number_and_place() -> None:
     late, early = a_recipient("Ana", order=9), a_recipient("Bo", order=4)
-    assert asked(a_sent_document(late, early)) == [early.id]
+    assert list_asked(a_sent_document(late, early)) == [early.id]
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.CC])
 def test_a_group_of_watchers_does_not_hold_up_the_next(role: Role) -> None:
     watcher, signer = a_recipient("Ana", role=role), a_recipient("Bo", order=2)
-    assert asked(a_sent_document(watcher, signer)) == [signer.id]
+    assert list_asked(a_sent_document(watcher, signer)) == [signer.id]
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_groups_are_invited_one_after_the_other_and_the_last_completion_queues_o
     outcome = lifecycle.send(a_document(*people), AUTHOR, NOW)
     seals = 0
     for wave in waves:
-        assert asked(outcome.document) == [ids[n] for n in wave]
+        assert list_asked(outcome.document) == [ids[n] for n in wave]
         assert mails(outcome) == [("invitation", ids[n]) for n in wave]
         assert [e.recipient_id for e in outcome.events if e.type == "recipient.sent"] == [
             ids[n] for n in wave

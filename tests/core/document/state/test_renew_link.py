@@ -14,7 +14,7 @@ PROGRAM = replace(EXPIRED, created_by=Actor("api_key", "key_1", "CRM", None))
 NOBODY = replace(ORGANISATION, reply_to=None)
 
 
-def changed(**members: object) -> Document:
+def change_document(**members: object) -> Document:
     return EXPIRED.with_recipient(replace(EXPIRED.recipients[0], **members))  # type: ignore[arg-type]
 
 
@@ -27,8 +27,8 @@ def changed(**members: object) -> Document:
         (PROGRAM, NOBODY, False),
         (replace(EXPIRED, status=Status.CANCELLED), ORGANISATION, False),
         (replace(EXPIRED, status=Status.SENT), ORGANISATION, False),
-        (changed(status=RecipientStatus.COMPLETED, completed_at=NOW), ORGANISATION, False),
-        (changed(status=RecipientStatus.CREATED, sent_at=None), ORGANISATION, False),
+        (change_document(status=RecipientStatus.COMPLETED, completed_at=NOW), ORGANISATION, False),
+        (change_document(status=RecipientStatus.CREATED, sent_at=None), ORGANISATION, False),
     ],
 )
 def test_who_was_asked_and_has_not_finished_may_ask_if_somebody_is_told(

@@ -26,7 +26,7 @@ from esign.web.office.document.page import find_missing
 from esign.web.office.document.timeline import SENTENCES
 from esign.web.office.draft.explain_upload import describe_changes
 from tests.factories import an_organisation, store_organisation
-from tests.pdf.made import scripted
+from tests.pdf.made import make_scripted
 from tests.pdf.worker.test_workers import ODD
 from tests.web.office.sample_documents import (
     ACTS,
@@ -39,14 +39,14 @@ from tests.web.office.sample_documents import (
     address,
     alert,
     at,
-    completed,
+    complete_document,
     draft,
-    expired,
-    fetched,
+    expire_document,
+    fail_seal,
+    fetch_bytes,
     form,
     main,
-    sent,
-    unsealed,
+    send_document,
 )
 from tests.web.office.visitor import Office, Visitor
 
@@ -73,7 +73,7 @@ async def test_an_act_works_or_is_refused_with_a_sentence(office: Office, status
 
 
 async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office: Office) -> None:
-    document, visitor = await unsealed(office), await office.signed_in("Maren")
+    document, visitor = await fail_seal(office), await office.signed_in("Maren")
     page = await visitor.get(at(document))
     assert "certificate" in page.said and "3 attempts" in page.said and "Seal delayed" in page.said
     assert "The next attempt is today at" in page.said and "Sealing has failed 3 times" in page.said
@@ -87,7 +87,7 @@ async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office
 
 async def test_what_is_not_there_and_what_is_not_yours_look_the_same(office: Office) -> None:
     owner, stranger = await office.signed_in("Maren"), await foreigner(office)
-    live, test = await sent(office), await (await office.site.key(mode=Mode.TEST)).create()
+    live, test = await send_document(office), await (await office.site.key(mode=Mode.TEST)).create()
     paths = ["", "/mark", "/pages", "/audit", "/audit.json", "/files/original", "/cancel", "/sheets/1.webp"]
     for path in paths:
         nobody = await owner.get(f"/documents/doc_nobody{path}")
@@ -112,7 +112,11 @@ async def foreigner(office: Office) -> Visitor:
 
 
 async def test_somebody_elses_recipient_is_not_found_on_this_document(office: Office) -> None:
-    visitor, one, other = await office.signed_in("Maren"), await sent(office), await sent(office)
+    visitor, one, other = (
+        await office.signed_in("Maren"),
+        await send_document(office),
+        await send_document(office),
+    )
     stranger = (await office.site.api.get(other))["recipients"][0]["id"]
     for act in ("", "/link", "/remove"):
         path = f"{at(one)}/recipients/{stranger}{act}"
@@ -166,13 +170,13 @@ def test_every_kind_of_entry_has_its_sentence() -> None:
 
 async def test_the_timeline_tells_who_did_what(office: Office) -> None:
     visitor = await office.signed_in("Maren", MemberRole.MEMBER)
-    document = await sent(office)
+    document = await send_document(office)
     person = await office.site.person(ADA)
     await person.view()
     await visitor.post(at(document, "remind"))
     one = (await office.site.api.get(document))["recipients"][0]["id"]
     await visitor.post(at(document, "recipients", one), name="Ada King", email="king@example.test")
-    await fetched(visitor, at(document, "files", "original"))
+    await fetch_bytes(visitor, at(document, "files", "original"))
     await visitor.post(at(document, "cancel"), reason="It is late.")
     page = await visitor.get(at(document))
     told = [
@@ -237,7 +241,7 @@ async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, 
 async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
     visitor = await office.signed_in("Maren")
     test = await office.site.key(mode=Mode.TEST)
-    document = await test.sent(recipients=THREE)
+    document = await test.send_document(recipients=THREE)
     await visitor.post("/mode", mode="test")
     await visitor.post(at(document, "simulate"), action="bounce", reason="550 No such user <here>")
     page = await visitor.get(at(document))
@@ -249,7 +253,7 @@ async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
 
 
 async def test_whoever_asked_for_a_new_link_is_named(office: Office) -> None:
-    document = await sent(office)
+    document = await send_document(office)
     await office.site.api.ok("PATCH", "/settings", {"replyTo": "office@example.test"})
     person = await office.site.person(ADA)
     office.clock.advance(days=31)
@@ -263,7 +267,7 @@ async def test_whoever_asked_for_a_new_link_is_named(office: Office) -> None:
 
 async def test_a_reminder_goes_to_those_who_were_ticked_with_the_message(office: Office) -> None:
     visitor = await office.signed_in("Maren")
-    document = await office.site.api.sent(recipients=[THREE[0], {**THREE[1], "order": 1}])
+    document = await office.site.api.send_document(recipients=[THREE[0], {**THREE[1], "order": 1}])
     await office.site.work("mail")
     bo = (await office.site.api.get(document))["recipients"][1]["id"]
     nobody = await visitor.post(at(document, "remind"), choice="some")
@@ -286,7 +290,7 @@ async def test_a_reminder_goes_to_those_who_were_ticked_with_the_message(office:
 
 
 async def test_a_corrected_recipient_gets_a_new_link_and_the_old_one_ends(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     old = await office.site.person(ADA)
     one = (await office.site.api.get(document))["recipients"][0]["id"]
     path = at(document, "recipients", one)
@@ -302,7 +306,7 @@ async def test_a_corrected_recipient_gets_a_new_link_and_the_old_one_ends(office
 
 
 async def test_a_signing_link_is_shown_once_and_opens_the_document(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     one, two, _ = (r["id"] for r in (await office.site.api.get(document))["recipients"])
     asked = await visitor.get(at(document, "recipients", one, "link"))
     assert "/s/" not in main(asked)
@@ -324,7 +328,7 @@ async def test_a_signing_link_is_shown_once_and_opens_the_document(office: Offic
 async def test_whoever_was_invited_is_told_of_a_cancelled_document_if_wanted(
     office: Office, notify: bool
 ) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     sent_before = len(await office.mails())
     await visitor.post(
         at(document, "cancel"), {"reason": "Too late.", **({"notify": "on"} if notify else {})}
@@ -332,13 +336,13 @@ async def test_whoever_was_invited_is_told_of_a_cancelled_document_if_wanted(
     await office.site.work("mail")
     assert len(await office.mails()) - sent_before == notify
     assert (await office.site.api.get(document))["closeReason"] == "Too late."
-    long = await visitor.post(at(await sent(office), "cancel"), reason="x" * 1001)
+    long = await visitor.post(at(await send_document(office), "cancel"), reason="x" * 1001)
     assert long.wrong() == {"reason": "1000 characters or fewer."}
 
 
 async def test_the_expiry_is_the_end_of_the_chosen_day(office: Office) -> None:
     await office.site.api.ok("PATCH", "/settings", {"timeZone": "Asia/Tokyo"})
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     day = to_datetime(office.clock.now() + 40 * DAY).date()
     await visitor.post(at(document, "expiry"), expiresAt=str(day))
     assert (await office.site.api.get(document))["expiresAt"] == f"{day}T14:59:59.000Z"
@@ -348,7 +352,7 @@ async def test_the_expiry_is_the_end_of_the_chosen_day(office: Office) -> None:
 
 
 async def test_the_reminders_are_changed_and_wrong_numbers_named(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     given = {"firstAfterDays": "91", "everyDays": "two", "max": "4"}
     answer = await visitor.post(at(document, "reminders"), given)
     assert answer.wrong() == {
@@ -368,7 +372,7 @@ async def test_the_reminders_are_changed_and_wrong_numbers_named(office: Office)
 async def test_who_changes_the_same_as_somebody_else_is_asked_and_nobody_loses_anything(
     office: Office,
 ) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     path, patched = at(document, "expiry"), f"/documents/{document}"
     page = await visitor.get(path)
     form = {"seen-expiresAt": page.value("seen-expiresAt"), "expiresAt": "2027-01-31"}
@@ -396,7 +400,7 @@ async def test_who_changes_the_same_as_somebody_else_is_asked_and_nobody_loses_a
 
 
 async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await completed(office)
+    visitor, document = await office.signed_in("Maren"), await complete_document(office)
     path = at(document, "reference")
     assert "metadata" in (await visitor.post(path, externalId="", metadata="no sign")).wrong()
     assert "metadata" in (await visitor.post(path, externalId="", metadata="a = 1\na = 2")).wrong()
@@ -414,7 +418,7 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
 
 
 async def test_notes_of_a_program_stay_while_somebody_changes_the_reference(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await completed(office)
+    visitor, document = await office.signed_in("Maren"), await complete_document(office)
     path = at(document, "reference")
     await office.site.api.ok("PATCH", f"/documents/{document}", {"metadata": {"room": "4"}})
     page = await visitor.get(path)
@@ -458,7 +462,7 @@ async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:
 
 
 async def test_a_copy_is_a_new_draft_of_the_person_who_made_it(office: Office) -> None:
-    document, visitor = await expired(office), await office.signed_in("Maren")
+    document, visitor = await expire_document(office), await office.signed_in("Maren")
     to = (await visitor.post(at(document, "duplicate"))).to
     copy = await office.site.api.get(to.partition("?")[0].rpartition("/")[2])
     assert copy["id"] != document and copy["status"] == Status.DRAFT and len(copy["recipients"]) == 3
@@ -467,7 +471,7 @@ async def test_a_copy_is_a_new_draft_of_the_person_who_made_it(office: Office) -
 
 
 async def test_a_template_is_made_of_it(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     assert (await visitor.post(at(document, "template"), title="")).wrong() == {
         "title": "Please fill this in."
     }
@@ -477,7 +481,7 @@ async def test_a_template_is_made_of_it(office: Office) -> None:
 
 
 async def test_a_document_within_its_retention_says_until_when(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await completed(office)
+    visitor, document = await office.signed_in("Maren"), await complete_document(office)
     await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 10})
     page = await visitor.get(at(document))
     assert "This one can be deleted on 1 Dec 2026." in page.said and "Delete the document" not in page.said
@@ -493,9 +497,9 @@ async def test_a_document_within_its_retention_says_until_when(office: Office) -
 
 
 async def test_each_file_comes_as_it_is_and_is_noted(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await completed(office)
+    visitor, document = await office.signed_in("Maren"), await complete_document(office)
     for variant in ("original", "sealed", "certificate"):
-        status, media, content = await fetched(visitor, at(document, "files", variant))
+        status, media, content = await fetch_bytes(visitor, at(document, "files", variant))
         assert (status, media) == (200, "application/pdf")
         assert content == await office.site.api.file(document, variant)
     page = await visitor.get(at(document))
@@ -503,10 +507,10 @@ async def test_each_file_comes_as_it_is_and_is_noted(office: Office) -> None:
         f"Maren downloaded {what}" for what in ("the original", "the sealed PDF", "the audit certificate")
     } <= set(re.findall(r"Maren downloaded the (?:original|sealed PDF|audit certificate)", page.said))
     length = len(await office.site.api.trail(document))
-    assert (await fetched(visitor, at(document, "files", "sealed"), "HEAD"))[0] == 200
+    assert (await fetch_bytes(visitor, at(document, "files", "sealed"), "HEAD"))[0] == 200
     assert len(await office.site.api.trail(document)) == length
     assert (await visitor.get(at(document, "files", "anything"))).status == 404
-    early = await visitor.get(at(await sent(office), "files", "sealed"))
+    early = await visitor.get(at(await send_document(office), "files", "sealed"))
     assert early.status == 409 and "There is no sealed file yet." in early.said
 
 
@@ -522,7 +526,7 @@ async def test_pages_are_pictured_with_what_was_filled_in(office: Office) -> Non
     assert over and all(int(width) > 100 and int(height) > 100 for _, width, height in over)
     assert page.text.count('loading="lazy"') >= 1
     for path in ("sheets/1.webp", "sheets/3.webp?x&size=2", over[0][0].removeprefix(at(document) + "/")):
-        assert (await fetched(visitor, at(document, path)))[:2] == (200, "image/webp")
+        assert (await fetch_bytes(visitor, at(document, path)))[:2] == (200, "image/webp")
     for path in (
         "sheets/0.webp",
         "sheets/4.webp",
@@ -531,11 +535,11 @@ async def test_pages_are_pictured_with_what_was_filled_in(office: Office) -> Non
         "pages/1.webp",
         "pages/1/filled-2.webp",
     ):
-        assert (await fetched(visitor, at(document, path)))[0] == 404, path
+        assert (await fetch_bytes(visitor, at(document, path)))[0] == 404, path
 
 
 async def test_an_open_page_learns_that_something_happened(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
 
     async def mark() -> str:
         return str(json.loads((await visitor.get(at(document, "mark"))).text)["mark"])
@@ -545,7 +549,7 @@ async def test_an_open_page_learns_that_something_happened(office: Office) -> No
     assert await mark() == before
     await (await office.site.person(ADA)).view()
     seen = await mark()
-    await fetched(visitor, at(document, "files", "original"))
+    await fetch_bytes(visitor, at(document, "files", "original"))
     assert len({before, seen, await mark()}) == 3
 
 
@@ -555,7 +559,7 @@ async def test_an_open_page_learns_that_something_happened(office: Office) -> No
 async def test_recipients_of_test_mode_do_what_they_are_told(office: Office) -> None:
     visitor = await office.signed_in("Maren", MemberRole.MEMBER)
     test = await office.site.key(mode=Mode.TEST)
-    document = await test.sent(recipients=THREE)
+    document = await test.send_document(recipients=THREE)
     await visitor.post("/mode", mode="test")
     for action, said in (
         ("view", "Ada Lovelace opened the document Simulated"),
@@ -569,7 +573,7 @@ async def test_recipients_of_test_mode_do_what_they_are_told(office: Office) -> 
     assert (await test.get(document))["closeReason"] == "No."
     late = await visitor.post(at(document, "simulate"), action="view")
     assert late.status == 422 and "not out for signature" in late.said
-    other = await test.sent(recipients=THREE)
+    other = await test.send_document(recipients=THREE)
     await visitor.post(at(other, "simulate"), action="expire")
     assert await test.status(other) == "expired"
     for wrong in ({"action": "explode"}, {"action": "view", "recipientId": "rcp_x"}):
@@ -577,7 +581,7 @@ async def test_recipients_of_test_mode_do_what_they_are_told(office: Office) -> 
 
 
 async def test_a_live_document_knows_no_simulation(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    visitor, document = await office.signed_in("Maren"), await send_document(office)
     assert "Try it out" not in (await visitor.get(at(document))).said
     assert (await visitor.post(at(document, "simulate"), action="complete")).status == 404
     assert await office.site.api.status(document) == "sent"
@@ -590,7 +594,8 @@ async def test_mails_of_test_mode_can_be_read_by_those_who_work(office: Office) 
     assert "No mail yet." in (await visitor.get("/test/messages")).said
     test = await office.site.key(mode=Mode.TEST)
     documents = [
-        await test.sent(recipients=[{"name": HOSTILE, "email": ADA}], title=f"{HOSTILE}{n}") for n in "ab"
+        await test.send_document(recipients=[{"name": HOSTILE, "email": ADA}], title=f"{HOSTILE}{n}")
+        for n in "ab"
     ]
     await office.site.work("mail")
     everything, one = (
@@ -615,7 +620,7 @@ async def test_mails_of_test_mode_are_listed_page_by_page(office: Office) -> Non
     await visitor.post("/mode", mode="test")
     test = await office.site.key(mode=Mode.TEST)
     many = [{"name": f"P{n}", "email": f"p{n}@example.test"} for n in range(28)]
-    document = await test.sent(recipients=many)
+    document = await test.send_document(recipients=many)
     await office.site.work("mail")
     first = await visitor.get(f"/test/messages?document={document}")
     found = re.search(r'href="(/test/messages\?[^"]+)">Earlier', first.text)
@@ -626,7 +631,7 @@ async def test_mails_of_test_mode_are_listed_page_by_page(office: Office) -> Non
 
 async def test_what_became_of_the_file_is_said_in_the_sentences_of_the_draft(office: Office) -> None:
     visitor = await office.signed_in("Maren")
-    upload = base64.b64encode(scripted()).decode()
+    upload = base64.b64encode(make_scripted()).decode()
     document = await office.site.api.create(file=upload)
     [sentence] = describe_changes((await documents.get(office.runtime.db, document)).file)
     for path in (f"/documents/{document}/edit", at(document), f"{at(document)}/audit"):

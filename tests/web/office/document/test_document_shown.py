@@ -8,7 +8,18 @@ import pytest
 import pytest_asyncio
 
 from esign.core.people.member import MemberRole
-from tests.web.office.sample_documents import ACTS, ASKED, BO, MADE, address, alert, at, fetched, form, main
+from tests.web.office.sample_documents import (
+    ACTS,
+    ASKED,
+    BO,
+    MADE,
+    address,
+    alert,
+    at,
+    fetch_bytes,
+    form,
+    main,
+)
 from tests.web.office.visitor import Office, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -74,7 +85,7 @@ async def test_every_link_of_the_page_leads_somewhere(stand: Stand) -> None:
     links = set(re.findall(rf'(?:href|src)="({re.escape(at(stand.document))}/[^"#]+)', page))
     assert len(links) >= 5
     for path in links - {at(stand.document, "edit")}:
-        assert (await fetched(stand.member, path))[0] == 200, path
+        assert (await fetch_bytes(stand.member, path))[0] == 200, path
 
 
 async def test_a_viewer_sees_everything_and_can_do_nothing(stand: Stand) -> None:
@@ -83,7 +94,7 @@ async def test_a_viewer_sees_everything_and_can_do_nothing(stand: Stand) -> None
         assert name in page.said
     assert "<form" not in main(page) and "data-ask" not in page.text
     for path in ("audit", "audit.json", "pages", "files/original", "mark", "sheets/1.webp"):
-        assert (await fetched(stand.viewer, at(stand.document, path)))[0] == 200, path
+        assert (await fetch_bytes(stand.viewer, at(stand.document, path)))[0] == 200, path
     for act in ACTS:
         path = await address(stand.office, stand.document, act)
         assert (await stand.viewer.post(path, form(stand.office, act))).status == 403

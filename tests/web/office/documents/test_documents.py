@@ -269,7 +269,7 @@ async def test_everybody_sees_only_what_is_of_their_organisation_and_mode(office
 
 async def test_a_document_whose_time_is_over_expires_when_the_list_meets_it(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    await office.site.api.sent()
+    await office.site.api.send_document()
     assert "Waiting 1 " in (await ada.get("/documents")).said
     office.clock.advance(days=31)
     ada = await sign_in_again(office)

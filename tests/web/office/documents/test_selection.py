@@ -32,27 +32,27 @@ EXTRACTED = re.compile(r"<li[^>]*>(.*?)</li>", re.DOTALL)
 async def three(office: Office) -> tuple[str, str, str]:
     """A draft, one that is out, and one that is completed."""
     api = office.site.api
-    done = await office.site.completed(title="the end", fileName="end.pdf")
+    done = await office.site.complete_document(title="the end", fileName="end.pdf")
     draft = await api.create(title="the draft", fileName="draft.pdf")
-    return draft, await api.sent(title="out", fileName="out.pdf"), done
+    return draft, await api.send_document(title="out", fileName="out.pdf"), done
 
 
-async def asked(visitor: Visitor, deed: str, *ids: str, back: str = BACK) -> Page:
+async def ask_deed(visitor: Visitor, deed: str, *ids: str, back: str = BACK) -> Page:
     query = urlencode([*(("id", id) for id in ids), ("back", back)])
     return await visitor.get(f"/selection/{deed}?{query}")
 
 
-def listed(page: Page) -> list[str]:
+def list_entries(page: Page) -> list[str]:
     """What stands in the lists of the page."""
     main = page.text.partition("<main")[2]
     return [" ".join(unescape(re.sub(r"<[^>]+>", " ", one)).split()) for one in EXTRACTED.findall(main)]
 
 
-async def followed(visitor: Visitor, page: Page) -> Page:
+async def follow_page(visitor: Visitor, page: Page) -> Page:
     """The page that tells what was not done; it can be read again."""
     assert page.to.startswith("/selection/done?")
     again, told = await visitor.get(page.to), await visitor.get(page.to)
-    assert (told.status, listed(told)) == (200, listed(again))
+    assert (told.status, list_entries(told)) == (200, list_entries(again))
     return told
 
 
@@ -65,22 +65,24 @@ async def answer(visitor: Visitor, page: Page, deed: str, **more: str) -> Page:
 async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(office: Office) -> None:
     ada = await office.signed_in("Ada")
     draft, sent, done = await three(office)
-    page = await asked(ada, "remind", draft, sent, done, "doc_gone", sent)
+    page = await ask_deed(ada, "remind", draft, sent, done, "doc_gone", sent)
     assert page.title == "Remind the recipients of 1 document?"
     assert "It works for 1 of the 4 that you chose." in page.said
-    assert listed(page) == [
+    assert list_entries(page) == [
         "out",
         "the draft The document is not out for signature, so this does not work now.",
         "the end The document is not out for signature, so this does not work now.",
         "A document It is not there any more.",
     ]
     assert page.value("ids") == sent and page.value("back") == BACK
-    page = await asked(ada, "cancel", draft, sent, done)
-    assert page.title == "Cancel 1 document?" and len(listed(page)) == 3
-    page = await asked(ada, "delete", draft, sent, done)
+    page = await ask_deed(ada, "cancel", draft, sent, done)
+    assert page.title == "Cancel 1 document?" and len(list_entries(page)) == 3
+    page = await ask_deed(ada, "delete", draft, sent, done)
     assert page.title == "Delete 2 documents for good?"
-    assert listed(page)[2] == "out The document is under way. Cancel it first, or wait until it is sealed."
-    page = await asked(ada, "cancel", draft)
+    assert (
+        list_entries(page)[2] == "out The document is under way. Cancel it first, or wait until it is sealed."
+    )
+    page = await ask_deed(ada, "cancel", draft)
     assert (
         page.title == "Nothing here can be cancelled" and "<form class" not in page.text.partition("<main")[2]
     )
@@ -88,12 +90,12 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
 
 async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    one, two = [await office.site.api.sent() for _ in range(2)]
-    page = await answer(ada, await asked(ada, "remind", one, two), "remind", message="Please\r\nhurry")
+    one, two = [await office.site.api.send_document() for _ in range(2)]
+    page = await answer(ada, await ask_deed(ada, "remind", one, two), "remind", message="Please\r\nhurry")
     assert page.to == f"{BACK}&done=documents-remind&number=2"
     assert "Not mailed: the reminders wait here." in (await ada.get(page.to)).said
     assert "Please" in await office.letter("ada@example.test")
-    page = await answer(ada, await asked(ada, "cancel", one, two), "cancel", reason="sold", notify="yes")
+    page = await answer(ada, await ask_deed(ada, "cancel", one, two), "cancel", reason="sold", notify="yes")
     assert page.to.endswith("done=documents-cancel&number=2")
     for id in (one, two):
         document = await office.site.api.get(id)
@@ -103,21 +105,23 @@ async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
             "actor"
         ].items()
         assert trail[-1]["data"] == {"notified": True}
-    page = await answer(ada, await asked(ada, "delete", one), "delete")
+    page = await answer(ada, await ask_deed(ada, "delete", one), "delete")
     assert "The document is deleted." in (await ada.get(page.to)).said
     assert (await office.site.api.call("GET", f"/documents/{one}")).status == 404
 
 
 async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    one, two, three = [await office.site.api.sent(title=title) for title in ("first", "second", "third")]
-    page = await asked(ada, "cancel", one, two, three)
+    one, two, three = [
+        await office.site.api.send_document(title=title) for title in ("first", "second", "third")
+    ]
+    page = await ask_deed(ada, "cancel", one, two, three)
     await office.site.api.ok("POST", f"/documents/{one}/cancel", {})
     await office.site.api.ok("POST", f"/documents/{two}/cancel", {})
     await office.site.api.ok("DELETE", f"/documents/{two}")
-    done = await followed(ada, await answer(ada, page, "cancel"))
+    done = await follow_page(ada, await answer(ada, page, "cancel"))
     assert done.status == 200 and done.title == "1 of 3 cancelled"
-    assert listed(done) == [
+    assert list_entries(done) == [
         "first The document is not out for signature, so this does not work now.",
         "A document It is not there any more.",
         "third",
@@ -125,39 +129,39 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     assert f'href="{BACK.replace("&", "&amp;")}"' in done.text
     trail = (await office.site.api.ok("GET", f"/documents/{three}/audit"))["data"]
     assert trail[-1]["data"] == {"notified": False}, "without the tick nobody is told"
-    again = await followed(ada, await ada.post("/selection/cancel", ids=three))
+    again = await follow_page(ada, await ada.post("/selection/cancel", ids=three))
     assert again.title == "Nothing was cancelled"
 
 
 async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    id = await office.site.api.sent()
+    id = await office.site.api.send_document()
     assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
-    page = await followed(ada, await ada.post("/selection/remind", ids=id))
+    page = await follow_page(ada, await ada.post("/selection/remind", ids=id))
     assert page.title == "Nothing was reminded"
-    [told] = listed(page)
+    [told] = list_entries(page)
     assert (
         told
         == "agreement The last reminder left less than an hour ago. The next one can leave in 60 minutes."
     )
-    assert (await asked(ada, "remind", id)).title == "Nobody can be reminded now"
+    assert (await ask_deed(ada, "remind", id)).title == "Nobody can be reminded now"
 
 
 async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    done = await office.site.completed()
+    done = await office.site.complete_document()
     await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 10})
-    assert listed(await asked(ada, "delete", done)) == [
+    assert list_entries(await ask_deed(ada, "delete", done)) == [
         "agreement Your organisation keeps completed documents. This one can be deleted on 1 Dec 2026."
     ]
-    page = await followed(ada, await ada.post("/selection/delete", ids=done))
+    page = await follow_page(ada, await ada.post("/selection/delete", ids=done))
     assert page.title == "Nothing was deleted"
 
 
 async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    id = await office.site.api.sent()
-    assert listed(await followed(ada, await ada.post("/selection/retry-seal", ids=id))) == [
+    id = await office.site.api.send_document()
+    assert list_entries(await follow_page(ada, await ada.post("/selection/retry-seal", ids=id))) == [
         "agreement There is no failed seal to try again."
     ]
     site = office.site
@@ -187,7 +191,7 @@ async def test_without_a_tick_there_is_no_question(office: Office, deed: str) ->
 
 async def test_what_was_written_too_long_is_said_at_its_field(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    id = await office.site.api.sent()
+    id = await office.site.api.send_document()
     page = await ada.post("/selection/cancel", ids=id, back=BACK, reason="x" * 1_001)
     assert page.status == 422 and page.wrong() == {"reason": "1000 characters or fewer."}
     assert page.title.startswith("Please check: Cancel 1 document?") or "Cancel 1 document?" in page.said
@@ -200,22 +204,22 @@ async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Of
     other = await store_organisation(office.runtime.db, an_organisation(id="org_other"))
     bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
     for deed in ("remind", "cancel", "delete", "retry-seal"):
-        page = await followed(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
-        assert listed(page) == ["A document It is not there any more."] * 3
+        page = await follow_page(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
+        assert list_entries(page) == ["A document It is not there any more."] * 3
     assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
     ada = await office.signed_in("Ada")
     await ada.post("/mode", mode="test")
-    assert listed(await asked(ada, "download", *ids)) == ["A document It is not there any more."] * 3
+    assert list_entries(await ask_deed(ada, "download", *ids)) == ["A document It is not there any more."] * 3
 
 
 async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
     vi = await office.signed_in("Vi", MemberRole.VIEWER)
     draft, sent, done = await three(office)
     for deed in ("remind", "cancel", "delete"):
-        assert (await asked(vi, deed, draft, sent, done)).status == 403
+        assert (await ask_deed(vi, deed, draft, sent, done)).status == 403
         assert (await vi.post(f"/selection/{deed}", ids=f"{draft} {sent} {done}")).status == 403
     assert (await vi.post("/selection/retry-seal", ids=done)).status == 403
-    assert (await asked(vi, "download", draft, done)).title == "Download 2 documents?"
+    assert (await ask_deed(vi, "download", draft, done)).title == "Download 2 documents?"
     assert await office.site.api.status(sent) == "sent"
 
 
@@ -223,15 +227,15 @@ async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(of
     ada = await office.signed_in("Ada")
     id = await office.site.api.create(title="the draft")
     at = "/selection/done?deed=cancel&of=2"
-    assert listed(await ada.get(f"{at}&not={id}.x&done={id}")) == [
+    assert list_entries(await ada.get(f"{at}&not={id}.x&done={id}")) == [
         "the draft The document is not out for signature, so this does not work now.",
         "the draft",
     ]
-    sent = await office.site.api.sent(title="out")
-    assert listed(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
+    sent = await office.site.api.send_document(title="out")
+    assert list_entries(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
         "out The document is under way. Cancel it first, or wait until it is sealed."
     ]
-    assert listed(await ada.get(f"{at}&not={sent}.<b>")) == ["out It did not work then. Try it again."]
+    assert list_entries(await ada.get(f"{at}&not={sent}.<b>")) == ["out It did not work then. Try it again."]
     for wrong in (
         at,
         "/selection/done",
@@ -245,7 +249,7 @@ async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(of
 # ---------- files ----------
 
 
-async def taken(visitor: Visitor, *ids: str) -> tuple[int, str, str, bytes]:
+async def take_download(visitor: Visitor, *ids: str) -> tuple[int, str, str, bytes]:
     """Status, kind, name and bytes of what is downloaded."""
     sent = {"csrf": visitor.csrf, "ids": " ".join(ids)}
     headers = {"Cookie": f"esign={visitor.token}", "Origin": visitor.site.base}
@@ -260,9 +264,9 @@ async def test_several_files_come_as_one_archive(office: Office) -> None:
     draft, sent, done = await three(office)
     twin = await office.site.api.create(fileName="DRAFT.pdf")
     odd = await office.site.api.create(fileName="a:b?\u202e*.pdf")
-    page = await asked(ada, "download", draft, sent, done, twin, odd)
+    page = await ask_deed(ada, "download", draft, sent, done, twin, odd)
     assert "1 sealed and 4 as uploaded, because they are not completed." in page.said
-    status, kind, name, content = await taken(ada, draft, sent, done, twin, odd)
+    status, kind, name, content = await take_download(ada, draft, sent, done, twin, odd)
     assert (status, kind, name) == (200, "application/zip", "documents 2026-11-21.zip")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
@@ -279,12 +283,12 @@ async def test_several_files_come_as_one_archive(office: Office) -> None:
 async def test_one_file_comes_as_it_is(office: Office) -> None:
     ada = await office.signed_in("Ada")
     draft, _, done = await three(office)
-    assert "The sealed PDF:" in (await asked(ada, "download", done)).said
-    status, kind, name, content = await taken(ada, done)
+    assert "The sealed PDF:" in (await ask_deed(ada, "download", done)).said
+    status, kind, name, content = await take_download(ada, done)
     assert (status, kind, name) == (200, "application/pdf", "end-sealed.pdf")
     with pikepdf.open(io.BytesIO(content)) as pdf:
         assert len(pdf.pages) > 1
-    assert (await taken(ada, draft))[2] == "draft.pdf"
+    assert (await take_download(ada, draft))[2] == "draft.pdf"
 
 
 async def test_too_much_at_once_is_refused_before_anything_is_sent(
@@ -293,9 +297,9 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
     ada = await office.signed_in("Ada")
     one, two = [await office.site.api.create() for _ in range(2)]
     monkeypatch.setattr(zip_files, "MOST_BYTES", 2 * len(a_pdf()) - 1)
-    page = await asked(ada, "download", one, two)
+    page = await ask_deed(ada, "download", one, two)
     assert "Please choose fewer" in page.said and "Download ZIP" not in page.said
-    assert (await taken(ada, one, two))[0] == 400
+    assert (await take_download(ada, one, two))[0] == 400
 
 
 async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> None:

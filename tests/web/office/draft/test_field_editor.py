@@ -14,7 +14,7 @@ from esign.core.instant import MINUTE
 from esign.core.people.member import MemberRole
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf
-from tests.pdf.forms import marked
+from tests.pdf.forms import mark_page
 from tests.web.office.visitor import Office, Page, Visitor
 
 JSON = {"Accept": "application/json"}
@@ -298,17 +298,17 @@ async def test_a_save_without_the_mac_of_its_session_counts_for_nothing(office: 
 # ---------- what the file asks for ----------
 
 
-async def offered(visitor: Visitor, document: str) -> Any:
+async def list_offered(visitor: Visitor, document: str) -> Any:
     return json.loads((await visitor.get(f"/documents/{document}/fields/found", JSON)).text)
 
 
 async def test_marks_of_the_file_are_offered_to_whom_they_number(office: Office) -> None:
-    file = marked((60, 700, "{{signature:1}}"), (60, 600, "{{date:2}}"), (60, 500, "{{text:3:Colour}}"))
+    file = mark_page((60, 700, "{{signature:1}}"), (60, 600, "{{date:2}}"), (60, 500, "{{text:3:Colour}}"))
     ada = await office.signed_in("Ada")
     document = await a_draft(office, file=base64.b64encode(file).decode())
     people = (await state(ada, document))["people"]
-    found = await offered(ada, document)
-    assert await offered(ada, document) == found, "what was read once is kept"
+    found = await list_offered(ada, document)
+    assert await list_offered(ada, document) == found, "what was read once is kept"
     assert [(one["type"], one["holder"], one["marked"]) for one in found["fields"]] == [
         ("signature", people[0]["id"], True),
         ("date", people[2]["id"], True),
@@ -325,8 +325,8 @@ async def test_marks_of_the_file_are_offered_to_whom_they_number(office: Office)
 
 async def test_another_file_is_read_anew(office: Office) -> None:
     ada, document = await office.signed_in("Ada"), await a_draft(office)
-    assert (await offered(ada, document))["fields"] == []
-    file = base64.b64encode(marked((60, 700, "{{date}}"))).decode()
+    assert (await list_offered(ada, document))["fields"] == []
+    file = base64.b64encode(mark_page((60, 700, "{{date}}"))).decode()
     await office.site.api.ok("PATCH", f"/documents/{document}", {"fileName": "b.pdf", "file": file})
-    [one] = (await offered(ada, document))["fields"]
+    [one] = (await list_offered(ada, document))["fields"]
     assert one["type"] == "date"

@@ -54,7 +54,7 @@ async def drafts(office: Office) -> list[str]:
     return [document["title"] for document in found["data"]]
 
 
-async def uploaded(visitor: Visitor, name: str = "lease.pdf", content: bytes | None = None) -> str:
+async def upload_file(visitor: Visitor, name: str = "lease.pdf", content: bytes | None = None) -> str:
     """The path of the new draft."""
     once = (await visitor.get("/documents/new")).value("once")
     page = await visitor.upload("/documents/new", "files", (name, content or contract.read_pdf()), once=once)
@@ -94,11 +94,11 @@ def person(key: str, name: str, email: str, **more: str) -> dict[str, str]:
 ADA, BO = ("Ada Lovelace", "ada@example.test"), ("Bo Weber", "bo@example.test")
 
 
-async def opened(visitor: Visitor, path: str) -> dict[str, str]:
+async def open_form(visitor: Visitor, path: str) -> dict[str, str]:
     return form_of(await visitor.get(f"{path}/edit"))
 
 
-async def saved(visitor: Visitor, path: str, form: dict[str, str], **more: str) -> Page:
+async def save_form(visitor: Visitor, path: str, form: dict[str, str], **more: str) -> Page:
     return await visitor.post(f"{path}/edit", {**form, "csrf": visitor.csrf, **more})
 
 
@@ -111,16 +111,16 @@ async def by_script(visitor: Visitor, path: str, form: dict[str, str]) -> tuple[
 
 async def with_people(visitor: Visitor, *people: dict[str, str], **top: str) -> str:
     """The path of a draft with these recipients."""
-    path = await uploaded(visitor)
-    form = await opened(visitor, path)
+    path = await upload_file(visitor)
+    form = await open_form(visitor, path)
     first = rows_of(form)[0]
     form = {name: text for name, text in form.items() if not name.endswith(f"-{first}")}
-    page = await saved(visitor, path, form | top, **{k: v for one in people for k, v in one.items()})
+    page = await save_form(visitor, path, form | top, **{k: v for one in people for k, v in one.items()})
     assert page.status == 303, page.wrong()
     return path
 
 
-async def stored(office: Office, path: str) -> Any:
+async def read_stored(office: Office, path: str) -> Any:
     return await office.site.api.get(path.removeprefix("/documents/"))
 
 
@@ -131,8 +131,8 @@ async def test_a_file_becomes_a_draft_of_whoever_brought_it(office: Office) -> N
     ada = await enter(office, "Ada")
     page = await ada.get("/documents/new")
     assert "Each up to 25 MB and 500 pages" in page.said
-    path = await uploaded(ada, "Lease 2027.pdf")
-    draft = await stored(office, path)
+    path = await upload_file(ada, "Lease 2027.pdf")
+    draft = await read_stored(office, path)
     assert (draft["title"], draft["status"], draft["recipients"]) == ("Lease 2027", "draft", [])
     assert draft["createdBy"]["kind"] == "member" and draft["createdBy"]["name"] == "Ada"
     page = await ada.get(f"{path}/edit")
@@ -227,7 +227,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", CORPUS)
 async def test_what_was_changed_in_a_file_is_told(office: Office, corpus: Path, name: str) -> None:
     ada = await enter(office, "Ada")
-    path = await uploaded(ada, f"{name}.pdf", (corpus / f"{name}.pdf").read_bytes())
+    path = await upload_file(ada, f"{name}.pdf", (corpus / f"{name}.pdf").read_bytes())
     assert CORPUS[name] in (await ada.get(f"{path}/edit")).said
     assert CORPUS[name] in (await ada.get(f"{path}/review")).said
 
@@ -251,10 +251,10 @@ async def test_a_file_is_replaced_if_every_field_has_its_page(office: Office) ->
     await ada.get(f"{path}/edit")
     page = await ada.upload(f"{path}/file", "file", ("other.pdf", contract.read_pdf()))
     assert page.to == f"{path}/edit?done=file-replaced"
-    assert (await stored(office, path))["fileName"] == "other.pdf"
+    assert (await read_stored(office, path))["fileName"] == "other.pdf"
     page = await ada.upload(f"{path}/file", "file", ("worse.pdf", b"nothing"))
     assert page.status == 422 and "The file is not a PDF" in page.wrong()["file"]
-    assert (await stored(office, path))["fileName"] == "other.pdf"
+    assert (await read_stored(office, path))["fileName"] == "other.pdf"
 
 
 # ---------- people and message ----------
@@ -269,7 +269,7 @@ async def test_a_draft_is_written_down_as_the_api_knows_it(office: Office) -> No
     ]
     top = {"title": "Lease", "subject": "Please sign", "message": "Dear all,\r\nhere it is.", "locale": "fr"}
     path = await with_people(ada, *people, **top, days="14", first="2", every="7", most="3")
-    draft = await stored(office, path)
+    draft = await read_stored(office, path)
     assert (draft["title"], draft["subject"], draft["message"]) == (
         "Lease",
         "Please sign",
@@ -283,28 +283,28 @@ async def test_a_draft_is_written_down_as_the_api_knows_it(office: Office) -> No
         ("Bo Weber", "approver", 2, "email_code", None),
         ("Cy", "cc", 3, "link", None),
     ]
-    form = await opened(ada, path)
-    page = await saved(ada, path, {n: t for n, t in form.items() if n != "remind"})
+    form = await open_form(ada, path)
+    page = await save_form(ada, path, {n: t for n, t in form.items() if n != "remind"})
     assert page.status == 303
-    after = await stored(office, path)
+    after = await read_stored(office, path)
     assert after["reminders"]["enabled"] is False and after["recipients"] == draft["recipients"]
 
 
 async def test_saving_what_is_there_already_writes_nothing(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
-    before = await stored(office, path)
-    assert (await saved(ada, path, await opened(ada, path))).status == 303
-    assert (await stored(office, path))["revision"] == before["revision"]
+    before = await read_stored(office, path)
+    assert (await save_form(ada, path, await open_form(ada, path))).status == 303
+    assert (await read_stored(office, path))["revision"] == before["revision"]
 
 
 async def test_what_cannot_be_saved_stays_with_a_sentence_and_the_rest_is_saved(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
-    form = await opened(ada, path)
+    form = await open_form(ada, path)
     key = rows_of(form)[0]
     wrong = {f"email-{key}": "ada@", "days": "400", "first": "soon", "title": "", "subject": "Please sign"}
-    page = await saved(
+    page = await save_form(
         ada,
         path,
         form | wrong,
@@ -322,7 +322,7 @@ async def test_what_cannot_be_saved_stays_with_a_sentence_and_the_rest_is_saved(
     }
     shown = form_of(page)
     assert (shown[f"email-{key}"], shown["days"], shown["name-new7"]) == ("ada@", "400", "Bo")
-    draft = await stored(office, path)
+    draft = await read_stored(office, path)
     assert (draft["title"], draft["subject"]) == ("lease", "Please sign")
     assert [r["email"] for r in draft["recipients"]] == ["ada@example.test"]
 
@@ -330,32 +330,32 @@ async def test_what_cannot_be_saved_stays_with_a_sentence_and_the_rest_is_saved(
 async def test_people_come_go_and_move_by_buttons(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA, order="1"), person("new2", *BO, order="2"))
-    page = await saved(ada, path, await opened(ada, path), do="add")
+    page = await save_form(ada, path, await open_form(ada, path), do="add")
     assert page.to == f"{path}/edit?more=1&done=draft-saved"
     form = form_of(await ada.get(f"{path}/edit?more=1"))
     one, two, new = rows_of(form)
     form |= person(new, "Cy", "cy@example.test", order="2")
-    await saved(ada, path, form, do=f"up-{two}")
+    await save_form(ada, path, form, do=f"up-{two}")
 
     async def order() -> list[tuple[str, int]]:
-        return [(r["name"], r["order"]) for r in (await stored(office, path))["recipients"]]
+        return [(r["name"], r["order"]) for r in (await read_stored(office, path))["recipients"]]
 
     assert await order() == [("Bo Weber", 1), ("Ada Lovelace", 2), ("Cy", 2)]
-    await saved(ada, path, await opened(ada, path), do="sequence")
+    await save_form(ada, path, await open_form(ada, path), do="sequence")
     assert [n for _, n in await order()] == [1, 2, 3]
-    await saved(ada, path, await opened(ada, path), do=f"down-{one}")
+    await save_form(ada, path, await open_form(ada, path), do=f"down-{one}")
     assert await order() == [("Bo Weber", 1), ("Cy", 2), ("Ada Lovelace", 3)]
-    await saved(ada, path, await opened(ada, path), do="together")
+    await save_form(ada, path, await open_form(ada, path), do="together")
     assert [n for _, n in await order()] == [1, 1, 1]
-    await saved(ada, path, await opened(ada, path), do=f"remove-{one}")
+    await save_form(ada, path, await open_form(ada, path), do=f"remove-{one}")
     assert [name for name, _ in await order()] == ["Bo Weber", "Cy"]
-    await saved(ada, path, await opened(ada, path), do="up-nobody")
+    await save_form(ada, path, await open_form(ada, path), do="up-nobody")
     assert [name for name, _ in await order()] == ["Bo Weber", "Cy"]
 
 
 async def give_field(office: Office, path: str) -> str:
     """A signature for the first recipient, whose id it answers."""
-    first = (await stored(office, path))["recipients"][0]["id"]
+    first = (await read_stored(office, path))["recipients"][0]["id"]
     field = {"type": "signature", "page": 1, "x": 10, "y": 10}
     place = f"{path}/recipients/{first}"
     await office.site.api.ok("PATCH", place, {"fields": [field]})
@@ -368,19 +368,19 @@ async def test_fields_stay_with_their_people_and_who_has_some_is_removed_after_a
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA, order="1"), person("new2", *BO, order="2"))
     first = await give_field(office, path)
-    form = await opened(ada, path)
-    await saved(ada, path, form | {f"name-{first}": "Ada King"}, do=f"down-{first}")
-    people = (await stored(office, path))["recipients"]
+    form = await open_form(ada, path)
+    await save_form(ada, path, form | {f"name-{first}": "Ada King"}, do=f"down-{first}")
+    people = (await read_stored(office, path))["recipients"]
     assert [(r["name"], len(r["fields"])) for r in people] == [("Bo Weber", 0), ("Ada King", 1)]
-    form = await opened(ada, path)
-    page = await saved(ada, path, form | {"subject": "Typed"}, do=f"remove-{first}")
+    form = await open_form(ada, path)
+    page = await save_form(ada, path, form | {"subject": "Typed"}, do=f"remove-{first}")
     assert page.title == "Remove Ada King?" and "1 field" in page.said
-    assert len((await stored(office, path))["recipients"]) == 2
+    assert len((await read_stored(office, path))["recipients"]) == 2
     kept = dict(
         re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text.partition("<main")[2])
     )
-    page = await saved(ada, path, {n: unescape(t) for n, t in kept.items()}, do=f"remove-{first}")
-    draft = await stored(office, path)
+    page = await save_form(ada, path, {n: unescape(t) for n, t in kept.items()}, do=f"remove-{first}")
+    draft = await read_stored(office, path)
     assert [r["name"] for r in draft["recipients"]] == ["Bo Weber"] and draft["subject"] == "Typed"
 
 
@@ -388,9 +388,11 @@ async def test_a_role_without_fields_is_refused_at_its_place(office: Office) -> 
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
     first = await give_field(office, path)
-    page = await saved(ada, path, await opened(ada, path) | {f"role-{first}": "viewer", "subject": "Kept"})
+    page = await save_form(
+        ada, path, await open_form(ada, path) | {f"role-{first}": "viewer", "subject": "Kept"}
+    )
     assert page.wrong() == {f"role-{first}": "Only signers and approvers may hold fields."}
-    draft = await stored(office, path)
+    draft = await read_stored(office, path)
     assert draft["recipients"][0]["role"] == "signer" and draft["subject"] == "Kept"
 
 
@@ -408,11 +410,11 @@ async def test_a_code_is_never_shown_again_and_stays_until_another_comes(office:
     path = await with_people(ada, person("new1", *ADA, authentication="access_code", code="Blue heron"))
     page = await ada.get(f"{path}/edit")
     assert "Blue heron" not in page.text and "A code is set." in page.said
-    before = await stored(office, path)
-    assert (await saved(ada, path, form_of(page))).status == 303
-    assert (await stored(office, path))["revision"] == before["revision"]
+    before = await read_stored(office, path)
+    assert (await save_form(ada, path, form_of(page))).status == 303
+    assert (await read_stored(office, path))["revision"] == before["revision"]
     key = rows_of(form_of(page))[0]
-    page = await saved(ada, path, form_of(page) | {f"code-{key}": "abc"})
+    page = await save_form(ada, path, form_of(page) | {f"code-{key}": "abc"})
     assert page.wrong() == {f"code-{key}": "4 characters or more."}
 
 
@@ -422,12 +424,12 @@ async def test_a_code_is_never_shown_again_and_stays_until_another_comes(office:
 async def test_two_who_change_different_things_both_count(office: Office) -> None:
     ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
     path = await with_people(ada, person("new1", *ADA))
-    hers, his = await opened(ada, path), await opened(bo, path)
+    hers, his = await open_form(ada, path), await open_form(bo, path)
     key = rows_of(hers)[0]
-    assert (await saved(bo, path, his | {"title": "By Bo", f"locale-{key}": "de"})).status == 303
-    page = await saved(ada, path, hers | {"subject": "By Ada"}, **person("new5", *BO))
+    assert (await save_form(bo, path, his | {"title": "By Bo", f"locale-{key}": "de"})).status == 303
+    page = await save_form(ada, path, hers | {"subject": "By Ada"}, **person("new5", *BO))
     assert page.status == 303
-    draft = await stored(office, path)
+    draft = await read_stored(office, path)
     assert (draft["title"], draft["subject"]) == ("By Bo", "By Ada")
     assert [(r["name"], r["locale"]) for r in draft["recipients"]] == [
         ("Ada Lovelace", "de"),
@@ -438,20 +440,20 @@ async def test_two_who_change_different_things_both_count(office: Office) -> Non
 async def test_two_who_change_the_same_thing_choose_and_lose_nothing(office: Office) -> None:
     ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
     path = await with_people(ada, person("new1", *ADA))
-    hers, his = await opened(ada, path), await opened(bo, path)
+    hers, his = await open_form(ada, path), await open_form(bo, path)
     key = rows_of(hers)[0]
-    await saved(bo, path, his | {"title": "By Bo", f"name-{key}": "Ada B.", "subject": "His"})
+    await save_form(bo, path, his | {"title": "By Bo", f"name-{key}": "Ada B.", "subject": "His"})
     mine = hers | {"title": "By Ada", f"name-{key}": "Ada A.", "message": "Hers"}
     assert await by_script(ada, path, mine) == (409, {"conflict": True})
-    page = await saved(ada, path, mine)
+    page = await save_form(ada, path, mine)
     assert page.status == 409 and page.title == "Two changes at once"
     assert all(text in page.said for text in ("By Ada", "By Bo", "Ada A.", "Ada B."))
-    assert (await stored(office, path))["message"] is None
+    assert (await read_stored(office, path))["message"] is None
     kept = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text.partition("<main")[2])
     choices = {f"choose-name-{key}": "mine", "choose-title": "theirs"}
-    page = await saved(ada, path, {n: unescape(t) for n, t in kept}, **choices)
+    page = await save_form(ada, path, {n: unescape(t) for n, t in kept}, **choices)
     assert page.to == f"{path}/edit?chosen=1&done=draft-saved"
-    draft = await stored(office, path)
+    draft = await read_stored(office, path)
     assert (draft["title"], draft["subject"], draft["message"]) == ("By Bo", "His", "Hers")
     assert draft["recipients"][0]["name"] == "Ada A."
 
@@ -462,23 +464,23 @@ async def test_who_was_removed_by_one_and_changed_by_the_other_is_asked_about(
 ) -> None:
     ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
     path = await with_people(ada, person("new1", *ADA, order="2"), person("new2", *BO))
-    hers, his = await opened(ada, path), await opened(bo, path)
+    hers, his = await open_form(ada, path), await open_form(bo, path)
     key = next(key for key in rows_of(hers) if hers[f"name-{key}"] == "Ada Lovelace")
-    await saved(bo, path, his, do=f"remove-{key}")
-    page = await saved(ada, path, hers | {f"name-{key}": "Ada A."})
+    await save_form(bo, path, his, do=f"remove-{key}")
+    page = await save_form(ada, path, hers | {f"name-{key}": "Ada A."})
     assert page.status == 409 and "Removed" in page.said
     kept = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text.partition("<main")[2])
-    page = await saved(ada, path, {n: unescape(t) for n, t in kept}, **{f"choose-row-{key}": choice})
+    page = await save_form(ada, path, {n: unescape(t) for n, t in kept}, **{f"choose-row-{key}": choice})
     assert page.status == 303
-    assert [r["name"] for r in (await stored(office, path))["recipients"]] == names
+    assert [r["name"] for r in (await read_stored(office, path))["recipients"]] == names
 
 
 async def test_the_script_is_told_what_became_of_it(office: Office) -> None:
     ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
-    path = await uploaded(ada)
-    form, his = await opened(ada, path), await opened(bo, path)
+    path = await upload_file(ada)
+    form, his = await open_form(ada, path), await open_form(bo, path)
     status, told = await by_script(ada, path, form | person("new1", *ADA) | {"days": "0"})
-    [first] = (await stored(office, path))["recipients"]
+    [first] = (await read_stored(office, path))["recipients"]
     assert status == 200 and told["ids"] == {"new1": first["id"]} and told["wrong"] == {"days": "At least 1."}
     assert ISOLATES.sub("", told["outline"]) == "One signs. Ada Lovelace is invited at once."
     assert json.loads(told["seen"])["rows"].keys() == {first["id"]}
@@ -492,11 +494,11 @@ async def test_the_script_is_told_what_became_of_it(office: Office) -> None:
 async def test_a_draft_that_was_sent_meanwhile_takes_nothing_more(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
-    form = await opened(ada, path)
+    form = await open_form(ada, path)
     await office.site.api.ok("POST", f"{path}/send")
     status, told = await by_script(ada, path, form | {"title": "Late"})
     assert (status, told["error"]["code"]) == (409, "document_not_draft")
-    assert (await saved(ada, path, form)).status == 409
+    assert (await save_form(ada, path, form)).status == 409
     for step in ("edit", "review", "discard"):
         assert (await ada.get(f"{path}/{step}")).to == path
 
@@ -521,7 +523,7 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     page = await ada.get(f"{path}/review")
     page = await ada.post(f"{path}/send", revision=page.value("revision"))
     assert page.to == f"{path}?done=sent"
-    assert (await stored(office, path))["status"] == "sent"
+    assert (await read_stored(office, path))["status"] == "sent"
     assert "Call me if anything is unclear." in await office.letter("lovelace@example.test")
     assert (await ada.post(f"{path}/send", revision="1")).to == path, "who presses twice sends once"
     assert len([mail for mail in await office.mails() if "lovelace@" in mail.recipient]) == 1
@@ -542,7 +544,7 @@ async def test_a_signer_has_the_colour_of_the_editor_on_every_page_whoever_gets_
 
 async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -> None:
     ada = await enter(office, "Ada")
-    path = await uploaded(ada)
+    path = await upload_file(ada)
     page = await ada.get(f"{path}/review")
     assert (
         "At least one recipient must be a signer." in page.said and f'href="{path}/edit#people"' in page.text
@@ -553,7 +555,7 @@ async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -
     path = await with_people(ada, person("new1", "Ada \ue123", "ada@example.test"), title="\ue123")
     page = await ada.get(f"{path}/review")
     assert "No font at hand can print \ue123 (symbol)" in page.said
-    key = (await stored(office, path))["recipients"][0]["id"]
+    key = (await read_stored(office, path))["recipients"][0]["id"]
     assert f'href="{path}/edit#name-{key}"' in page.text and f'href="{path}/edit#title"' in page.text
 
 
@@ -564,7 +566,7 @@ async def test_what_was_not_reviewed_is_not_sent(office: Office) -> None:
     await office.site.api.ok("PATCH", path, {"title": "Quite another thing"})
     page = await ada.post(f"{path}/send", revision=revision)
     assert page.status == 422 and "Somebody changed this draft just now." in page.said
-    assert "Quite another thing" in page.said and (await stored(office, path))["status"] == "draft"
+    assert "Quite another thing" in page.said and (await read_stored(office, path))["status"] == "draft"
     assert (await ada.post(f"{path}/send", revision=page.value("revision"))).to == f"{path}?done=sent"
 
 
@@ -574,7 +576,7 @@ async def test_who_presses_twice_at_once_sends_once_and_comes_to_the_document(of
     form = {"revision": (await ada.get(f"{path}/review")).value("revision"), "csrf": ada.csrf}
     pages = await asyncio.gather(*(ada.post(f"{path}/send", form) for _ in range(3)))
     assert sorted(page.to for page in pages) == [path, path, f"{path}?done=sent"]
-    assert (await stored(office, path))["status"] == "sent"
+    assert (await read_stored(office, path))["status"] == "sent"
 
 
 async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office: Office) -> None:
@@ -588,7 +590,7 @@ async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office:
     await office.site.api.ok("POST", f"{path}/send")
     await office.site.api.ok("POST", f"{path}/cancel", {"notify": False})
     assert (await ada.post(f"{path}/discard")).status == 409, "what has ended is no draft"
-    assert (await stored(office, path))["status"] == "cancelled"
+    assert (await read_stored(office, path))["status"] == "cancelled"
 
 
 async def test_a_draft_that_somebody_changed_meanwhile_is_not_discarded_unseen(office: Office) -> None:
@@ -598,7 +600,7 @@ async def test_a_draft_that_somebody_changed_meanwhile_is_not_discarded_unseen(o
     await office.site.api.ok("PATCH", path, {"message": "Hours of work"})
     page = await ada.post(f"{path}/discard", revision=revision)
     assert page.status == 422 and "Somebody changed the draft meanwhile." in page.said
-    assert (await stored(office, path))["message"] == "Hours of work"
+    assert (await read_stored(office, path))["message"] == "Hours of work"
     assert (await ada.post(f"{path}/discard", revision=page.value("revision"))).to.endswith("discarded")
 
 
@@ -614,26 +616,26 @@ async def test_drafts_of_the_other_mode_are_nowhere(office: Office) -> None:
 
 async def test_a_recipient_whose_answer_was_lost_is_stored_once(office: Office) -> None:
     ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
-    path = await uploaded(ada)
-    form, his = await opened(ada, path), await opened(bo, path)
+    path = await upload_file(ada)
+    form, his = await open_form(ada, path), await open_form(bo, path)
     [one], [other] = rows_of(form), rows_of(his)
     assert other != one, "two pages never name somebody new alike"
     assert (await by_script(ada, path, form | person(one, "Ada Lo", ADA[1])))[0] == 200
     assert (await by_script(bo, path, his | person(other, *BO)))[0] == 200
     status, told = await by_script(ada, path, form | person(one, *ADA) | person("new_" + "x" * 12, *BO))
-    found = (await stored(office, path))["recipients"]
+    found = (await read_stored(office, path))["recipients"]
     assert [r["name"] for r in found] == ["Ada Lovelace", "Bo Weber", "Bo Weber"]
     assert status == 200 and told["ids"] == {one: found[0]["id"], "new_" + "x" * 12: found[1]["id"]}
     assert told["seen"] is None, "a recipient came whom her page does not show"
-    twice = await opened(ada, path) | person(one, "Ada L.", ADA[1])
+    twice = await open_form(ada, path) | person(one, "Ada L.", ADA[1])
     assert (await by_script(ada, path, twice))[1]["ids"] == {one: found[0]["id"]}
-    names = [r["name"] for r in (await stored(office, path))["recipients"]]
+    names = [r["name"] for r in (await read_stored(office, path))["recipients"]]
     assert sorted(names) == ["Ada L.", "Bo Weber", "Bo Weber"]
 
 
 async def test_thousands_of_rows_are_refused_before_each_is_looked_at(office: Office) -> None:
     ada = await enter(office, "Ada")
-    path = await uploaded(ada)
+    path = await upload_file(ada)
     rows = {f"name-k{n}": "Somebody" for n in range(4_900)}
-    status, told = await by_script(ada, path, await opened(ada, path) | rows)
+    status, told = await by_script(ada, path, await open_form(ada, path) | rows)
     assert status == 400 and "at most" in told["error"]["message"]

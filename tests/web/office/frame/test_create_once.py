@@ -15,7 +15,7 @@ async def twice(visitor: Visitor, page: Page, path: str, **form: str) -> tuple[P
     return one, other
 
 
-async def listed(office: Office, path: str) -> int:
+async def count_listed(office: Office, path: str) -> int:
     return len((await office.site.api.ok("GET", path))["data"])
 
 
@@ -23,10 +23,10 @@ async def test_a_copy_a_template_a_recipient_and_a_member_are_made_once(office: 
     ada = await office.signed_in("Ada")
     at = f"/documents/{await office.site.api.create()}"
     one, other = await twice(ada, await ada.get(at), f"{at}/duplicate")
-    assert one.to == other.to and await listed(office, "/documents") == 2
+    assert one.to == other.to and await count_listed(office, "/documents") == 2
     assert (await ada.post(f"{at}/duplicate", once=(await ada.get(at)).value("once"))).to != one.to
     one, other = await twice(ada, await ada.get(f"{at}/template"), f"{at}/template", title="Lease")
-    assert one.to == other.to and await listed(office, "/templates") == 1
+    assert one.to == other.to and await count_listed(office, "/templates") == 1
     before = len((await office.site.api.get(at.split("/")[-1]))["recipients"])
     form = {"name": "Di", "email": "di@example.test"}
     await twice(ada, await ada.get(f"{at}/recipients/add"), f"{at}/recipients/add", **form)

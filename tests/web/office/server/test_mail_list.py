@@ -24,7 +24,7 @@ def links(page: Page) -> list[str]:
     return re.findall(rf'href="({HERE}/\d+)"', page.text)
 
 
-async def opened(visitor: Visitor, path: str = HERE) -> list[Page]:
+async def open_mails(visitor: Visitor, path: str = HERE) -> list[Page]:
     """Every mail on a page of the list."""
     return [await visitor.get(link) for link in links(await visitor.get(path))]
 
@@ -47,10 +47,10 @@ async def work(runtime: Runtime) -> None:
 async def test_a_mail_is_listed_from_the_moment_it_waits(office: Office) -> None:
     ada = await office.signed_in("Ada")
     assert "No mail so far" in (await ada.get(HERE)).said
-    await office.site.api.sent(title="Lease <b>")
+    await office.site.api.send_document(title="Lease <b>")
     page = await ada.get(HERE)
     assert "Invitation to ada@example.test" in page.said and "It is kept here." in page.said
-    [mail] = await opened(ada)
+    [mail] = await open_mails(ada)
     assert "It is written when it leaves" in mail.said
     await office.site.work("mail")
     page = await ada.get(HERE)
@@ -62,13 +62,13 @@ async def test_a_mail_is_listed_from_the_moment_it_waits(office: Office) -> None
 
 async def test_what_the_mail_server_said_and_the_next_try_are_told(office: Office) -> None:
     ada, mailbox = await office.signed_in("Ada"), FakeMailbox()
-    await office.site.api.sent()
+    await office.site.api.send_document()
     mailbox.failure = TemporaryFailure("451 4.7.1 greylisted")
     await work(posting(office, mailbox))
     undelivered = f"{HERE}?show=undelivered"
     page = await ada.get(undelivered)
     assert "451 4.7.1 greylisted. Next try 21 Nov 2026, 00:01" in page.said
-    [mail] = await opened(ada, undelivered)
+    [mail] = await open_mails(ada, undelivered)
     assert HIDDEN in text_on(mail) and "greylisted" in mail.said
     office.clock.advance(minutes=2)
     mailbox.failure = None
@@ -77,7 +77,7 @@ async def test_what_the_mail_server_said_and_the_next_try_are_told(office: Offic
     assert "250 taken as number 1" in said and "Taken" in said and "Kept here" not in said
     assert "Every mail was taken" in (await ada.get(undelivered)).said
     mailbox.failure = PermanentFailure("550 5.1.1 no such user")
-    await office.site.api.sent()
+    await office.site.api.send_document()
     await work(posting(office, mailbox))
     page = await ada.get(undelivered)
     assert "Refused" in page.said and "550 5.1.1 no such user" in page.said
@@ -87,7 +87,7 @@ async def test_no_mail_shows_what_would_let_anybody_act_as_its_reader(office: Of
     ada = await office.signed_in("Ada")
     await ada.post("/members", email="bo@example.test", name="Bo", role="admin")
     await office.visitor().post("/forgot", email="ada@example.test")
-    document = await office.site.api.sent()
+    document = await office.site.api.send_document()
     office.clock.advance(days=4)
     signer = (await office.site.api.get(document))["recipients"][0]
     await office.site.api.ok("POST", f"/documents/{document}/remind", {"recipientIds": [signer["id"]]})
@@ -97,7 +97,7 @@ async def test_no_mail_shows_what_would_let_anybody_act_as_its_reader(office: Of
     ]
     assert len(secrets) == 4, "an invitation, a reminder, one to join and one for a password"
     ada = await office.signed_in("Eve")
-    mails = await opened(ada)
+    mails = await open_mails(ada)
     assert len(mails) == 4
     for mail in mails:
         assert HIDDEN in text_on(mail) and not any(secret in mail.text for secret in secrets)
@@ -114,7 +114,7 @@ async def letter_of(office: Office, mail_id: str) -> str:
 
 async def test_a_code_by_mail_is_hidden_however_it_is_spelt(office: Office) -> None:
     who = {"name": "Ada", "email": "ada@example.com", "authentication": "email_code"}
-    await office.site.api.sent(recipients=[who])
+    await office.site.api.send_document(recipients=[who])
     await office.site.work("mail")
     person = await office.site.person("ada@example.com")
     office.clock.advance(seconds=1)
@@ -122,7 +122,7 @@ async def test_a_code_by_mail_is_hidden_however_it_is_spelt(office: Office) -> N
     await office.site.work("mail")
     [code] = re.findall(r"\b\d{3}\s\d{3}\b", await office.letter("ada@example.com"))
     eve = await office.signed_in("Eve")
-    mails = await opened(eve)
+    mails = await open_mails(eve)
     assert len(mails) == 2
     shown = [text_on(mail) for mail in mails]
     assert all(HIDDEN in text for text in shown)
@@ -132,13 +132,13 @@ async def test_a_code_by_mail_is_hidden_however_it_is_spelt(office: Office) -> N
 
 async def test_links_of_test_mode_are_shown_to_whoever_tests(office: Office) -> None:
     api = await office.site.key(mode=Mode.TEST)
-    document = await api.sent()
+    document = await api.send_document()
     await office.site.work("mail")
     ada = await office.signed_in("Ada")
     assert links(await ada.get(HERE)) == []
     live = await ada.post("/mode", mode="test")
     assert live.status == 303
-    [mail] = await opened(ada)
+    [mail] = await open_mails(ada)
     [kept] = (await api.ok("GET", f"/test/messages?documentId={document}"))["data"]
     assert kept["links"][0] in text_on(mail)
 
@@ -148,7 +148,7 @@ async def test_mails_are_paged_and_go_with_their_document(office: Office) -> Non
     documents = []
     for _ in range(52):
         office.clock.advance(seconds=1)
-        documents.append(await office.site.api.sent())
+        documents.append(await office.site.api.send_document())
     page = await ada.get(HERE)
     assert len(links(page)) == 50
     more = re.search(rf'href="({HERE}\?after=[^"]+)"', page.text)
@@ -166,18 +166,18 @@ async def test_mails_are_paged_and_go_with_their_document(office: Office) -> Non
 
 async def test_a_mail_that_was_not_needed_any_more_says_so(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    document = await office.site.api.sent()
+    document = await office.site.api.send_document()
     await office.site.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
     await office.site.work("mail")
     page = await ada.get(HERE)
     assert "Not needed" in page.said and "had ended before it left" in page.said
-    mails = await opened(ada)
+    mails = await open_mails(ada)
     assert any("It was never written." in mail.said for mail in mails)
 
 
 async def test_mails_of_others_do_not_exist(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    await office.site.api.sent()
+    await office.site.api.send_document()
     [own] = links(await ada.get(HERE))
     assert (await ada.get(own)).status == 200
     await ada.post("/mode", mode="test")

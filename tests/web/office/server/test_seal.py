@@ -30,14 +30,14 @@ OWN = a_seal(MIDDLE)
 WORD = "Äpfel & Birnen"
 
 
-async def sent(
+async def upload_seal(
     visitor: Visitor, *files: tuple[str, bytes], passphrase: str = "", path: str = UPLOAD, **more: str
 ) -> Page:
     await visitor.get(path)
     return await visitor.upload(path, "file", *files, passphrase=passphrase, **more)
 
 
-def told(page: Page) -> list[str]:
+def list_problems(page: Page) -> list[str]:
     """What stands in the way, one by one."""
     assert page.status == 422, page.said
     box = re.search(r'role="alert".*?</form>', page.text, re.DOTALL)
@@ -64,9 +64,9 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
 ) -> None:
     ada, site = await office.signed_in("Ada"), office.site
     made = live(office)
-    before = await site.api.file(await site.completed())
+    before = await site.api.file(await site.complete_document())
     assert (
-        await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
+        await upload_seal(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
     ).to == f"{SEAL}?done=seal-uploaded"
     page = await ada.get(f"{SEAL}?done=seal-uploaded")
     for said in (
@@ -84,7 +84,7 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     assert "A page was sealed and checked." in (await ada.post(SEAL)).said
 
     other = [{"name": "Nora", "email": "nora@example.test"}]
-    document_id = await site.completed(recipients=other)
+    document_id = await site.complete_document(recipients=other)
     after = await site.api.file(document_id)
     for file, certificate in ((before, made), (after, OWN.der)):
         found = await verify(site, file)
@@ -116,9 +116,9 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
 
 async def test_neither_key_nor_passphrase_is_kept_where_it_must_not_be(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    page = await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase="wrong <b>")
+    page = await upload_seal(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase="wrong <b>")
     assert "wrong &lt;b&gt;" not in page.text and "wrong <b>" not in page.text
-    assert (await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)).status == 303
+    assert (await upload_seal(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)).status == 303
     stored = b"".join(one.read_bytes() for one in folder(office).iterdir() if one.is_file())
     assert WORD.encode() not in stored
     database = b"".join(one.read_bytes() for one in folder(office).glob("esign.db*"))
@@ -171,7 +171,7 @@ async def test_what_is_wrong_with_a_certificate_is_told_and_nothing_changes(offi
     made = live(office)
     for number, (files, problems) in enumerate(CASES):
         visitor = await office.signed_in(f"Ada{number}")  # each has ten tries
-        found = told(await sent(visitor, *files, passphrase=WORD))
+        found = list_problems(await upload_seal(visitor, *files, passphrase=WORD))
         assert len(found) == len(problems), found
         for one, said in zip(found, problems, strict=True):
             assert said in one and "; " in one
@@ -181,8 +181,8 @@ async def test_what_is_wrong_with_a_certificate_is_told_and_nothing_changes(offi
 async def test_a_passphrase_cannot_be_tried_without_end(office: Office) -> None:
     ada = await office.signed_in("Ada")
     for _ in range(10):
-        assert (await sent(ada, ("own.p12", b"\x30"), passphrase="x")).status == 422
-    assert (await sent(ada, ("own.p12", b"\x30"), passphrase="x")).status == 429
+        assert (await upload_seal(ada, ("own.p12", b"\x30"), passphrase="x")).status == 422
+    assert (await upload_seal(ada, ("own.p12", b"\x30"), passphrase="x")).status == 429
 
 
 @pytest.mark.parametrize(
@@ -192,27 +192,27 @@ async def test_key_certificate_and_issuers_may_come_in_any_files(
     office: Office, files: list[tuple[str, bytes]]
 ) -> None:
     ada = await office.signed_in("Ada")
-    assert (await sent(ada, *files, passphrase=WORD)).status == 303
+    assert (await upload_seal(ada, *files, passphrase=WORD)).status == 303
     assert office.runtime.credentials[Mode.LIVE] == OWN.credential
 
 
 async def test_a_missing_issuer_is_told_until_it_is_brought(office: Office) -> None:
     ada = await office.signed_in("Ada")
     alone = ("own.p12", Issued(OWN.key, OWN.certificate).pkcs12(WORD))
-    assert (await sent(ada, alone, passphrase=WORD)).status == 303
+    assert (await upload_seal(ada, alone, passphrase=WORD)).status == 303
     assert (
         "the certificate of “Issuing CA”, which issued “Acme Ltd Document Seal”, is missing"
         in (await ada.get(SEAL)).said
     )
     assert "A page was sealed and checked." in (await ada.post(SEAL)).said
-    assert (await sent(ada, alone, CHAIN, passphrase=WORD)).status == 303
+    assert (await upload_seal(ada, alone, CHAIN, passphrase=WORD)).status == 303
     assert "is missing" not in (await ada.get(SEAL)).said
 
 
 async def test_a_form_without_a_file_says_so_and_one_that_is_too_large_too(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    assert (await sent(ada)).wrong() == {"file": "No file was chosen."}
-    large = await sent(ada, ("own.p12", b"\x30" * 3 * 2**20))
+    assert (await upload_seal(ada)).wrong() == {"file": "No file was chosen."}
+    large = await upload_seal(ada, ("own.p12", b"\x30" * 3 * 2**20))
     assert large.wrong() == {"file": "The file is too large: up to 1 MB can be sent."}
 
 
@@ -237,7 +237,9 @@ async def test_the_first_steps_lead_to_an_upload_and_back(office: Office) -> Non
     ada = await office.signed_in("Ada")
     step = await ada.get("/server/seal")
     assert "choose later" in step.said and f'href="{UPLOAD}?at=server"' in step.text
-    uploaded = await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD, path=f"{UPLOAD}?at=server")
+    uploaded = await upload_seal(
+        ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD, path=f"{UPLOAD}?at=server"
+    )
     assert uploaded.to == "/server/seal?done=seal-uploaded"
     assert "Acme Ltd Document Seal" in (await ada.get("/server/seal")).said
 
@@ -308,7 +310,7 @@ async def test_the_authority_that_follows_can_be_fetched_before_it_is_used(offic
 
 async def test_who_changed_the_seal_is_kept_beside_it_with_time_and_address(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    await sent(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
+    await upload_seal(ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
     await ada.post(BACK)
     changes = office.runtime.keyring.read_history()
     assert [one.deed for one in changes] == ["went back", "uploaded", "renewed"]

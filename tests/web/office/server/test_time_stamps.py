@@ -16,7 +16,7 @@ DOWN = saying(b"", 503)
 
 
 @asynccontextmanager
-async def stamped(folder: Path, **seal: Any) -> AsyncIterator[tuple[Office, Tsa]]:
+async def run_with_authority(folder: Path, **seal: Any) -> AsyncIterator[tuple[Office, Tsa]]:
     async with stamping() as tsa:
         trusted = folder / "tsa.pem"
         trusted.write_bytes(x509.load_der_x509_certificate(tsa.root).public_bytes(Encoding.PEM))
@@ -32,7 +32,7 @@ async def test_without_time_stamps_it_is_said_whose_clock_it_is_and_how_to_have_
 
 
 async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> None:
-    async with stamped(tmp_path) as (office, tsa):
+    async with run_with_authority(tmp_path) as (office, tsa):
         ada, host = await office.signed_in("Ada"), tsa.url.split("/")[2]
         page = await ada.get("/settings/seal")
         assert f"{host} Not asked yet" in page.said and "documents wait until one does" in page.said
@@ -54,7 +54,7 @@ async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> N
 
 
 async def test_a_practice_page_says_what_is_wrong_with_its_time_stamp(tmp_path: Path) -> None:
-    async with stamped(tmp_path, trust=[], tsa_outage="complete") as (office, tsa):
+    async with run_with_authority(tmp_path, trust=[], tsa_outage="complete") as (office, tsa):
         ada = await office.signed_in("Ada")
         await ada.get("/settings/seal")
         page = await ada.post("/settings/seal")
@@ -68,7 +68,7 @@ async def test_a_practice_page_says_what_is_wrong_with_its_time_stamp(tmp_path: 
 
 
 async def test_the_page_of_a_document_tells_the_time_stamp(tmp_path: Path) -> None:
-    async with stamped(tmp_path) as (office, _):
+    async with run_with_authority(tmp_path) as (office, _):
         document = await sealing(office)
         await office.site.work("seal")
         page = await (await office.signed_in("Maren")).get(at(document))
@@ -79,7 +79,7 @@ async def test_the_page_of_a_document_tells_the_time_stamp(tmp_path: Path) -> No
 async def test_the_page_of_a_document_tells_that_there_is_none_though_one_was_asked_for(
     tmp_path: Path,
 ) -> None:
-    async with stamped(tmp_path, tsa_outage="complete") as (office, tsa):
+    async with run_with_authority(tmp_path, tsa_outage="complete") as (office, tsa):
         tsa.how = DOWN
         document = await sealing(office)
         await office.site.work("seal")
@@ -89,7 +89,7 @@ async def test_the_page_of_a_document_tells_that_there_is_none_though_one_was_as
 
 
 async def test_the_page_of_a_document_that_waits_tells_why(tmp_path: Path) -> None:
-    async with stamped(tmp_path) as (office, tsa):
+    async with run_with_authority(tmp_path) as (office, tsa):
         tsa.how = DOWN
         document = await sealing(office)
         await office.site.work("seal")

@@ -9,7 +9,7 @@ from esign.web.office.session.login_throttle import ACCOUNT, ADDRESS, SLOWEST, S
 from tests.fakes import FakeClock
 
 
-def refused(tried: LoginThrottle, account: str, ip: str = "192.0.2.1", kind: str = "code") -> int | None:
+def find_wait(tried: LoginThrottle, account: str, ip: str = "192.0.2.1", kind: str = "code") -> int | None:
     """The seconds to wait; None where the try counts."""
     try:
         tried.count(kind, account, ip)
@@ -21,55 +21,55 @@ def refused(tried: LoginThrottle, account: str, ip: str = "192.0.2.1", kind: str
 def test_in_any_quarter_of_an_hour_an_account_is_tried_so_often_and_no_more(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for _ in range(ACCOUNT):
-        assert refused(tried, "ada") is None
+        assert find_wait(tried, "ada") is None
         clock.advance(seconds=60)
-    assert refused(tried, "ADA", "192.0.2.9") == 300
-    assert refused(tried, "bo") is None and refused(tried, "ada", kind="confirm") is None
+    assert find_wait(tried, "ADA", "192.0.2.9") == 300
+    assert find_wait(tried, "bo") is None and find_wait(tried, "ada", kind="confirm") is None
     clock.advance(seconds=299)
-    assert refused(tried, "ada") == 1
+    assert find_wait(tried, "ada") == 1
     clock.advance(seconds=1)
-    assert refused(tried, "ada") is None
-    assert refused(tried, "ada") == 60, "what was refused did not count"
+    assert find_wait(tried, "ada") is None
+    assert find_wait(tried, "ada") == 60, "what was refused did not count"
 
 
 def test_an_address_is_that_of_its_network_and_a_48_counts_loosely(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for n in range(ADDRESS):
-        assert refused(tried, f"a{n}", f"2001:db8::{n:x}") is None
-    assert refused(tried, "x", "2001:db8::ffff") == SPAN
+        assert find_wait(tried, f"a{n}", f"2001:db8::{n:x}") is None
+    assert find_wait(tried, "x", "2001:db8::ffff") == SPAN
     for n in range(9 * ADDRESS):
-        assert refused(tried, f"b{n}", f"2001:db8:0:{n // 10 + 1:x}::1") is None
-    assert refused(tried, "x", "2001:db8:0:fff::1") == SPAN
-    assert refused(tried, "x", "2001:db8:1::1") is None
+        assert find_wait(tried, f"b{n}", f"2001:db8:0:{n // 10 + 1:x}::1") is None
+    assert find_wait(tried, "x", "2001:db8:0:fff::1") == SPAN
+    assert find_wait(tried, "x", "2001:db8:1::1") is None
 
 
 def test_an_ipv4_address_is_the_same_however_it_is_written(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for n in range(ADDRESS):
-        assert refused(tried, f"a{n}", ("192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207")[n % 3]) is None
-    assert refused(tried, "x", "192.0.2.7") == SPAN
-    assert refused(tried, "x", "::ffff:192.0.2.8") is None
+        assert find_wait(tried, f"a{n}", ("192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207")[n % 3]) is None
+    assert find_wait(tried, "x", "192.0.2.7") == SPAN
+    assert find_wait(tried, "x", "::ffff:192.0.2.8") is None
 
 
 def test_who_was_right_starts_again_and_counts_for_nobody_else(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for n in range(5 * ADDRESS):
-        assert refused(tried, f"a{n % 7}") is None
+        assert find_wait(tried, f"a{n % 7}") is None
         tried.forgive("code", f"a{n % 7}", "192.0.2.1")
 
 
-def held(tried: LoginThrottle) -> int:
+def count_held(tried: LoginThrottle) -> int:
     return sum(map(len, tried._times.values()))
 
 
 def test_a_flood_of_names_takes_no_more_memory_than_this(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for n in range(login_throttle.REMEMBERED + 1000):
-        refused(tried, f"a{n}", f"2001:db8:{n:x}::1")
-    assert held(tried) <= 2 * login_throttle.REMEMBERED
+        find_wait(tried, f"a{n}", f"2001:db8:{n:x}::1")
+    assert count_held(tried) <= 2 * login_throttle.REMEMBERED
     clock.advance(seconds=SPAN)
-    assert refused(tried, "ada") is None
-    assert held(tried) < 10
+    assert find_wait(tried, "ada") is None
+    assert count_held(tried) < 10
 
 
 @pytest.mark.parametrize("kind", ["code", "confirm", "forgot"])
@@ -83,10 +83,10 @@ async def test_a_flood_that_fills_the_memory_closes_and_slows_nobody_else(
         return f"2001:db8:{n % networks >> 16:x}:{n % networks & 0xFFFF:x}::1"
 
     for n in range(login_throttle.REMEMBERED + 1000):
-        refused(tried, f"nobody{n}", attacker(n), kind)
+        find_wait(tried, f"nobody{n}", attacker(n), kind)
         await wait_of(tried, sleeper, f"nobody{n}@example.test", attacker(n))
     for n in range(100):
-        assert refused(tried, f"user{n}", f"192.0.2.{n}", kind) is None
+        assert find_wait(tried, f"user{n}", f"192.0.2.{n}", kind) is None
         assert await wait_of(tried, sleeper, f"user{n}@example.test", f"192.0.2.{n}") == 0
         assert await wait_of(tried, sleeper, f"user{n}@example.test", f"192.0.2.{n}", f"browser{n}") == 0
 
@@ -94,11 +94,11 @@ async def test_a_flood_that_fills_the_memory_closes_and_slows_nobody_else(
 def test_no_flood_makes_the_tries_of_one_secret_be_forgotten(clock: FakeClock) -> None:
     tried = LoginThrottle(clock)
     for n in range(ACCOUNT):
-        assert refused(tried, "ada", everywhere(n)) is None
+        assert find_wait(tried, "ada", everywhere(n)) is None
     for n in range(2 * login_throttle.REMEMBERED):
-        refused(tried, "ada", everywhere(n))
-        refused(tried, f"nobody{n}@example.test", everywhere(n), "forgot")
-    assert refused(tried, "ada", "192.0.2.1") == SPAN
+        find_wait(tried, "ada", everywhere(n))
+        find_wait(tried, f"nobody{n}@example.test", everywhere(n), "forgot")
+    assert find_wait(tried, "ada", "192.0.2.1") == SPAN
 
 
 # ---------- passwords ----------

@@ -15,18 +15,18 @@ BOTH = {
 }
 
 
-async def cancelled(office: Office, **changes: object) -> str:
-    document = await office.site.api.sent(**changes)
+async def cancel_document(office: Office, **changes: object) -> str:
+    document = await office.site.api.send_document(**changes)
     await office.site.api.ok("POST", f"/documents/{document}/cancel")
     return document
 
 
-async def gone(office: Office, document: str) -> bool:
+async def is_gone(office: Office, document: str) -> bool:
     return (await office.site.api.call("GET", f"/documents/{document}")).status == 404
 
 
 async def test_an_owner_looks_then_erases_and_sees_how_far_it_has_come(office: Office) -> None:
-    alone, both = await cancelled(office), await cancelled(office, **BOTH)
+    alone, both = await cancel_document(office), await cancel_document(office, **BOTH)
     maren = await office.signed_in("Maren")
     assert "What was erased" not in (await maren.get(PATH)).said
     found = await maren.post(PATH, email=f" {ADA.upper()} ")
@@ -34,7 +34,7 @@ async def test_an_owner_looks_then_erases_and_sees_how_far_it_has_come(office: O
     assert "1 document Nobody else is a recipient: erased." in found.said
     assert "1 document With other people in it: you choose below." in found.said
     assert 'value="keep" checked' in found.text, "without a choice others keep theirs"
-    assert not await gone(office, alone), "looking changes nothing"
+    assert not await is_gone(office, alone), "looking changes nothing"
     assert (await maren.post(BEGIN, email=found.value("email"), others="keep")).to == f"{PATH}?done=erasure"
     page = await maren.get(PATH)
     assert "0 documents erased so far Going on" in page.said and "erasure.js" in page.text
@@ -44,13 +44,13 @@ async def test_an_owner_looks_then_erases_and_sees_how_far_it_has_come(office: O
     assert "1 document erased Done 1 document kept: 1 with other people." in page.said
     assert "Asked by Maren" in page.said and "erasure.js" not in page.text
     assert ADA not in page.text.lower(), "whose it was is forgotten"
-    assert (await gone(office, alone), await gone(office, both)) == (True, False)
+    assert (await is_gone(office, alone), await is_gone(office, both)) == (True, False)
     await maren.post(BEGIN, email=ADA, others="erase")
-    assert await erase.tick(office.runtime) == 1 and await gone(office, both)
+    assert await erase.tick(office.runtime) == 1 and await is_gone(office, both)
 
 
 async def test_a_form_that_is_sent_twice_begins_it_once(office: Office) -> None:
-    await cancelled(office)
+    await cancel_document(office)
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
     page = await maren.post(PATH, email=ADA)
@@ -60,8 +60,8 @@ async def test_a_form_that_is_sent_twice_begins_it_once(office: Office) -> None:
 
 
 async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
-    await office.site.completed()
-    await office.site.api.sent()
+    await office.site.complete_document()
+    await office.site.api.send_document()
     await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 400})
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
@@ -76,7 +76,7 @@ async def test_of_very_many_documents_the_numbers_are_those_of_the_oldest(
 ) -> None:
     monkeypatch.setattr(erase_person, "MOST", 2)
     for _ in range(3):
-        await cancelled(office)
+        await cancel_document(office)
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
     page = await maren.post(PATH, email=ADA)
@@ -111,16 +111,16 @@ async def test_what_is_no_address_is_said_at_its_field(office: Office, email: st
 
 
 async def test_the_password_comes_before_it_begins(office: Office) -> None:
-    document = await cancelled(office)
+    document = await cancel_document(office)
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
     office.clock.advance(milliseconds=FRESH)
     asked = await maren.post(BEGIN, email=ADA, others="erase")
     assert (asked.title, asked.value("email"), asked.value("others")) == ("Is it you?", ADA, "erase")
-    assert await erase.tick(office.runtime) == 0 and not await gone(office, document)
+    assert await erase.tick(office.runtime) == 0 and not await is_gone(office, document)
     fields = {"email": ADA, "others": "erase", "password-again": PASSWORD}
     assert (await maren.post(BEGIN, fields)).to == f"{PATH}?done=erasure"
-    assert await erase.tick(office.runtime) == 1 and await gone(office, document)
+    assert await erase.tick(office.runtime) == 1 and await is_gone(office, document)
 
 
 async def test_administrators_are_told_that_owners_can(office: Office) -> None:

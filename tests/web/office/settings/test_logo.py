@@ -11,7 +11,7 @@ from PIL import Image
 from esign.actions.mail import embedded_outbox
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
-from tests.logos import a_logo, drawn, file_of
+from tests.logos import a_logo, draw_logo, file_of
 from tests.web.office.visitor import Office, Visitor
 
 ORGANISATION, LOGO, REMOVE = (
@@ -22,7 +22,7 @@ ORGANISATION, LOGO, REMOVE = (
 ADDRESS = re.compile(r'src="(/logo/[0-9a-f]{64}\.png)"')
 
 
-async def sent(ada: Visitor, *files: bytes) -> str:
+async def upload_logo(ada: Visitor, *files: bytes) -> str:
     """The address of the logo, once it is saved."""
     await ada.get(LOGO)
     for file in files:
@@ -56,7 +56,7 @@ def drawn_in(pdf: bytes) -> set[tuple[int, int]]:
 async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: Office) -> None:
     ada, site = await office.signed_in("Ada"), office.site
     assert "Choose a logo" in (await ada.get(ORGANISATION)).said
-    address = await sent(ada, a_logo())
+    address = await upload_logo(ada, a_logo())
     async with site.session.get(f"{site.base}{address}") as answer:
         content, headers = await answer.read(), answer.headers
     image = Image.open(BytesIO(content))
@@ -67,7 +67,7 @@ async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: 
     assert headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
     assert headers["X-Content-Type-Options"] == "nosniff" and "Set-Cookie" not in headers
 
-    document = await site.api.sent()
+    document = await site.api.send_document()
     message = await newest(office)
     [inline] = pictures(message)
     html = message.get_body(("html",))
@@ -89,16 +89,16 @@ async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: 
         assert answer.status == 404
     page = str((await person.open()).content)
     assert "/logo/" not in page and 'class="mark"' in page
-    await site.api.sent()
+    await site.api.send_document()
     assert pictures(await newest(office)) == []
     assert (await ada.get(REMOVE)).to == ORGANISATION, "there is nothing to ask about"
 
 
 async def test_another_logo_has_another_address_and_of_two_alike_one_stays(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    first = await sent(ada, a_logo())
-    assert await sent(ada, a_logo()) == first
-    second = await sent(ada, a_logo(400, 220))
+    first = await upload_logo(ada, a_logo())
+    assert await upload_logo(ada, a_logo()) == first
+    second = await upload_logo(ada, a_logo(400, 220))
     assert second != first
     async with office.site.session.get(f"{office.site.base}{first}") as answer:
         assert answer.status == 404
@@ -108,7 +108,7 @@ async def test_another_logo_has_another_address_and_of_two_alike_one_stays(offic
     ("file", "status", "sentence"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", 422, "An SVG is not taken"),
-        (file_of(drawn(), "WEBP"), 422, "neither a PNG nor a JPEG"),
+        (file_of(draw_logo(), "WEBP"), 422, "neither a PNG nor a JPEG"),
         (a_logo()[:400], 422, "damaged"),
         (b"\x89PNG" + b"x" * (2**20 - 2), 422, "larger than 1 MB"),
         (b"\x89PNG" + b"x" * 2**21, 400, "up to 1 MB can be sent"),
@@ -119,7 +119,7 @@ async def test_what_is_no_logo_is_refused_at_its_field(
     office: Office, file: bytes, status: int, sentence: str
 ) -> None:
     ada = await office.signed_in("Ada")
-    address = await sent(ada, a_logo())
+    address = await upload_logo(ada, a_logo())
     await ada.get(LOGO)
     page = await ada.upload(LOGO, "file", ("logo.png", file))
     assert page.status == status and sentence in page.wrong()["file"], page.said
@@ -143,7 +143,7 @@ async def test_the_password_is_asked_for_before_the_file_is_chosen(office: Offic
 
 async def test_the_practice_page_and_the_test_mail_carry_it_too(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    await sent(ada, a_logo())
+    await upload_logo(ada, a_logo())
     assert "A page was sealed and checked." in (await ada.post("/settings/seal")).said
     await ada.get("/server/mail")
     await ada.post("/server/mail")

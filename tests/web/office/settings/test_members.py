@@ -11,7 +11,7 @@ from esign.store.people import members
 from tests.web.office.visitor import PASSWORD, Office
 
 
-async def listed(office: Office) -> dict[str, Any]:
+async def list_members(office: Office) -> dict[str, Any]:
     return {m["name"]: m for m in (await office.site.api.ok("GET", "/members"))["data"]}
 
 
@@ -21,13 +21,13 @@ async def test_a_member_is_invited_changed_and_removed(office: Office) -> None:
     assert (await ada.post("/members", given | {"csrf": ada.csrf})).to == "/members?done=invited"
     page = await ada.get("/members?done=invited")
     assert "They are invited, but not mailed." in page.said and "Invited on" in page.said
-    bo = (await listed(office))["Bo"]["id"]
+    bo = (await list_members(office))["Bo"]["id"]
     assert (await ada.post(f"/members/{bo}/role", role="admin")).to == "/members?done=role"
-    assert (await listed(office))["Bo"]["role"] == "admin"
+    assert (await list_members(office))["Bo"]["role"] == "admin"
     asked = await ada.get(f"/members/{bo}/remove")
     assert asked.title == "Remove Bo?" and "bo@example.test" in asked.said
     assert (await ada.post(f"/members/{bo}/remove")).to == "/members?done=removed"
-    assert "Bo" not in await listed(office)
+    assert "Bo" not in await list_members(office)
 
 
 async def test_what_is_wrong_with_an_invitation_stands_at_its_field(office: Office) -> None:
@@ -42,7 +42,7 @@ async def test_what_is_wrong_with_an_invitation_stands_at_its_field(office: Offi
 
 async def test_the_last_owner_stays_one(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    member = (await listed(office))["Ada"]["id"]
+    member = (await list_members(office))["Ada"]["id"]
     for path, form in ((f"/members/{member}/role", {"role": "member"}), (f"/members/{member}/remove", {})):
         page = await ada.post(path, form | {"csrf": ada.csrf})
         assert page.status == 422 and "keeps at least one owner" in page.said
@@ -56,7 +56,7 @@ async def test_the_last_owner_stays_one(office: Office) -> None:
 
 async def test_of_two_owners_who_leave_at_once_one_stays(office: Office) -> None:
     pair = [await office.signed_in(name) for name in ("Ada", "Bo")]
-    ids = [(await listed(office))[name]["id"] for name in ("Ada", "Bo")]
+    ids = [(await list_members(office))[name]["id"] for name in ("Ada", "Bo")]
     pages = await asyncio.gather(
         *(one.post(f"/members/{id}/remove") for one, id in zip(pair, ids, strict=True))
     )
@@ -78,20 +78,20 @@ async def test_an_administrator_neither_makes_nor_changes_owners(
     await office.user("Ada")
     await office.user("Cy", MemberRole.MEMBER)
     bo = await office.signed_in("Bo", MemberRole.ADMIN)
-    before = await listed(office)
+    before = await list_members(office)
     page = await bo.get("/members")
     assert "Make owner" not in page.said and before["Ada"]["id"] not in page.text
     path = what.format(owner=before["Ada"]["id"], member=before["Cy"]["id"])
     answer = await bo.post(path, form | {"csrf": bo.csrf})
     assert (answer.status, "Only an owner" in answer.said) == (403, True)
-    assert await listed(office) == before
+    assert await list_members(office) == before
     assert (await bo.post(f"/members/{before['Cy']['id']}/role", role="viewer")).status == 303
 
 
 async def test_a_member_who_has_joined_is_not_invited_again(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await office.user("Bo", MemberRole.MEMBER)
-    assert (await ada.post(f"/members/{(await listed(office))['Bo']['id']}/again")).status == 404
+    assert (await ada.post(f"/members/{(await list_members(office))['Bo']['id']}/again")).status == 404
     assert (await office.visitor().sign_in("bo@example.test", PASSWORD)).to == "/"
 
 

@@ -41,7 +41,7 @@ async def office_where(mail: str, folder: Path) -> AsyncIterator[Office]:
         }
         async with an_office(folder, mail=table) as office:
             if mail == "away":
-                await office.site.api.sent()
+                await office.site.api.send_document()
                 await office.site.work("mail")
                 assert await mail_breaker.find_stop(office.site.runtime.db) is not None
             yield office
@@ -93,7 +93,7 @@ def a_draft() -> dict[str, Any]:
 async def test_where_mails_leave_sent_is_what_a_mail_server_took(tmp_path: Path) -> None:
     async with office_where("works", tmp_path) as office:
         ada = await office.signed_in("Ada")
-        document = await office.site.api.sent(recipients=[ADA])
+        document = await office.site.api.send_document(recipients=[ADA])
         page = await ada.get(f"/documents/{document}?done=sent")
         assert "Being mailed" in page.said and "Not mailed" not in page.said
         await office.site.work("mail")
@@ -158,7 +158,7 @@ async def test_a_signing_page_promises_no_mail_in_any_language(tmp_path: Path, m
             {"name": "Bo", "email": "bo@example.test", "order": 2},
             {"name": "Cy", "email": "cy@example.test", "authentication": "email_code"},
         ]
-        document = await api.sent(recipients=people)
+        document = await api.send_document(recipients=people)
         links = {}
         for recipient in (await api.get(document))["recipients"]:
             if recipient["status"] == "sent":

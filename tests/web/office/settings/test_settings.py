@@ -15,7 +15,7 @@ PAGES = (ORGANISATION, DEFAULTS, "/settings/usage", "/settings/seal")
 WHO = {"organisationName": "Finch", "replyTo": "", "defaultLocale": "de", "timeZone": "Europe/Berlin"}
 
 
-async def stored(office: Office) -> dict[str, Any]:
+async def read_stored(office: Office) -> dict[str, Any]:
     found: dict[str, Any] = await office.site.api.ok("GET", "/settings")
     return found
 
@@ -29,24 +29,24 @@ async def put(visitor: Visitor, path: str, **form: str) -> None:
 async def test_who_the_organisation_is_is_what_the_api_says(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await put(ada, ORGANISATION, **WHO | {"replyTo": "office@finch.example"})
-    found = await stored(office)
+    found = await read_stored(office)
     assert (found["organisationName"], found["replyTo"]) == ("Finch", "office@finch.example")
     assert (found["defaultLocale"], found["timeZone"]) == ("de", "Europe/Berlin")
     page = await ada.get(ORGANISATION)
     assert page.value("organisationName") == "Finch" and 'value="de" lang="de" selected' in page.text
     await put(ada, ORGANISATION, **WHO)
-    assert (await stored(office))["replyTo"] is None
+    assert (await read_stored(office))["replyTo"] is None
 
 
 async def test_the_colour_is_tried_set_and_given_back(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await put(ada, ORGANISATION, brandColour="#ffee00")
     page = await ada.get(ORGANISATION)
-    assert (await stored(office))["brandColour"] == "#ffee00"
+    assert (await read_stored(office))["brandColour"] == "#ffee00"
     assert 'fill="#ffee00"' in page.text and 'fill="#1b2330"' in page.text, "dark words on a light colour"
     assert "Back to the usual colour" in page.said
     await put(ada, ORGANISATION, brandColour="")
-    assert (await stored(office))["brandColour"] == COLOUR
+    assert (await read_stored(office))["brandColour"] == COLOUR
     page = await ada.post(ORGANISATION, brandColour='red"><script>')
     assert (
         page.status == 422 and page.wrong().keys() == {"brandColour"} and "<script>" not in page.text[-3000:]
@@ -58,14 +58,14 @@ async def test_a_card_changes_only_what_stands_on_it(office: Office) -> None:
     await put(ada, ORGANISATION, **WHO)
     await put(ada, DEFAULTS, maxKeyLifetimeDays="90")
     await put(ada, DEFAULTS, retainCompletedDays="30", deleteClosedAfterDays="")
-    before = await stored(office)
+    before = await read_stored(office)
     await put(ada, DEFAULTS, embedOrigins="https://a.example\nhttps://b.example ")
-    assert await stored(office) == before | {"embedOrigins": ["https://a.example", "https://b.example"]}
+    assert await read_stored(office) == before | {"embedOrigins": ["https://a.example", "https://b.example"]}
     page = await ada.get(DEFAULTS)
     assert "https://a.example\nhttps://b.example</textarea>" in page.text
     assert page.value("maxKeyLifetimeDays") == "90" and page.value("retainCompletedDays") == "30"
     await put(ada, DEFAULTS, maxKeyLifetimeDays="")
-    assert (await stored(office))["maxKeyLifetimeDays"] is None
+    assert (await read_stored(office))["maxKeyLifetimeDays"] is None
 
 
 async def test_new_documents_start_from_what_was_set(office: Office) -> None:
@@ -78,14 +78,14 @@ async def test_new_documents_start_from_what_was_set(office: Office) -> None:
         "max": "1",
     }
     await put(ada, DEFAULTS, **form)
-    found = await stored(office)
+    found = await read_stored(office)
     assert found["defaultExpiresInDays"] == 10
     assert found["defaultReminders"] == {"enabled": True, "firstAfterDays": 2, "everyDays": 3, "max": 1}
-    document = await office.site.api.sent()
+    document = await office.site.api.send_document()
     told = await office.site.api.get(document)
     assert told["expiresAt"][:10] == "2026-12-01"
     await put(ada, DEFAULTS, **form | {"defaultExpiresInDays": "", "reminders": "off"})
-    found = await stored(office)
+    found = await read_stored(office)
     assert (found["defaultExpiresInDays"], found["defaultReminders"]["enabled"]) == (30, False)
 
 
@@ -96,10 +96,10 @@ async def test_documents_are_never_deleted_by_a_rule_without_a_question(office: 
     asked = await ada.post(DEFAULTS, form)
     assert asked.status == 200 and asked.title == "Delete older documents?"
     assert "before 22 Sep 2026" in asked.said and "stay for their 400 days" in asked.said
-    assert (await stored(office))["deleteClosedAfterDays"] is None
+    assert (await read_stored(office))["deleteClosedAfterDays"] is None
     assert asked.value("deleteClosedAfterDays") == "60"
     assert (await ada.post(DEFAULTS, form | {"sure": "yes"})).to == f"{DEFAULTS}?done=settings"
-    found = await stored(office)
+    found = await read_stored(office)
     assert (found["retainCompletedDays"], found["deleteClosedAfterDays"]) == (400, 60)
     await put(ada, DEFAULTS, **form | {"deleteClosedAfterDays": "90"})
     assert (
@@ -132,10 +132,10 @@ async def test_what_is_wrong_stands_at_its_field_and_nothing_is_saved(
     office: Office, path: str, form: dict[str, str]
 ) -> None:
     ada = await office.signed_in("Ada")
-    before = await stored(office)
+    before = await read_stored(office)
     page = await ada.post(path, form)
     assert page.status == 422 and page.wrong().keys() == {next(iter(form))}
-    assert await stored(office) == before
+    assert await read_stored(office) == before
 
 
 async def test_hostile_text_is_only_text(office: Office) -> None:
@@ -148,7 +148,7 @@ async def test_hostile_text_is_only_text(office: Office) -> None:
 
 async def test_the_numbers_of_usage_are_those_of_the_api(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    await office.site.api.sent()
+    await office.site.api.send_document()
     page = await ada.get("/settings/usage")
     today = (await office.site.api.ok("GET", "/account/usage"))["data"][-1]
     row = re.search(r'<th scope="row">21 Nov 2026.*?</tr>', page.text, re.DOTALL)
@@ -204,7 +204,8 @@ async def test_a_shorter_retention_is_asked_about_where_documents_go_with_it(off
     for days in ("", "100"):
         page = await ada.post(DEFAULTS, keeping | {"retainCompletedDays": days})
         assert (
-            page.title == "Delete older documents?" and (await stored(office))["retainCompletedDays"] == 365
+            page.title == "Delete older documents?"
+            and (await read_stored(office))["retainCompletedDays"] == 365
         )
     assert (await ada.post(DEFAULTS, keeping | {"retainCompletedDays": "400"})).status == 303
     alone = {"retainCompletedDays": "400", "deleteClosedAfterDays": ""}
@@ -227,20 +228,20 @@ async def test_a_shorter_protection_is_asked_about_with_what_it_costs(
     page = await ada.post(DEFAULTS, {"retainCompletedDays": days})
     assert page.title == "Protect documents for less time?"
     assert "cannot be deleted for 3650 days" in page.said and said in page.said
-    assert (await stored(office))["retainCompletedDays"] == 3650
+    assert (await read_stored(office))["retainCompletedDays"] == 3650
     assert (await ada.post(DEFAULTS, {"retainCompletedDays": days, "sure": "yes"})).status == 303
-    assert (await stored(office))["retainCompletedDays"] == (int(days) if days else None)
+    assert (await read_stored(office))["retainCompletedDays"] == (int(days) if days else None)
 
 
 async def test_settings_change_only_with_the_password_at_hand(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    before = await stored(office)
+    before = await read_stored(office)
     await ada.get(ORGANISATION)
     office.clock.advance(milliseconds=FRESH)
     await ada.get(ORGANISATION)
     for path, form in ((ORGANISATION, WHO), (DEFAULTS, {"retainCompletedDays": "5"})):
         assert (await ada.post(path, form)).title == "Is it you?"
-    assert await stored(office) == before
+    assert await read_stored(office) == before
 
 
 @pytest.mark.parametrize("role", [MemberRole.MEMBER, MemberRole.VIEWER])

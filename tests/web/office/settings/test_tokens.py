@@ -20,7 +20,7 @@ USUAL = {"name": "Practice portal", "mode": "live", "access": "all", "expires": 
 HOSTILE = "<script>alert(1)</script> \u202eevil " + "w" * 60
 
 
-def shown(page: Page) -> str:
+def find_token(page: Page) -> str:
     """The token that stands on the page."""
     found = re.findall(r"<code id=\"token\">(esk_\w+)</code>", page.text)
     assert len(found) == 1, page.said
@@ -36,7 +36,7 @@ def program(office: Office, token: str) -> Api:
     return Api(office.site.session, office.site.base, token)
 
 
-async def stored(office: Office, token: str) -> dict[str, Any]:
+async def read_stored(office: Office, token: str) -> dict[str, Any]:
     """What the API says of the token."""
     found: dict[str, Any] = (await program(office, token).ok("GET", "/account"))["key"]
     return found
@@ -46,7 +46,7 @@ async def test_a_token_is_made_shown_once_used_renamed_and_revoked(office: Offic
     ada = await office.signed_in("Ada")
     made = await make(ada)
     assert made.status == 200 and made.headers["Cache-Control"] == "no-store"
-    token = shown(made)
+    token = find_token(made)
     assert f'curl -H "Authorization: Bearer $ESIGN_KEY" {office.site.base}/api/v1/account' in made.said
     account = await program(office, token).ok("GET", "/account")
     key = account["key"]
@@ -57,7 +57,7 @@ async def test_a_token_is_made_shown_once_used_renamed_and_revoked(office: Offic
     at = f"/settings/tokens/{key['id']}"
     assert (await ada.get(f"{at}/name")).value("name") == "Practice portal"
     assert (await ada.post(f"{at}/name", name="Portal 2")).to == "/settings/tokens?done=token-named"
-    assert (await stored(office, token))["name"] == "Portal 2"
+    assert (await read_stored(office, token))["name"] == "Portal 2"
     asked = await ada.get(f"{at}/revoke")
     assert asked.title == "Revoke Portal 2?" and "Last used now" in asked.said
     assert (await ada.post(f"{at}/revoke")).to == "/settings/tokens?done=token-revoked"
@@ -84,8 +84,8 @@ async def test_a_token_may_do_what_was_chosen(
 ) -> None:
     ada = await office.signed_in("Ada")
     await ada.get(NEW)
-    token = shown(await ada.post(NEW, {**USUAL, **form}))
-    assert set((await stored(office, token))["scopes"]) == {scope.value for scope in scopes}
+    token = find_token(await ada.post(NEW, {**USUAL, **form}))
+    assert set((await read_stored(office, token))["scopes"]) == {scope.value for scope in scopes}
 
 
 async def test_a_test_token_never_gets_what_belongs_to_the_organisation(office: Office) -> None:
@@ -100,13 +100,13 @@ async def test_a_test_token_never_gets_what_belongs_to_the_organisation(office: 
 async def test_a_token_ends_when_it_was_chosen_to(office: Office) -> None:
     ada, now = await office.signed_in("Ada"), office.clock.now()
     for days in (30, 90, 365):
-        token = shown(await make(ada, expires=str(days)))
-        assert (await stored(office, token))["expiresAt"] == rfc3339(now + days * DAY)
-    token = shown(await make(ada, expires="never"))
-    assert (await stored(office, token))["expiresAt"] is None
+        token = find_token(await make(ada, expires=str(days)))
+        assert (await read_stored(office, token))["expiresAt"] == rfc3339(now + days * DAY)
+    token = find_token(await make(ada, expires="never"))
+    assert (await read_stored(office, token))["expiresAt"] is None
     day = to_datetime(now).date() + timedelta(days=3)
-    token = shown(await make(ada, expires="date", until=day.isoformat()))
-    assert (await stored(office, token))["expiresAt"] == f"{day + timedelta(days=1)}T00:00:00.000Z"
+    token = find_token(await make(ada, expires="date", until=day.isoformat()))
+    assert (await read_stored(office, token))["expiresAt"] == f"{day + timedelta(days=1)}T00:00:00.000Z"
 
 
 async def test_no_token_outlives_what_the_organisation_allows(office: Office) -> None:
@@ -118,8 +118,8 @@ async def test_no_token_outlives_what_the_organisation_allows(office: Office) ->
         assert (await make(ada, **form)).wrong().keys() == {"expires"}
     late = to_datetime(now).date() + timedelta(days=41)
     assert "40 days at most" in (await make(ada, expires="date", until=late.isoformat())).wrong()["until"]
-    token = shown(await make(ada, expires="40"))
-    assert (await stored(office, token))["expiresAt"] == rfc3339(now + 40 * DAY)
+    token = find_token(await make(ada, expires="40"))
+    assert (await read_stored(office, token))["expiresAt"] == rfc3339(now + 40 * DAY)
 
 
 async def test_what_is_wrong_stands_at_its_field_and_what_was_entered_stays(office: Office) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_wrong_stands_at_its_field_and_what_was_entered_stays(offi
 
 async def test_a_token_of_test_mode_stands_in_the_list_of_test_mode(office: Office) -> None:
     ada = await office.signed_in("Ada")
-    token = shown(await make(ada, mode="test", name="Builder"))
+    token = find_token(await make(ada, mode="test", name="Builder"))
     assert token.startswith("esk_test_")
     assert "Builder" not in (await ada.get("/settings/tokens")).said
     await ada.post("/mode", mode="test")
@@ -155,8 +155,8 @@ async def test_a_token_of_test_mode_stands_in_the_list_of_test_mode(office: Offi
 async def test_hostile_names_are_only_text(office: Office) -> None:
     ada = await office.signed_in("Ada")
     made = await make(ada, name=HOSTILE)
-    token = shown(made)
-    key = await stored(office, token)
+    token = find_token(made)
+    key = await read_stored(office, token)
     for page in (made, *[await ada.get(f"/settings/tokens{end}") for end in ("", f"/{key['id']}/revoke")]):
         assert "<script>alert" not in page.text and "alert(1)" in page.said
 
@@ -214,7 +214,7 @@ async def test_tokens_are_for_those_who_look_after_the_organisation(office: Offi
 async def test_a_form_of_long_ago_makes_no_second_token_and_breaks_nothing(office: Office) -> None:
     """The tab stayed open; what it made is not remembered any more, so it is not shown again either."""
     form = {"once": "a-name-of-long-ago"}
-    made = shown(await make(await office.signed_in("Ada"), **form))
+    made = find_token(await make(await office.signed_in("Ada"), **form))
     office.clock.advance(hours=25)
     ada = office.visitor()
     await ada.sign_in("ada@example.test")
@@ -226,8 +226,8 @@ async def test_a_test_token_says_nothing_of_a_live_one(office: Office) -> None:
     """Even where both come of one form, sent in one mode and then in the other."""
     ada = await office.signed_in("Ada")
     form = {"once": "the-same-name", "access": "all"}
-    test = shown(await make(ada, **form, mode="test"))
+    test = find_token(await make(ada, **form, mode="test"))
     await ada.get("/documents")
     await ada.post("/mode", mode="test")
-    live = shown(await make(ada, **form, mode="live"))
+    live = find_token(await make(ada, **form, mode="live"))
     assert test.removeprefix("esk_test_")[:30] != live.removeprefix("esk_live_")[:30]

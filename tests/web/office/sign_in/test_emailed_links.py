@@ -129,14 +129,14 @@ async def test_somebody_who_signs_in_already_cannot_be_the_first_owner_a_second_
 # ---------- an invitation ----------
 
 
-async def invited(office: Office, name: str = "Bo", role: str = "member") -> str:
+async def invite_member(office: Office, name: str = "Bo", role: str = "member") -> str:
     body = {"email": f"{name.lower()}@example.test", "name": name, "role": role}
     await office.site.api.ok("POST", "/members", body)
     return await office.link(body["email"])
 
 
 async def test_whoever_is_new_chooses_name_and_password(office: Office) -> None:
-    path = await invited(office)
+    path = await invite_member(office)
     visitor = office.visitor()
     for _ in range(3):
         page = await visitor.get(path)
@@ -153,11 +153,11 @@ async def test_whoever_is_new_chooses_name_and_password(office: Office) -> None:
 
 
 async def test_of_two_who_join_or_choose_at_once_one_does(office: Office) -> None:
-    path = await invited(office)
+    path = await invite_member(office)
     join = [office.visitor().post(path, name="Bo", password=PASSWORD) for _ in range(2)]
     assert one_of(await asyncio.gather(*join)).to == "/?done=joined"
     office.clock.advance(seconds=1)
-    await forgotten(office, "bo@example.test")
+    await request_reset(office, "bo@example.test")
     path = await office.link("bo@example.test")
     new = ("seven violet tractors hum", "nine amber kettles sing")
     pages = await asyncio.gather(*(office.visitor().post(path, password=text) for text in new))
@@ -174,7 +174,7 @@ def one_of(pages: Sequence[Page]) -> Page:
 async def test_whoever_has_an_account_gives_its_password(office: Office) -> None:
     other = await store_organisation(office.runtime.db, an_organisation(id="org_two", name="Second Ltd"))
     user = await office.user("Bo", MemberRole.OWNER, other.id)
-    path = await invited(office, role="viewer")
+    path = await invite_member(office, role="viewer")
     visitor = office.visitor()
     page = await visitor.get(path)
     assert "You have an account here already" in page.said and 'name="name"' not in page.text
@@ -191,7 +191,7 @@ async def test_whoever_has_a_second_factor_gives_it_here_as_well(office: Office)
     secret = second_factor.new_secret()
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
     assert await second_factor.enable(office.runtime, UserCaller(user, Origin()), secret, code)
-    visitor, path = office.visitor(), await invited(office)
+    visitor, path = office.visitor(), await invite_member(office)
     assert (await visitor.post(path, password=PASSWORD)).to == "/sign-in/code"
     assert (await visitor.get("/account")).to.startswith("/sign-in")
 
@@ -199,7 +199,7 @@ async def test_whoever_has_a_second_factor_gives_it_here_as_well(office: Office)
 async def test_the_password_of_an_account_cannot_be_guessed_by_its_invitation(office: Office) -> None:
     other = await store_organisation(office.runtime.db, an_organisation(id="org_two"))
     await office.user("Bo", MemberRole.OWNER, other.id)
-    path = await invited(office)
+    path = await invite_member(office)
     began = SystemClock().monotonic()
     answers = [(await office.visitor().post(path, password="guess")).status for _ in range(12)]
     assert answers == [422] * 12
@@ -209,7 +209,7 @@ async def test_the_password_of_an_account_cannot_be_guessed_by_its_invitation(of
 
 async def test_an_invitation_ends_after_a_week_with_the_next_one_and_with_the_member(office: Office) -> None:
     owner = await office.signed_in("Ada")
-    first = await invited(office)
+    first = await invite_member(office)
     [member] = [m for m in (await office.site.api.ok("GET", "/members"))["data"] if m["name"] == "Bo"]
     office.clock.advance(seconds=1)
     assert (await owner.post(f"/members/{member['id']}/again")).to == "/members?done=invited-again"
@@ -220,7 +220,7 @@ async def test_an_invitation_ends_after_a_week_with_the_next_one_and_with_the_me
     assert (await visitor.post(first, name="Bo", password=PASSWORD)).status == 404
     await office.site.api.ok("DELETE", f"/members/{member['id']}")
     assert (await visitor.get(second)).status == 404
-    late = await invited(office, "Cy")
+    late = await invite_member(office, "Cy")
     office.clock.advance(milliseconds=LASTS[Errand.INVITATION])
     assert (await visitor.get(late)).status == 404
 
@@ -228,23 +228,23 @@ async def test_an_invitation_ends_after_a_week_with_the_next_one_and_with_the_me
 # ---------- a forgotten password ----------
 
 
-async def forgotten(office: Office, email: str) -> Page:
+async def request_reset(office: Office, email: str) -> Page:
     """The answer, once the mail that it causes has left."""
     before = len(await office.mails())
     answer = await office.visitor().post("/forgot", email=email)
 
-    async def mailed() -> bool | None:
+    async def is_mailed() -> bool | None:
         await office.site.work("mail")
         return len(await office.mails()) > before or None
 
-    await until(mailed, "mail")
+    await until(is_mailed, "mail")
     return answer
 
 
 async def test_a_forgotten_password_is_chosen_anew_and_every_browser_signed_out(office: Office) -> None:
     inside = await office.signed_in("Ada")
     visitor = office.visitor()
-    assert (await forgotten(office, "ADA@example.test")).to == "/forgot?sent=yes"
+    assert (await request_reset(office, "ADA@example.test")).to == "/forgot?sent=yes"
     assert "No mail leaves now" in (await visitor.get("/forgot?sent=yes")).said
     letter, path = await office.letter("ada@example.test"), await office.link("ada@example.test")
     assert "ada@example.test" in letter
@@ -264,7 +264,7 @@ async def test_a_forgotten_password_is_chosen_anew_and_every_browser_signed_out(
 async def test_the_answer_is_the_same_for_an_address_that_nobody_has(office: Office) -> None:
     await office.user("Ada")
     unknown = await office.visitor().post("/forgot", email="x@example.test")
-    known = await forgotten(office, "ada@example.test")
+    known = await request_reset(office, "ada@example.test")
     assert (known.to, known.text) == (unknown.to, unknown.text)
     assert [mail.recipient for mail in await office.mails()] == ["Ada <ada@example.test>"]
     assert (await office.visitor().post("/forgot", email="nobody")).wrong().keys() == {"email"}
@@ -283,7 +283,7 @@ async def test_a_link_for_a_new_password_ends_after_an_hour(
     await office.user("Ada")
     visitor, paths = office.visitor(), []
     for _ in range(2):
-        await forgotten(office, "ada@example.test")
+        await request_reset(office, "ada@example.test")
         paths.append(await office.link("ada@example.test"))
         office.clock.advance(seconds=1)
     assert [(await visitor.get(path)).status for path in paths] == [200, 200], "asking again kills no link"
@@ -298,7 +298,7 @@ async def test_using_one_link_for_a_new_password_uses_all_of_them(office: Office
     await office.user("Ada")
     paths = []
     for _ in range(2):
-        await forgotten(office, "ada@example.test")
+        await request_reset(office, "ada@example.test")
         paths.append(await office.link("ada@example.test"))
         office.clock.advance(seconds=1)
     visitor = office.visitor()
@@ -310,7 +310,7 @@ async def test_strangers_who_ask_for_links_use_neither_the_quota_nor_fill_a_mail
     await office.user("Ada")
     organisation = (await office.site.api.ok("GET", "/account"))["organisation"]["id"]
     for _ in range(one_time_links.RESETS):
-        await forgotten(office, "ada@example.test")
+        await request_reset(office, "ada@example.test")
         office.clock.advance(seconds=1)
     await one_time_links.send_reset_link(office.runtime, "ada@example.test", Origin())
     await office.site.work("mail")

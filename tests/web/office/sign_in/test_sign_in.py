@@ -134,13 +134,13 @@ async def test_300_wrong_tries_with_invented_accounts_lock_nobody_out(tmp_path: 
     async with an_office(tmp_path / "data", server=server) as office:
         await office.user("Ada")
 
-        async def wrong(n: int) -> int:
+        async def make_wrong_code(n: int) -> int:
             own = {"X-Forwarded-For": f"198.51.{n // 250}.{n % 250 + 1}"}
             given = {"email": f"nobody{n}@example.test", "password": "wrong"}
             return (await office.visitor().post("/sign-in", given, headers=own)).status
 
         for start in range(0, 310, 31):
-            assert set(await asyncio.gather(*(wrong(start + n) for n in range(31)))) == {422}
+            assert set(await asyncio.gather(*(make_wrong_code(start + n) for n in range(31)))) == {422}
         assert (await office.visitor().sign_in("ada@example.test")).to == "/"
 
 
@@ -403,16 +403,16 @@ async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(
     async def reset(user: User) -> None:
         await users.reset_password(office.runtime.installation, user.email, without_factor=False)
 
-    async def enabled(user: User) -> None:
+    async def enable_code(user: User) -> None:
         secret = second_factor.new_secret()
         assert await second_factor.enable(
             office.runtime, UserCaller(user, Origin()), secret, pyotp.TOTP(secret).at(now // 1000)
         )
 
-    async def disabled(user: User) -> None:
+    async def disable_code(user: User) -> None:
         await users.disable(office.runtime.installation, user.email)
 
-    for name, change in (("Bo", reset), ("Cy", enabled), ("Di", disabled)):
+    for name, change in (("Bo", reset), ("Cy", enable_code), ("Di", disable_code)):
         before = await office.user(name)
         [own] = await members.find_by_user(db, before.id)
         await change(before)

@@ -14,8 +14,8 @@ from esign.web.office.template import listing
 from esign.web.office.template.template_form import make_key
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf, a_request
-from tests.pdf.forms import marked
-from tests.web.office.sample_documents import fetched, main
+from tests.pdf.forms import mark_page
+from tests.web.office.sample_documents import fetch_bytes, main
 from tests.web.office.visitor import Office, Page, Visitor
 
 JSON = {"Accept": "application/json"}
@@ -28,7 +28,7 @@ EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7777
 PEOPLE = {"tenant": ("Ada Lovelace", "ada@example.test"), "office": ("Bo Berg", "bo@example.test")}
 
 
-async def made(office: Office, **changes: Any) -> Any:
+async def create_template(office: Office, **changes: Any) -> Any:
     """A template, as the API answers it."""
     body = {"fileName": "lease.pdf", "title": "Lease", "roles": [TENANT, OFFICE]} | changes
     return await office.site.api.ok("POST", "/templates", body | {"file": a_request()["file"]})
@@ -90,9 +90,9 @@ async def test_an_empty_list_says_what_templates_are_for(office: Office) -> None
 
 
 async def test_the_list_shows_what_each_is_made_of_and_when_it_was_used(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     office.clock.at += MINUTE
-    await made(office, title="Offer", roles=None)
+    await create_template(office, title="Offer", roles=None)
     assert (await use(ada, template)).status == 303
     office.clock.at += DAY
     ada = await office.signed_in("Bo")
@@ -111,7 +111,7 @@ async def test_pages_are_turned_and_a_place_of_another_list_begins_anew(
 ) -> None:
     monkeypatch.setattr(listing, "PER_PAGE", 1)
     for title in ("First", "Second"):
-        await made(office, title=title)
+        await create_template(office, title=title)
         office.clock.at += MINUTE
     ada = await office.signed_in("Ada")
     first = await ada.get("/templates")
@@ -134,7 +134,7 @@ async def test_a_search_that_cannot_be_is_told_at_its_field(office: Office) -> N
 
 
 async def test_a_template_is_shown_with_roles_fields_and_message(office: Office) -> None:
-    template = await made(office, subject="Your lease", message="Please\nsign.", expiresInDays=9)
+    template = await create_template(office, subject="Your lease", message="Please\nsign.", expiresInDays=9)
     viewer = await office.signed_in("Vi", MemberRole.VIEWER)
     page = await viewer.get(at(template))
     assert (page.status, page.title) == (200, "Lease")
@@ -150,22 +150,22 @@ async def test_a_template_is_shown_with_roles_fields_and_message(office: Office)
         assert words in page.said, words
     assert "/use" not in main(page) and "/edit" not in main(page)
     pictures = re.findall(rf'src="({at(template)}/sheets/1\.webp[^"]*)"', page.text)
-    status, media, content = await fetched(viewer, pictures[0])
+    status, media, content = await fetch_bytes(viewer, pictures[0])
     assert (status, media, content[8:12]) == (200, "image/webp", b"WEBP")
-    finer = (await fetched(viewer, f"{pictures[0]}&size=2"))[2]
+    finer = (await fetch_bytes(viewer, f"{pictures[0]}&size=2"))[2]
     assert len(finer) > len(content)
-    assert (await fetched(viewer, at(template, "sheets", "2.webp")))[0] == 404
+    assert (await fetch_bytes(viewer, at(template, "sheets", "2.webp")))[0] == 404
 
 
 async def test_nobody_sees_those_of_another_organisation_or_mode(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     other = await store_organisation(office.runtime.db, an_organisation(id="org_two"))
     zo = await office.signed_in("Zo", organisation=other.id)
     await ada.post("/mode", mode="test")
     for visitor in (ada, zo):
         assert "Lease" not in main(await visitor.get("/templates"))
         for page in ("", "/edit", "/fields", "/use", "/delete", "/sheets/1.webp"):
-            assert (await fetched(visitor, at(template) + page))[0] == 404
+            assert (await fetch_bytes(visitor, at(template) + page))[0] == 404
         for more in ("edit", "use", "delete"):
             assert (await visitor.post(at(template, more), once="x" * 20)).status == 404
     assert (await read(office, template))["revision"] == 1
@@ -175,7 +175,7 @@ WORK = ("/templates/new", "{}/edit", "{}/fields", "{}/use", "{}/delete")
 
 
 async def test_a_viewer_only_reads_and_a_form_without_its_secret_does_nothing(office: Office) -> None:
-    template = await made(office)
+    template = await create_template(office)
     viewer, ada = await office.signed_in("Vi", MemberRole.VIEWER), await office.signed_in("Ada")
     for path in (one.format(at(template)) for one in WORK):
         assert (await viewer.get(path)).status == 403
@@ -189,7 +189,7 @@ async def test_a_viewer_only_reads_and_a_form_without_its_secret_does_nothing(of
 
 async def test_hostile_text_stays_text_on_every_page(office: Office) -> None:
     roles = [{**TENANT, "name": EVIL, "fields": [SIGNATURE | {"label": EVIL[:100]}, PLOT | {"value": EVIL}]}]
-    template = await made(office, title=EVIL, subject=EVIL, message=EVIL, roles=roles)
+    template = await create_template(office, title=EVIL, subject=EVIL, message=EVIL, roles=roles)
     ada = await office.signed_in("Ada")
     for path in (
         "/templates",
@@ -207,7 +207,7 @@ async def test_hostile_text_stays_text_on_every_page(office: Office) -> None:
 
 
 async def test_it_is_deleted_after_a_question_and_its_documents_stay(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     document = id_of(await use(ada, template))
     page = await ada.get(at(template, "delete"))
     assert "Delete this template?" in page.said and "stay as they are" in page.said
@@ -258,7 +258,7 @@ async def test_a_document_becomes_a_template_and_leads_to_it(office: Office) -> 
 
 
 async def test_name_roles_and_message_are_saved_together(office: Office) -> None:
-    template, ada = await made(office, roles=None), await office.signed_in("Ada")
+    template, ada = await create_template(office, roles=None), await office.signed_in("Ada")
     sent = await form(ada, at(template, "edit"))
     sent |= {"title": "Lease of a room", "name-new1": "Project manager", "message": "Hello\r\nthere"}
     sent |= {"name-new2": "Project manager", "role-new2": "cc", "order-new2": "2", "days": "12"}
@@ -275,7 +275,7 @@ async def test_name_roles_and_message_are_saved_together(office: Office) -> None
 
 
 async def test_a_role_keeps_its_fields_and_key_when_it_is_renamed_or_moved(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     tenant, approver = template["roles"]
     sent = await form(ada, at(template, "edit")) | {f"name-{tenant['id']}": "Lodger", "remind": "yes"}
     assert (await ada.post(at(template, "edit"), sent | {"do": f"down-{tenant['id']}"})).status == 303
@@ -285,7 +285,7 @@ async def test_a_role_keeps_its_fields_and_key_when_it_is_renamed_or_moved(offic
 
 
 async def test_a_role_with_fields_goes_after_a_question(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     tenant = template["roles"][0]["id"]
     sent = await form(ada, at(template, "edit")) | {"title": "Kept", "remind": "yes"}
     asked = await ada.post(at(template, "edit"), sent | {"do": f"remove-{tenant}"})
@@ -313,7 +313,7 @@ async def test_a_role_with_fields_goes_after_a_question(office: Office) -> None:
 async def test_what_cannot_be_saved_is_told_at_its_field(
     office: Office, changes: dict[str, str], field: str
 ) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     ids = [role["id"] for role in template["roles"]]
     sent = await form(ada, at(template, "edit")) | {"subject": "Kept", "remind": "yes"}
     sent |= {name.format(*ids): text for name, text in changes.items()}
@@ -327,7 +327,7 @@ async def test_what_cannot_be_saved_is_told_at_its_field(
 
 
 async def test_two_people_at_one_template_lose_nothing(office: Office) -> None:
-    template = await made(office)
+    template = await create_template(office)
     ada, bo = await office.signed_in("Ada"), await office.signed_in("Bo")
     tenant = template["roles"][0]["id"]
     hers, his = [await form(one, at(template, "edit")) | {"remind": "yes"} for one in (ada, bo)]
@@ -373,7 +373,7 @@ async def save(visitor: Visitor, template: Any, body: Any, revision: int) -> Pag
 async def test_the_editor_saves_the_fields_of_roles_and_those_that_stay_keep_their_ids(
     office: Office,
 ) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     page = await ada.get(at(template, "fields"))
     assert 'data-list="roles"' in page.text and "Tenant" in page.said
     now = await state(ada, template)
@@ -399,7 +399,7 @@ async def test_the_editor_saves_the_fields_of_roles_and_those_that_stay_keep_the
     ],
 )
 async def test_a_field_that_does_not_fit_is_named(office: Office, field: dict[str, Any], path: str) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     roles = [{"id": template["roles"][0]["id"], "fields": [field]}]
     refused = await save(ada, template, {"roles": roles}, 1)
     assert refused.status == 400
@@ -411,7 +411,7 @@ async def test_a_field_that_does_not_fit_is_named(office: Office, field: dict[st
 async def test_marks_of_the_file_are_offered_to_the_roles_they_number(office: Office) -> None:
     ada = await office.signed_in("Ada")
     once = (await ada.get("/templates/new")).value("once")
-    pdf = marked((100, 700, "{{signature:2}}"), (100, 600, "{{date:7}}"))
+    pdf = mark_page((100, 700, "{{signature:2}}"), (100, 600, "{{date:7}}"))
     to = (await ada.upload("/templates/new", "files", ("m.pdf", pdf), once=once)).to
     sent = await form(ada, to) | {"name-new1": "A", "name-new2": "B", "remind": "yes"}
     await ada.post(to, sent | {"do": "save"})
@@ -426,7 +426,7 @@ async def test_marks_of_the_file_are_offered_to_the_roles_they_number(office: Of
 
 
 async def test_a_use_makes_a_draft_with_the_people_and_their_values(office: Office) -> None:
-    template, ada = await made(office, message="Hello"), await office.signed_in("Ada")
+    template, ada = await create_template(office, message="Hello"), await office.signed_in("Ada")
     tenant = template["roles"][0]
     ids = {field["key"]: field["id"] for field in tenant["fields"]}
     page = await use(
@@ -466,7 +466,7 @@ async def test_a_use_makes_a_draft_with_the_people_and_their_values(office: Offi
 
 
 async def test_what_nobody_touches_stays_as_the_template_has_it(office: Office) -> None:
-    template, ada = await made(office, subject="Your lease"), await office.signed_in("Ada")
+    template, ada = await create_template(office, subject="Your lease"), await office.signed_in("Ada")
     document = await office.site.api.get(id_of(await use(ada, template, remind="yes")))
     assert [document[name] for name in ("title", "subject", "expiresInDays")] == ["Lease", "Your lease", 30]
     assert document["reminders"] == template["reminders"]
@@ -474,7 +474,7 @@ async def test_what_nobody_touches_stays_as_the_template_has_it(office: Office) 
 
 
 async def test_send_now_sends_and_a_form_that_comes_twice_sends_once(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     once = (await form(ada, at(template, "use")))["once"]
     first, again = [await use(ada, template, do="send", once=once) for _ in range(2)]
     assert first.to == again.to and first.to.endswith("?done=sent")
@@ -485,7 +485,7 @@ async def test_send_now_sends_and_a_form_that_comes_twice_sends_once(office: Off
 
 
 async def test_what_cannot_be_sent_waits_as_a_draft_with_the_reason(office: Office) -> None:
-    template, ada = await made(office, roles=[OFFICE]), await office.signed_in("Ada")
+    template, ada = await create_template(office, roles=[OFFICE]), await office.signed_in("Ada")
     page = await ada.get(at(template, "use"))
     assert "No role of this template signs." in page.said and 'value="send"' not in page.text
     answer = await use(ada, template, do="send")
@@ -509,7 +509,7 @@ async def test_what_cannot_be_sent_waits_as_a_draft_with_the_reason(office: Offi
 async def test_what_a_use_cannot_take_is_told_at_its_field_and_the_rest_stays(
     office: Office, changes: dict[str, str], field: str
 ) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     ids = [*(role["id"] for role in template["roles"]), template["roles"][0]["fields"][1]["id"]]
     page = await use(ada, template, **{name.format(*ids): text for name, text in changes.items()})
     assert page.status == 422 and list(page.wrong()) == [field.format(*ids)]
@@ -517,13 +517,13 @@ async def test_what_a_use_cannot_take_is_told_at_its_field_and_the_rest_stays(
 
 
 async def test_a_use_without_a_day_to_sign_is_told_how_many_there_must_be(office: Office) -> None:
-    template, ada = await made(office), await office.signed_in("Ada")
+    template, ada = await create_template(office), await office.signed_in("Ada")
     for days, said in (("0", "At least 1."), ("", "Please fill this in."), ("ten", "A whole number.")):
         assert (await use(ada, template, days=days)).wrong() == {"days": said}
 
 
 async def test_a_template_without_roles_asks_for_them_first(office: Office) -> None:
-    template, ada = await made(office, roles=None), await office.signed_in("Ada")
+    template, ada = await create_template(office, roles=None), await office.signed_in("Ada")
     page = await ada.get(at(template, "use"))
     assert (
         "This template has no roles yet." in page.said and 'action="' + at(template, "use") not in page.text

@@ -22,9 +22,9 @@ from esign.pdf.seal import cms
 from esign.pdf.worker.queue import WAITING_OF_PARTY
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.web.office.verify.page import NOTHING, REFUSED
-from tests.pdf.others import a_stamper, signed, stamped
+from tests.pdf.others import a_stamper, sign_as_others, stamp_as_others
 from tests.pdf.proofs import a_list, with_proofs
-from tests.pdf.sealing import a_pdf, saved, sign_file
+from tests.pdf.sealing import a_pdf, save_pdf, sign_file
 from tests.pdf.worker.test_workers import until
 from tests.pki import MADE, NOW, a_seal, an_authority
 from tests.store.files import stored_bytes
@@ -57,7 +57,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Offi
 async def sealed_by(office: Office, mode: Mode = Mode.LIVE) -> Sealed:
     site = replace(office.site, api=await office.site.key(mode=mode))
     email = f"ada{next(NUMBERS)}@example.test"
-    id = await site.completed(title=TITLE, recipients=[{"name": SIGNER, "email": email}])
+    id = await site.complete_document(title=TITLE, recipients=[{"name": SIGNER, "email": email}])
     return Sealed(id, await site.api.file(id), await site.api.file(id, "certificate"))
 
 
@@ -66,16 +66,16 @@ async def ours(office: Office) -> Sealed:
     return await sealed_by(office)
 
 
-async def verified(office: Office, file: bytes, name: str = "file.pdf", **more: str) -> Page:
+async def verify_upload(office: Office, file: bytes, name: str = "file.pdf", **more: str) -> Page:
     return await office.visitor().upload("/verify", "file", (name, file), **more)
 
 
-def changed(file: bytes) -> bytes:
+def change_content(file: bytes) -> bytes:
     at = file.index(b"/Contents")
     return file[:at] + b"/contents" + file[at + 9 :]
 
 
-def appended(file: bytes) -> bytes:
+def append_content(file: bytes) -> bytes:
     """Other content on the first page, in a revision of its own."""
     target = io.BytesIO(file)
     writer = IncrementalPdfFileWriter(target)
@@ -87,16 +87,16 @@ def appended(file: bytes) -> bytes:
 
 
 async def foreign(name: str = "Osgood Stone", **how: Any) -> bytes:
-    return await signed(a_pdf(), a_seal(FOREIGN, name=name), "Signature1", **how)
+    return await sign_as_others(a_pdf(), a_seal(FOREIGN, name=name), "Signature1", **how)
 
 
 def pages(count: int) -> bytes:
     return a_pdf(*({} for _ in range(count)))
 
 
-def locked() -> bytes:
+def make_locked() -> bytes:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
-        return saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
+        return save_pdf(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
 
 
 # ---------- the page before there is a file ----------
@@ -143,16 +143,16 @@ async def test_a_deleted_document_is_known_as_deleted_and_its_seal_still_as_its_
     await office.site.api.ok("DELETE", f"/documents/{gone.id}")
     page = await office.visitor().get(f"/verify/{gone.id}")
     assert "Sealed here on" in page.said and "deleted since" in page.said
-    answer = await verified(office, gone.file, document=gone.id)
+    answer = await verify_upload(office, gone.file, document=gone.id)
     assert "This carries the seal of that document" in answer.said and "Valid" in answer.said
-    assert "the document was sealed" in (await verified(office, gone.file)).said
+    assert "the document was sealed" in (await verify_upload(office, gone.file)).said
 
 
 # ---------- results ----------
 
 
 async def test_an_untouched_file_is_valid_and_known(office: Office, ours: Sealed) -> None:
-    page = await verified(office, ours.file, "Agreement.pdf")
+    page = await verify_upload(office, ours.file, "Agreement.pdf")
     assert (page.status, page.title) == (200, "Valid: nothing has changed")
     for told in (
         "Agreement.pdf",
@@ -171,29 +171,30 @@ async def test_an_untouched_file_is_valid_and_known(office: Office, ours: Sealed
 
 
 async def test_the_certificate_alone_is_valid_and_known_as_one(office: Office, ours: Sealed) -> None:
-    page = await verified(office, ours.certificate)
+    page = await verify_upload(office, ours.certificate)
     assert page.title == "Valid: nothing has changed" and "this is the audit certificate" in page.said
     assert (
-        "This is its audit certificate" in (await verified(office, ours.certificate, document=ours.id)).said
+        "This is its audit certificate"
+        in (await verify_upload(office, ours.certificate, document=ours.id)).said
     )
 
 
 async def test_one_changed_byte_is_told_first(office: Office, ours: Sealed) -> None:
-    page = await verified(office, changed(ours.file))
+    page = await verify_upload(office, change_content(ours.file))
     assert page.title == "Changed after it was sealed" and "Do not rely on this file" in page.said
     assert "The document was changed after it was signed" in page.said
     assert "Whole file covered" not in page.said and "Known here" not in page.said
 
 
 async def test_an_appended_update_is_a_change(office: Office, ours: Sealed) -> None:
-    page = await verified(office, appended(ours.file))
+    page = await verify_upload(office, append_content(ours.file))
     assert page.title == "Changed after it was sealed"
     assert "Something was added to the file after it was signed" in page.said
     assert "something that changes what the file shows" in page.said
 
 
 async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Office) -> None:
-    page = await verified(office, await foreign())
+    page = await verify_upload(office, await foreign())
     assert page.title == "Unchanged, but by whom is not proved"
     assert "Osgood Stone (not proved)" in page.said and "“Osgood Root”" in page.said
     assert "Known here" not in page.said and "Certificate trusted" not in page.said
@@ -201,38 +202,38 @@ async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Offi
 
 async def test_an_expired_certificate_is_told_with_its_day(office: Office) -> None:
     old = a_seal(FOREIGN, last=MADE + timedelta(days=200))
-    page = await verified(office, sign_file(a_pdf(), cms.load_key(old.credential), NOW, "Old"))
+    page = await verify_upload(office, sign_file(a_pdf(), cms.load_key(old.credential), NOW, "Old"))
     assert page.title == "Unchanged, but its certificate has expired"
     assert "expired on 2026-07-20" in page.said
 
 
 async def test_a_file_without_seal_is_said_to_have_none(office: Office) -> None:
-    page = await verified(office, a_pdf())
+    page = await verify_upload(office, a_pdf())
     assert page.title == "Not sealed" and "ask for the sealed PDF" in page.said
     assert "Technical details" not in page.said
 
 
 async def test_a_seal_of_test_mode_has_no_legal_effect(office: Office) -> None:
     test = await sealed_by(office, Mode.TEST)
-    page = await verified(office, test.file)
+    page = await verify_upload(office, test.file)
     assert page.title == "Unchanged, but only a test" and "no legal effect" in page.said
     assert "It was sealed in test mode" in (await office.visitor().get(f"/verify/{test.id}")).said
 
 
 async def test_of_several_seals_the_worst_decides_and_each_is_shown(office: Office) -> None:
-    once = await signed(a_pdf(), a_seal(FOREIGN, name="First Co"), "First")
-    twice = await signed(once, a_seal(FOREIGN, name="Second Co"), "Second")
-    page = await verified(office, twice)
+    once = await sign_as_others(a_pdf(), a_seal(FOREIGN, name="First Co"), "First")
+    twice = await sign_as_others(once, a_seal(FOREIGN, name="Second Co"), "Second")
+    page = await verify_upload(office, twice)
     assert "Seal 1 of 2" in page.said and "Seal 2 of 2" in page.said
     assert "First Co" in page.said and "Second Co" in page.said
     assert page.title == "Sealed, with later additions" and "Not proved" in page.said
-    page = await verified(office, changed(twice))
+    page = await verify_upload(office, change_content(twice))
     assert page.title == "Changed after it was sealed"
     assert page.said.count("The document was changed after it was signed") == 3
 
 
 async def test_an_archive_time_stamp_is_told_apart_from_a_change(office: Office, ours: Sealed) -> None:
-    page = await verified(office, await stamped(ours.file), document=ours.id)
+    page = await verify_upload(office, await stamp_as_others(ours.file), document=ours.id)
     assert page.title == "Valid: only proof was added"
     assert "Added since, and nothing else: a time stamp over the whole file" in page.said
     assert "byte for byte" not in page.said and "has not changed" not in page.said
@@ -240,17 +241,17 @@ async def test_an_archive_time_stamp_is_told_apart_from_a_change(office: Office,
 
 
 async def test_a_time_stamp_of_an_unknown_authority_is_named(office: Office) -> None:
-    page = await verified(office, await foreign(stamper=a_stamper()))
+    page = await verify_upload(office, await foreign(stamper=a_stamper()))
     assert "Time stamped by Test Time Stamps" in page.said and "does not know" in page.said
     assert "B-T, with time stamp" in page.said and "(by the sealer’s clock)" in page.said
 
 
 async def test_the_file_is_compared_with_the_document_of_the_link(office: Office, ours: Sealed) -> None:
-    assert "This is the very document" in (await verified(office, ours.file, document=ours.id)).said
-    for other in (changed(ours.file), await foreign(), a_pdf(), (await sealed_by(office)).file):
-        page = await verified(office, other, document=ours.id)
+    assert "This is the very document" in (await verify_upload(office, ours.file, document=ours.id)).said
+    for other in (change_content(ours.file), await foreign(), a_pdf(), (await sealed_by(office)).file):
+        page = await verify_upload(office, other, document=ours.id)
         assert "This is not the document with that ID" in page.said and "very document" not in page.said
-    page = await verified(office, ours.file, document="doc_nobody")
+    page = await verify_upload(office, ours.file, document="doc_nobody")
     assert "There is nothing to compare it with" in page.said and page.title.startswith("Valid")
 
 
@@ -266,7 +267,7 @@ async def trusting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Of
 
 
 async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trusting: Office) -> None:
-    page = await verified(trusting, await foreign(stamper=a_stamper()))
+    page = await verify_upload(trusting, await foreign(stamper=a_stamper()))
     assert page.title == "Valid: nothing has changed"
     for told in (
         "it was issued by an authority trusted here",
@@ -280,16 +281,16 @@ async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trust
 
 async def test_time_stamps_over_the_whole_file_are_told_apart(trusting: Office) -> None:
     proved = with_proofs(await foreign(stamper=a_stamper()), a_list(FOREIGN, NOW))
-    page = await verified(trusting, await stamped(proved))
+    page = await verify_upload(trusting, await stamp_as_others(proved))
     assert page.title == "Valid: only proof was added"
     assert "The whole file existed on" in page.said and "B-LTA, with archive time stamp" in page.said
 
 
 async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
     issued = a_seal(FOREIGN, name="Osgood Stone")
-    file = await signed(a_pdf(), issued, "Signature1")
+    file = await sign_as_others(a_pdf(), issued, "Signature1")
     told = a_list(FOREIGN, NOW, {issued.certificate.serial_number: NOW - 5})
-    page = await verified(trusting, with_proofs(file, told))
+    page = await verify_upload(trusting, with_proofs(file, told))
     assert page.title == "Only proof added, but its certificate was revoked"
     assert "was revoked on 2026-11-20" in page.said and "Certificate trusted" not in page.said
 
@@ -303,7 +304,7 @@ async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
         (b"no PDF", REFUSED["invalid_file"]),
         (b"%PDF-1.7\nnothing else", REFUSED["invalid_file"]),
         (b"", REFUSED["invalid_file"]),
-        (locked(), REFUSED["file_encrypted"]),
+        (make_locked(), REFUSED["file_encrypted"]),
         (pages(6), "up to 5 can be checked here"),
         (a_pdf() + b"0" * 2**20, "up to 1 MB can be checked here"),
     ],
@@ -312,7 +313,7 @@ async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
 async def test_what_cannot_be_judged_is_told_with_what_to_do(
     office: Office, file: bytes, sentence: str
 ) -> None:
-    page = await verified(office, file, document="doc_1")
+    page = await verify_upload(office, file, document="doc_1")
     assert (page.status, sentence in page.said) == (422, True)
     assert page.value("document") == "doc_1", "the document that it is to be compared with is not forgotten"
 
@@ -325,11 +326,11 @@ def endless() -> bytes:
             kids = pikepdf.Array([field, field])
             field = pdf.make_indirect(pikepdf.Dictionary(T=pikepdf.String("a"), Kids=kids))
         pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pikepdf.Array([field]))
-        return saved(pdf)
+        return save_pdf(pdf)
 
 
 async def test_a_file_that_takes_too_long_is_not_called_damaged(office: Office) -> None:
-    page = await verified(office, endless())
+    page = await verify_upload(office, endless())
     assert page.status == 422 and NOT_CHECKED in page.said
     assert "damaged" not in page.said and "cannot be read as a PDF" not in page.said
 
@@ -341,22 +342,22 @@ async def test_a_form_without_file_or_with_two_asks_for_one(office: Office) -> N
 
 
 async def test_a_body_over_every_limit_is_answered_on_the_page(office: Office) -> None:
-    page = await verified(office, b"%PDF-1.7" + b"0" * 4 * 2**20)
+    page = await verify_upload(office, b"%PDF-1.7" + b"0" * 4 * 2**20)
     assert page.status == 400 and "up to 1 MB can be sent" in page.said and 'name="file"' in page.text
 
 
 async def test_more_than_a_few_files_a_minute_from_one_address_must_wait(tmp_path: Path) -> None:
     async with an_office(tmp_path, limits={"verifies_per_minute": 2}) as office:
         for _ in range(2):
-            assert (await verified(office, a_pdf())).status == 200
-        page = await verified(office, a_pdf())
+            assert (await verify_upload(office, a_pdf())).status == 200
+        page = await verify_upload(office, a_pdf())
         wait = page.headers["Retry-After"]
         assert (
             page.status == 429 and f"Try again in {wait} seconds" in page.said and 'name="file"' in page.text
         )
         assert (await office.visitor().get("/verify")).status == 200
         office.clock.advance(seconds=int(wait))
-        assert (await verified(office, a_pdf())).status == 200
+        assert (await verify_upload(office, a_pdf())).status == 200
 
 
 async def test_strangers_are_judged_one_at_a_time_and_leave_a_worker_to_everybody_else(
@@ -364,7 +365,7 @@ async def test_strangers_are_judged_one_at_a_time_and_leave_a_worker_to_everybod
 ) -> None:
     pdf = office.runtime.pdf
     async with pdf.queue.place(QueueTurn(PdfJobKind.STRANGER, STRANGERS, "192.0.2.7")):
-        waiting = asyncio.create_task(verified(office, a_pdf()))
+        waiting = asyncio.create_task(verify_upload(office, a_pdf()))
         await until(lambda: pdf.queue.waiting)
         assert (await pdf.verify(a_pdf(), VerificationCase((), NOW)))["result"] == "unsigned"
         assert [turn.source for turn in pdf.queue.waiting] == ["127.0.0.1"]
@@ -375,11 +376,11 @@ async def test_strangers_who_find_no_room_read_when_to_come_again(office: Office
     pdf = office.runtime.pdf
     async with pdf.queue.place(QueueTurn(PdfJobKind.STRANGER, STRANGERS, "192.0.2.7")):
         flood = [
-            asyncio.create_task(verified(office, a_pdf()))
+            asyncio.create_task(verify_upload(office, a_pdf()))
             for _ in range(WAITING_OF_PARTY[PdfJobKind.STRANGER])
         ]
         await until(lambda: len(pdf.queue.waiting) == len(flood))
-        page = await verified(office, a_pdf())
+        page = await verify_upload(office, a_pdf())
     assert (page.status, 1 <= int(page.headers["Retry-After"]) <= 60) == (429, True)
     assert "send it again in a little while" in page.said and 'name="file"' in page.text
     assert {(await each).status for each in flood} == {200}
@@ -389,7 +390,7 @@ async def test_strangers_who_find_no_room_read_when_to_come_again(office: Office
 
 
 async def test_hostile_names_are_shown_as_text(office: Office) -> None:
-    page = await verified(
+    page = await verify_upload(
         office, await foreign(name="<img src=x onerror=alert(1)>\u202e & Co"), HOSTILE, document=HOSTILE
     )
     assert page.status == 200
@@ -399,12 +400,12 @@ async def test_hostile_names_are_shown_as_text(office: Office) -> None:
 
 
 async def test_a_name_without_end_is_cut(office: Office) -> None:
-    page = await verified(office, a_pdf(), "n" * 5000 + ".pdf")
+    page = await verify_upload(office, a_pdf(), "n" * 5000 + ".pdf")
     assert "n" * 240 + "…" in page.text and "n" * 241 not in page.text
 
 
 async def test_nothing_of_a_file_is_stored(office: Office) -> None:
     mark = b"mark-of-this-very-file"
-    assert (await verified(office, a_pdf() + b"\n%" + mark, "name-of-this-very-file.pdf")).status == 200
+    assert (await verify_upload(office, a_pdf() + b"\n%" + mark, "name-of-this-very-file.pdf")).status == 200
     kept = stored_bytes(Path(office.runtime.config.storage.data_dir))
     assert mark not in kept and b"name-of-this-very-file" not in kept

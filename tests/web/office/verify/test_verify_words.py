@@ -71,7 +71,7 @@ def a_stamp(**changes: Any) -> dict[str, Any]:
     return stamp | changes
 
 
-def judged(result: Result, *signatures: Signature) -> VerdictSummary:
+def judge_result(result: Result, *signatures: Signature) -> VerdictSummary:
     found: Verification = {
         "result": result,
         "summary": summarise_signatures(result, signatures),
@@ -87,36 +87,36 @@ def judged(result: Result, *signatures: Signature) -> VerdictSummary:
     return reach_verdict(found, [describe_seal(signature) for signature in signatures], None)
 
 
-def said(signature: Signature) -> list[tuple[str, str]]:
+def list_said(signature: Signature) -> list[tuple[str, str]]:
     return [(check.tone, f"{check.strong} {check.rest}") for check in describe_seal(signature).checks]
 
 
 def test_a_trusted_time_stamp_proves_the_time() -> None:
     shown = describe_seal(a_signature(timestamp=a_stamp()))
     assert (shown.stamped, shown.at) == (True, parse("2026-11-21T11:03:00.000Z"))
-    assert ("good", "Time proved by tsa.example.org.") in said(a_signature(timestamp=a_stamp()))
+    assert ("good", "Time proved by tsa.example.org.") in list_said(a_signature(timestamp=a_stamp()))
 
 
 def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
     for stamp in (a_stamp(trusted=False), a_stamp(valid=False)):
         shown = describe_seal(a_signature(timestamp=stamp))
         assert (shown.stamped, shown.at) == (False, parse("2026-11-21T11:02:00.000Z"))
-    assert ("bad", f"{DAMAGED_STAMP} ") in said(a_signature(timestamp=a_stamp(valid=False)))
+    assert ("bad", f"{DAMAGED_STAMP} ") in list_said(a_signature(timestamp=a_stamp(valid=False)))
 
 
 def test_a_seal_without_any_time_says_so() -> None:
     alone = a_signature(signedAt=None, level="B-B")
-    assert ("info", "No time stamp: nothing says when it was sealed.") in said(alone)
-    assert judged("valid", a_signature(signedAt=None)).after == " sealed, byte for byte."
+    assert ("info", "No time stamp: nothing says when it was sealed.") in list_said(alone)
+    assert judge_result("valid", a_signature(signedAt=None)).after == " sealed, byte for byte."
 
 
 def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_that() -> None:
     by_clock = "21 Nov 2026, 11:02 UTC is what the clock of the sealing computer said."
-    assert ("info", f"No time stamp of its own: {by_clock}") in said(a_signature(level="B-T"))
-    assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B"))
-    assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B", levelAsked="B-B"))
+    assert ("info", f"No time stamp of its own: {by_clock}") in list_said(a_signature(level="B-T"))
+    assert ("info", f"No time stamp: {by_clock}") in list_said(a_signature(level="B-B"))
+    assert ("info", f"No time stamp: {by_clock}") in list_said(a_signature(level="B-B", levelAsked="B-B"))
     missed = a_signature(level="B-B", levelAsked="B-T")
-    assert ("info", f"No time stamp, though one was asked for: {by_clock}") in said(missed)
+    assert ("info", f"No time stamp, though one was asked for: {by_clock}") in list_said(missed)
 
 
 def test_a_seal_whose_time_stamp_was_taken_off_says_so_and_not_that_no_byte_changed() -> None:
@@ -126,15 +126,15 @@ def test_a_seal_whose_time_stamp_was_taken_off_says_so_and_not_that_no_byte_chan
         (BURDENED, "Not under the seal"),
     ):
         beside = a_signature(level="B-B", levelAsked="B-T", reasons=[reason])
-        told = said(beside)
+        told = list_said(beside)
         assert ("warn", f"{lead}: {reason}") in told
         assert not any("no byte of it changed" in words for _, words in told)
         assert not is_unchanged([beside])
-        whole = judged("indeterminate", beside)
+        whole = judge_result("indeterminate", beside)
         assert whole.title == "Sealed content unchanged, but not proved"
         assert whole.before.startswith("The sealed content has not changed since it was sealed.")
     words = " ".join(
-        words for _, words in said(a_signature(level="B-B", levelAsked="B-T", reasons=[STRIPPED]))
+        words for _, words in list_said(a_signature(level="B-B", levelAsked="B-T", reasons=[STRIPPED]))
     )
     assert "though one was asked for" not in words
 
@@ -144,7 +144,7 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
         unchecked = a_signature(
             certificate=None, valid=False, trusted=False, coverage="unclear", reasons=[reason]
         )
-        assert said(unchecked) == [("warn", f"Not checked: {reason}")]
+        assert list_said(unchecked) == [("warn", f"Not checked: {reason}")]
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
 )
 def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> None:
     broken = a_signature(reasons=[reason], valid=False)
-    told = judged("invalid", broken)
+    told = judge_result("invalid", broken)
     assert (told.tone, told.title) == ("bad", title) and "sealed original" in told.before
     assert describe_seal(broken).result == "invalid" and not describe_seal(broken).proved
-    assert said(broken)[0][0] == "bad" and all(tone != "good" for tone, _ in said(broken))
+    assert list_said(broken)[0][0] == "bad" and all(tone != "good" for tone, _ in list_said(broken))
 
 
 def test_there_are_words_for_every_reason_against_a_seal() -> None:
@@ -174,17 +174,17 @@ def test_there_are_words_for_every_reason_against_a_seal() -> None:
 
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:
     doubt = "The certificate was revoked."
-    told = judged("indeterminate", a_signature(trusted=False, reasons=[doubt]))
+    told = judge_result("indeterminate", a_signature(trusted=False, reasons=[doubt]))
     assert told.title == "Unchanged, but by whom is not proved"
-    assert ("warn", f"Not proved: {doubt}") in said(a_signature(trusted=False, reasons=[doubt]))
+    assert ("warn", f"Not proved: {doubt}") in list_said(a_signature(trusted=False, reasons=[doubt]))
     early = "The certificate is not valid before 2027-01-01."
-    assert judged("indeterminate", a_signature(reasons=[early])).title == "Unchanged, but not proved"
+    assert judge_result("indeterminate", a_signature(reasons=[early])).title == "Unchanged, but not proved"
 
 
 def test_the_worst_of_several_decides_whatever_its_place() -> None:
     broken = a_signature(reasons=[CHANGED], valid=False)
     for signatures in ((a_signature(), broken), (broken, a_signature())):
-        assert judged("invalid", *signatures).title == "Changed after it was sealed"
+        assert judge_result("invalid", *signatures).title == "Changed after it was sealed"
 
 
 def test_a_certificate_of_this_installation_is_named_by_its_organisation_and_any_other_as_it_is() -> None:
