@@ -14,14 +14,14 @@ HOST = "mail.example.test"
 
 
 @dataclass(frozen=True)
-class Pair:
+class TlsPair:
     """`client` trusts nothing but the certificate that `server` shows."""
 
     server: ssl.SSLContext
     client: ssl.SSLContext
 
 
-def make_pair(folder: Path) -> Pair:
+def make_pair(folder: Path) -> TlsPair:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
     certificate = (
@@ -45,4 +45,4 @@ def make_pair(folder: Path) -> Pair:
     )
     server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     server.load_cert_chain(file)
-    return Pair(server, ssl.create_default_context(cafile=str(file)))
+    return TlsPair(server, ssl.create_default_context(cafile=str(file)))

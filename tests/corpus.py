@@ -39,7 +39,7 @@ NONE = "–"
 
 
 @dataclass(frozen=True)
-class Row:
+class CorpusRow:
     """One file; `judged` is what esign, qpdf and pdfsig say of it once it is sealed."""
 
     name: str
@@ -68,15 +68,17 @@ def files() -> Iterator[tuple[Path, dict[str, str]]]:
             yield folder / row["file"], row
 
 
-async def judge(workers: Workers, path: Path, row: dict[str, str], folder: Path) -> Row:
-    known = Row(path.relative_to(CORPUS).as_posix(), row.get("class", "attack"), find_expected_code(row), "")
+async def judge(workers: Workers, path: Path, row: dict[str, str], folder: Path) -> CorpusRow:
+    known = CorpusRow(
+        path.relative_to(CORPUS).as_posix(), row.get("class", "attack"), find_expected_code(row), ""
+    )
     authority = an_authority()
     try:
         inspection = await workers.inspect(
             await asyncio.to_thread(path.read_bytes), UploadLimits(25 * 2**20, 500)
         )
     except Problem as problem:
-        return Row(known.name, known.kind, known.demanded, problem.code)
+        return CorpusRow(known.name, known.kind, known.demanded, problem.code)
     seen = (
         "yes" if inspection.repaired else "no",
         ", ".join(inspection.removed) or NONE,
@@ -86,11 +88,11 @@ async def judge(workers: Workers, path: Path, row: dict[str, str], folder: Path)
     try:
         made = await workers.seal(order, a_seal(authority).credential)
     except (Problem, WorkerFailed) as failure:
-        return Row(known.name, known.kind, known.demanded, TAKEN, *seen, f"no: {failure}")
+        return CorpusRow(known.name, known.kind, known.demanded, TAKEN, *seen, f"no: {failure}")
     verdict = await workers.verify(made.sealed, VerificationCase((authority.der,), NOW))
     others = await asyncio.to_thread(read, made.sealed, folder / path.name)
     judged = (verdict["result"], *others)
-    return Row(known.name, known.kind, known.demanded, TAKEN, *seen, f"{made.page_count} pages", judged)
+    return CorpusRow(known.name, known.kind, known.demanded, TAKEN, *seen, f"{made.page_count} pages", judged)
 
 
 def read(file: bytes, path: Path) -> tuple[str, str]:
@@ -98,7 +100,7 @@ def read(file: bytes, path: Path) -> tuple[str, str]:
     return qpdf(path), pdfsig(path)
 
 
-async def table() -> list[Row]:
+async def table() -> list[CorpusRow]:
     workers = Workers()
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ V1 = "/api/v1"
 PLENTY = 100_000
 
 
-class Answer:
+class SiteAnswer:
     """What came back, whole; header names in small letters."""
 
     def __init__(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
@@ -112,7 +112,7 @@ class Site:
         key: str | None = "",
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> SiteAnswer:
         """One request below /api/v1, its answer held against the description of the API.
 
         `key` None sends none; `data` is a body as it is, with whatever Content-Type `headers` name.
@@ -125,7 +125,7 @@ class Site:
         url = f"{self.base}{V1}{path}"
         stream = None if data is None else io.BytesIO(data)
         async with self.session.request(method, url, data=stream, headers=sent) as found:
-            answer = Answer(found.status, found.headers, await found.read())
+            answer = SiteAnswer(found.status, found.headers, await found.read())
         is_json = answer.headers.get("content-type") == "application/json" and method != "HEAD"
         described.check(
             method, f"{V1}{path}", answer.status, answer.headers, answer.body if is_json else None

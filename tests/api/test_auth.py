@@ -11,7 +11,7 @@ from esign.core.people.api_key import Scope
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys
 from esign.web.rest.auth import Authentication
-from tests.api.site import Answer, Site, a_config, a_request, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask
 
@@ -200,7 +200,7 @@ async def test_the_checks_come_in_the_order_of_the_contract(site: Site) -> None:
     unknown = "/documents/doc_00000000000000000000000000"
 
     async def code(method: str, path: str, key: str | None, **given: object) -> str:
-        answer: Answer = await site.ask(method, path, key=key, **given)  # type: ignore[arg-type]
+        answer: SiteAnswer = await site.ask(method, path, key=key, **given)  # type: ignore[arg-type]
         return answer.code
 
     text = {"data": b"x", "headers": {"Content-Type": "text/plain"}}

@@ -23,7 +23,7 @@ import pytest
 from esign.actions.mail import embedded_outbox
 from esign.core.polyglot import is_pure
 from esign.pdf.report import VerificationCase
-from tests.api.site import Answer, Site, a_request, b64
+from tests.api.site import Site, SiteAnswer, a_request, b64
 from tests.core.test_polyglot import POLYGLOTS
 from tests.journeys.api import until
 from tests.journeys.letters import header
@@ -130,16 +130,16 @@ async def test_every_bad_input_of_the_list_has_its_tests() -> None:
 JSON = {"Content-Type": "application/json"}
 
 
-async def post(site: Site, raw: bytes | str) -> Answer:
+async def post(site: Site, raw: bytes | str) -> SiteAnswer:
     data = raw if isinstance(raw, bytes) else raw.encode()
     return await site.ask("POST", "/documents", data=data, headers=JSON)
 
 
-async def create(site: Site, **changes: Any) -> Answer:
+async def create(site: Site, **changes: Any) -> SiteAnswer:
     return await site.ask("POST", "/documents", a_request(**changes))
 
 
-async def with_file(site: Site, content: bytes) -> Answer:
+async def with_file(site: Site, content: bytes) -> SiteAnswer:
     return await create(site, file=b64(content))
 
 

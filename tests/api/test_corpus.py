@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from esign.pdf.report import VerificationCase
-from tests.api.site import Answer, Site, a_request, b64
+from tests.api.site import Site, SiteAnswer, a_request, b64
 from tests.conftest import CORPUS
 from tests.manifest import TAKEN, find_expected_code, rows
 
@@ -43,7 +43,7 @@ def cases() -> list[Case]:
 class Run:
     """What came of all files, and how long /healthz took meanwhile, in seconds, sorted."""
 
-    answers: dict[Path, Answer]
+    answers: dict[Path, SiteAnswer]
     faults: dict[Path, AssertionError]
     emails: dict[Path, str]
     waits: list[float]

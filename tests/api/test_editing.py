@@ -7,7 +7,7 @@ import pytest
 from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.api_key import Scope
-from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
+from tests.api.site import ONE_PAGE, Site, SiteAnswer, a_request, b64
 from tests.journeys.api import a_pdf, until
 from tests.journeys.letters import part
 from tests.pdf.sealing import text_of
@@ -21,7 +21,7 @@ def text(**members: Any) -> dict[str, Any]:
     return {"type": "text", "page": 1, "x": 10, "y": 30, **members}
 
 
-async def patch(site: Site, document_id: str, body: Any, **given: Any) -> Answer:
+async def patch(site: Site, document_id: str, body: Any, **given: Any) -> SiteAnswer:
     return await site.ask("PATCH", f"/documents/{document_id}", body, **given)
 
 

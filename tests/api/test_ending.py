@@ -16,18 +16,18 @@ from esign.jobs import expire, prune, worker
 from esign.store.engine.database import Transaction
 from esign.store.queue import audit_entries
 from esign.store.queue.outbox import Job
-from tests.api.site import Answer, Site, a_request, gather
+from tests.api.site import Site, SiteAnswer, a_request, gather
 from tests.factories import is_intact
 from tests.journeys.api import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def cancel(site: Site, document_id: str, body: Any = None, **given: Any) -> Answer:
+async def cancel(site: Site, document_id: str, body: Any = None, **given: Any) -> SiteAnswer:
     return await site.ask("POST", f"/documents/{document_id}/cancel", body, **given)
 
 
-async def delete(site: Site, document_id: str, **given: Any) -> Answer:
+async def delete(site: Site, document_id: str, **given: Any) -> SiteAnswer:
     return await site.ask("DELETE", f"/documents/{document_id}", **given)
 
 

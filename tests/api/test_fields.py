@@ -4,7 +4,7 @@ import pytest
 
 from esign.core.document.document import FieldType
 from esign.core.document.field_types import FIELD_TYPES
-from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
+from tests.api.site import ONE_PAGE, Site, SiteAnswer, a_request, b64
 from tests.journeys.api import a_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -18,7 +18,7 @@ def a_field(type: str = "text", **members: Any) -> dict[str, Any]:
     return {"type": type, "page": 1, "x": 10, "y": 10, **options, **members}
 
 
-async def ask(site: Site, *fields: Any, file: str = ONE_PAGE) -> Answer:
+async def ask(site: Site, *fields: Any, file: str = ONE_PAGE) -> SiteAnswer:
     return await site.ask(
         "POST", "/documents", a_request(file=file, recipients=[{**PERSON, "fields": list(fields)}])
     )

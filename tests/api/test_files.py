@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from esign.core.instant import SECOND, rfc3339
 from esign.core.people.api_key import Scope
-from tests.api.site import Answer, Site
+from tests.api.site import Site, SiteAnswer
 from tests.journeys.api import a_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -28,10 +28,10 @@ async def describe(site: Site, document: Any, variant: str) -> Any:
     return await site.ok("GET", f"/documents/{document['id']}/files/{variant}")
 
 
-async def fetch(site: Site, url: str, method: str = "GET", **headers: str) -> Answer:
+async def fetch(site: Site, url: str, method: str = "GET", **headers: str) -> SiteAnswer:
     """As anybody would, without a key."""
     async with site.session.request(method, url, headers=headers, allow_redirects=False) as answer:
-        return Answer(answer.status, answer.headers, await answer.read())
+        return SiteAnswer(answer.status, answer.headers, await answer.read())
 
 
 @pytest.mark.parametrize("variant, name", VARIANTS.items())
@@ -88,7 +88,7 @@ async def test_with_any_other_accept_the_file_is_described(site: Site, completed
     assert answer.headers["content-type"] == "application/json"
 
 
-def safe_and_whole(answer: Answer, name: str) -> None:
+def safe_and_whole(answer: SiteAnswer, name: str) -> None:
     digest = base64.b64encode(hashlib.sha256(answer.content).digest()).decode()
     assert answer.headers["repr-digest"] == f"sha-256=:{digest}:"
     assert (

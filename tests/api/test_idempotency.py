@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.api.site import Answer, Site, a_config, a_request, gather, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, gather, running
 from tests.journeys.api import until
 from tests.web.wire import Wire, ask, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def create(site: Site, name: str, body: Any = None, key: str = "") -> Answer:
+async def create(site: Site, name: str, body: Any = None, key: str = "") -> SiteAnswer:
     headers = {"Idempotency-Key": name}
     return await site.ask("POST", "/documents", body or a_request(), headers=headers, key=key)
 
@@ -141,7 +141,7 @@ async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -
     for number in range(20):
         await leave(site, "/documents", data, f"leaves-{number}", number)
 
-    async def send_again(number: int) -> Answer | None:
+    async def send_again(number: int) -> SiteAnswer | None:
         answer = await create(site, f"leaves-{number}")
         return None if answer.code == "idempotency_in_progress" else answer
 
@@ -173,7 +173,7 @@ async def test_two_hundred_clients_that_leave_have_one_effect_each(site: Site) -
     async def one(number: int) -> None:
         await leave(site, "/templates", data, f"gone-{number}", number)
 
-        async def send_again() -> Answer | None:
+        async def send_again() -> SiteAnswer | None:
             headers = {"Idempotency-Key": f"gone-{number}"}
             answer = await site.ask("POST", "/templates", body, headers=headers)
             return None if answer.code == "idempotency_in_progress" else answer
@@ -192,7 +192,7 @@ async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Si
     keys, times, body = range(100), 50, a_request()
     before, left = await documents(site), asyncio.Semaphore(10)
 
-    async def one(number: int, turn: int) -> Answer | None:
+    async def one(number: int, turn: int) -> SiteAnswer | None:
         if turn % 5 == 4:
             async with left:
                 await leave(site, "/documents", data, f"storm-{number}", 2 * turn)
@@ -208,7 +208,7 @@ async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Si
     assert {a.headers["retry-after"] for a in answers if a.status == 409} == {"1"}
     assert all(int(a.headers["retry-after"]) >= 1 for a in answers if a.status == 429)
 
-    async def send_again(number: int) -> Answer | None:
+    async def send_again(number: int) -> SiteAnswer | None:
         answer = await create(site, f"storm-{number}", body)
         return answer if "idempotent-replayed" in answer.headers else None
 

@@ -20,7 +20,7 @@ from esign.store.engine.database import Transaction
 from esign.store.people import api_keys
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.rest.endpoint import ApiRoute, Endpoint
-from tests.api.site import Answer, Site, a_request
+from tests.api.site import Site, SiteAnswer, a_request
 from tests.factories import an_organisation, store_organisation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,7 +35,7 @@ Ids = dict[str, str]
 
 
 @dataclass
-class Owner:
+class OwnerObjects:
     """An organisation in one mode, with one object of each kind, made when it is first asked for."""
 
     site: Site
@@ -55,50 +55,50 @@ class Owner:
         return self.ids[place]
 
 
-async def a_document(owner: Owner) -> str:
+async def a_document(owner: OwnerObjects) -> str:
     made = await owner.call("POST", "/documents", a_request())
     return str((await owner.call("POST", f"/documents/{made['id']}/send"))["id"])
 
 
-async def a_recipient(owner: Owner) -> str:
+async def a_recipient(owner: OwnerObjects) -> str:
     return str(
         (await owner.call("GET", f"/documents/{await owner.id('/documents/{id}')}"))["recipients"][0]["id"]
     )
 
 
-async def a_template(owner: Owner) -> str:
+async def a_template(owner: OwnerObjects) -> str:
     body = {"fromDocumentId": await owner.id("/documents/{id}")}
     return str((await owner.call("POST", "/templates", body))["id"])
 
 
-async def a_webhook(owner: Owner) -> str:
+async def a_webhook(owner: OwnerObjects) -> str:
     body = {"url": "https://ok.test/", "events": ["template.deleted"]}
     return str((await owner.call("POST", "/webhooks", body))["id"])
 
 
-async def a_delivery(owner: Owner) -> str:
+async def a_delivery(owner: OwnerObjects) -> str:
     return str((await owner.call("POST", f"/webhooks/{await owner.id('/webhooks/{id}')}/test"))["deliveryId"])
 
 
-async def an_event(owner: Owner) -> str:
+async def an_event(owner: OwnerObjects) -> str:
     await owner.id("/documents/{id}")
     return str((await owner.call("GET", "/events?limit=1"))["data"][0]["id"])
 
 
-async def a_member(owner: Owner) -> str:
+async def a_member(owner: OwnerObjects) -> str:
     body = {"email": f"{owner.mode}@example.test", "name": "Ada", "role": "member"}
     return str((await owner.call("POST", "/members", body))["id"])
 
 
-async def a_key(owner: Owner) -> str:
+async def a_key(owner: OwnerObjects) -> str:
     return str((await owner.call("GET", "/account"))["key"]["id"])
 
 
-async def a_variant(owner: Owner) -> str:
+async def a_variant(owner: OwnerObjects) -> str:
     return "original"
 
 
-MAKERS: dict[str, Callable[[Owner], Awaitable[str]]] = {
+MAKERS: dict[str, Callable[[OwnerObjects], Awaitable[str]]] = {
     "/documents/{id}": a_document,
     "/documents/{id}/files/{variant}": a_variant,
     "/documents/{id}/recipients/{rid}": a_recipient,
@@ -120,7 +120,7 @@ def places(endpoint: Endpoint) -> list[str]:
     return [path[: found.end()] for found in re.finditer(r"\{\w+\}", path)]
 
 
-async def concrete(endpoint: Endpoint, owners: Sequence[Owner | None]) -> str:
+async def concrete(endpoint: Endpoint, owners: Sequence[OwnerObjects | None]) -> str:
     """The path with the id of each place from its owner; None: an id that nobody has."""
     path = endpoint.path.removeprefix(V1)
     for place, owner in zip(places(endpoint), owners, strict=True):
@@ -160,30 +160,30 @@ def needs_test_key(endpoint: Endpoint) -> bool:
 
 
 @dataclass
-class People:
+class MatrixPeople:
     """The owners, and keys that open nothing."""
 
-    here: dict[Mode, Owner]
-    elsewhere: dict[Mode, Owner]
+    here: dict[Mode, OwnerObjects]
+    elsewhere: dict[Mode, OwnerObjects]
     scoped: dict[tuple[Scope, Mode], str]
     revoked: str
     expired: str
     poor: str
 
-    def asking(self, endpoint: Endpoint) -> Owner:
+    def asking(self, endpoint: Endpoint) -> OwnerObjects:
         return self.here[Mode.TEST if needs_test_key(endpoint) else Mode.LIVE]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def people(site: Site) -> People:
+async def people(site: Site) -> MatrixPeople:
     later = site.clock.now() + 1  # a key is made for the organisation that is the oldest
     other = await store_organisation(site.runtime.db, an_organisation(created_at=later))
     poor = await store_organisation(
         site.runtime.db, an_organisation(id="org_poor", plan="team", created_at=later)
     )
 
-    async def owner(mode: Mode, organisation: str | None) -> Owner:
-        return Owner(site, await site.new_key(mode=mode, organisation=organisation), mode)
+    async def owner(mode: Mode, organisation: str | None) -> OwnerObjects:
+        return OwnerObjects(site, await site.new_key(mode=mode, organisation=organisation), mode)
 
     revoked, expired = await site.new_key(), await site.new_key(days=1)
     found = await api_keys.find_by_hash(site.runtime.db, api_key.hash_key(revoked))
@@ -194,7 +194,7 @@ async def people(site: Site) -> People:
 
     await site.runtime.db.write(revoke)
     site.clock.advance(days=1)
-    return People(
+    return MatrixPeople(
         here={mode: await owner(mode, None) for mode in Mode},
         elsewhere={mode: await owner(mode, other.id) for mode in Mode},
         scoped={
@@ -211,7 +211,7 @@ async def people(site: Site) -> People:
 
 async def ask_endpoint(
     site: Site, endpoint: Endpoint, path: str, key: str | None, body: Any = None
-) -> Answer:
+) -> SiteAnswer:
     return await site.ask(endpoint.method, path, body, key=key)
 
 
@@ -220,7 +220,7 @@ async def ask_endpoint(
 
 @pytest.mark.parametrize("endpoint", KEYED, ids=name_endpoint)
 async def test_without_a_key_that_is_good_today_nothing_is_answered(
-    site: Site, people: People, endpoint: Endpoint
+    site: Site, people: MatrixPeople, endpoint: Endpoint
 ) -> None:
     owner = people.asking(endpoint)
     path = await concrete(endpoint, [owner] * len(places(endpoint)))
@@ -246,7 +246,7 @@ async def test_without_a_key_that_is_good_today_nothing_is_answered(
 
 @pytest.mark.parametrize("endpoint", KEYED, ids=name_endpoint)
 async def test_each_scope_opens_what_the_contract_says_and_nothing_else(
-    site: Site, people: People, endpoint: Endpoint
+    site: Site, people: MatrixPeople, endpoint: Endpoint
 ) -> None:
     """Asked so that the next check refuses: nobody's id, and text where JSON belongs."""
     path = await concrete(endpoint, [None] * len(places(endpoint)))
@@ -268,7 +268,7 @@ async def test_each_scope_opens_what_the_contract_says_and_nothing_else(
             assert str(endpoint.scope) in answer.body["error"]["message"]
 
 
-def compare_answer(answer: Answer) -> tuple[int, Any, dict[str, str]]:
+def compare_answer(answer: SiteAnswer) -> tuple[int, Any, dict[str, str]]:
     """All of an answer but what differs from request to request."""
     body = answer.body
     error = {name: value for name, value in body.get("error", body).items() if name != "requestId"}
@@ -278,7 +278,7 @@ def compare_answer(answer: Answer) -> tuple[int, Any, dict[str, str]]:
 
 @pytest.mark.parametrize("endpoint", WITH_ID, ids=name_endpoint)
 async def test_what_belongs_to_somebody_else_is_answered_like_what_nobody_has(
-    site: Site, people: People, endpoint: Endpoint
+    site: Site, people: MatrixPeople, endpoint: Endpoint
 ) -> None:
     owner = people.asking(endpoint)
     where, body = places(endpoint), body_of(endpoint)
@@ -315,7 +315,7 @@ async def everything(site: Site) -> list[int]:
 
 @pytest.mark.parametrize("endpoint", WITH_ID, ids=name_endpoint)
 async def test_the_owner_is_not_turned_away_by_the_same_request(
-    site: Site, people: People, endpoint: Endpoint
+    site: Site, people: MatrixPeople, endpoint: Endpoint
 ) -> None:
     """Or all of the above would prove nothing; with a stale revision nothing is done where one is looked at."""
     owner = people.asking(endpoint)
@@ -331,12 +331,14 @@ async def test_the_owner_is_not_turned_away_by_the_same_request(
 # ---------- ids elsewhere than in the path ----------
 
 
-async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site, people: People) -> None:
+async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(
+    site: Site, people: MatrixPeople
+) -> None:
     owner, stranger = people.here[Mode.LIVE], people.elsewhere[Mode.LIVE]
     document = await stranger.id("/documents/{id}")
     nobody = "doc_" + "0" * 26
 
-    async def template(source: str) -> Answer:
+    async def template(source: str) -> SiteAnswer:
         return await site.ask("POST", "/templates", {"fromDocumentId": source}, key=owner.key)
 
     assert compare_answer(await template(document)) == compare_answer(await template(nobody))
@@ -344,7 +346,7 @@ async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site
     own = await owner.id("/documents/{id}")
     recipient, unknown = await stranger.id("/documents/{id}/recipients/{rid}"), "rcp_" + "0" * 26
 
-    async def remind(who: str) -> Answer:
+    async def remind(who: str) -> SiteAnswer:
         return await site.ask("POST", f"/documents/{own}/remind", {"recipientIds": [who]}, key=owner.key)
 
     assert compare_answer(await remind(recipient)) == compare_answer(await remind(unknown))
@@ -367,7 +369,7 @@ async def test_a_foreign_id_in_a_body_or_a_query_is_as_unknown_as_any(site: Site
 
 @pytest.mark.parametrize("path", sorted({e.path.removeprefix(V1) for e in ENDPOINTS}))
 async def test_every_other_method_is_not_found_and_told_which_there_are(
-    site: Site, people: People, path: str
+    site: Site, people: MatrixPeople, path: str
 ) -> None:
     known = {e.method for e in ENDPOINTS if e.path == V1 + path}
     public = any(e.public for e in ENDPOINTS if e.path == V1 + path)
@@ -383,7 +385,7 @@ async def test_every_other_method_is_not_found_and_told_which_there_are(
 
 
 @pytest.mark.parametrize("path", sorted({e.path.removeprefix(V1) for e in ENDPOINTS}))
-async def test_a_path_beside_a_known_one_is_not_found(site: Site, people: People, path: str) -> None:
+async def test_a_path_beside_a_known_one_is_not_found(site: Site, people: MatrixPeople, path: str) -> None:
     key = people.here[Mode.LIVE].key
     concretely = re.sub(r"\{\w+\}", "x" * 30, path)
     for beside in (f"{concretely}/", f"{concretely}/nothing", concretely.upper(), f"{concretely}%20"):
@@ -395,7 +397,7 @@ async def test_a_path_beside_a_known_one_is_not_found(site: Site, people: People
 
 
 async def test_the_time_of_the_answer_does_not_tell_a_foreign_id_from_an_unknown_one(
-    site: Site, people: People
+    site: Site, people: MatrixPeople
 ) -> None:
     owner = people.here[Mode.LIVE]
     foreign = f"/documents/{await people.elsewhere[Mode.LIVE].id('/documents/{id}')}"

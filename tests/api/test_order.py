@@ -14,7 +14,7 @@ from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import Scope
 from esign.store.engine.database import Transaction
-from tests.api.site import Answer, Site, a_request, b64
+from tests.api.site import Site, SiteAnswer, a_request, b64
 from tests.factories import an_organisation, store_organisation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -64,18 +64,18 @@ class Asking:
         assert (await self.create(key)).code == "invalid_request"
         return key
 
-    async def create(self, key: str, body: Any = None, **given: Any) -> Answer:
+    async def create(self, key: str, body: Any = None, **given: Any) -> SiteAnswer:
         if not given:
             body = body or {}
         return await self.site.ask("POST", "/documents", body, key=key, **given)
 
-    async def hook(self, data: bytes, headers: dict[str, str], key: str = "") -> Answer:
+    async def hook(self, data: bytes, headers: dict[str, str], key: str = "") -> SiteAnswer:
         """On an endpoint without a policy of its own."""
         return await self.site.ask(
             "POST", "/webhooks", data=data, headers=headers, key=key or await self.key()
         )
 
-    async def template(self, file: str) -> Answer:
+    async def template(self, file: str) -> SiteAnswer:
         body = {"fileName": "a.pdf", "file": file}
         return await self.site.ask("POST", "/templates", body, key=await self.key())
 
@@ -89,13 +89,13 @@ async def asking(site: Site) -> Asking:
     return Asking(site, poor.id)
 
 
-Case = Callable[[Asking], Awaitable[tuple[Answer, Answer]]]
+Case = Callable[[Asking], Awaitable[tuple[SiteAnswer, SiteAnswer]]]
 """The answer to what fails the later check alone, and to what fails both."""
 
 UNKNOWN = "/documents/doc_" + "0" * 26
 
 
-async def key_before_throttle(a: Asking) -> tuple[Answer, Answer]:
+async def key_before_throttle(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     """The 429 comes in place of the 401 of a guess, and of no other."""
     site = a.site
     site.clock.advance(minutes=1)
@@ -105,7 +105,7 @@ async def key_before_throttle(a: Asking) -> tuple[Answer, Answer]:
     return throttled, await site.ask("GET", "/account", key=None)
 
 
-async def key_before_plan(a: Asking) -> tuple[Answer, Answer]:
+async def key_before_plan(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site = a.site
     good, bad = await a.key(organisation=a.poor), await a.key(organisation=a.poor)
 
@@ -117,7 +117,7 @@ async def key_before_plan(a: Asking) -> tuple[Answer, Answer]:
     return await site.ask("GET", "/account", key=good), await site.ask("GET", "/account", key=bad)
 
 
-async def plan_before_rate(a: Asking) -> tuple[Answer, Answer]:
+async def plan_before_rate(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site, key = a.site, await a.used_up(await a.key())
     alone = await site.ask("GET", "/account", key=key)
 
@@ -132,18 +132,18 @@ async def plan_before_rate(a: Asking) -> tuple[Answer, Answer]:
     return alone, await site.ask("GET", "/account", key=key)
 
 
-async def rate_before_route(a: Asking) -> tuple[Answer, Answer]:
+async def rate_before_route(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     alone = await a.site.ask("GET", "/nowhere", key=await a.key())
     return alone, await a.site.ask("GET", "/nowhere", key=await a.used_up(await a.key()))
 
 
-async def route_before_scope(a: Asking) -> tuple[Answer, Answer]:
+async def route_before_scope(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     key = await a.key(Scope.WEBHOOKS_READ)
     alone = await a.site.ask("GET", "/documents", key=key)
     return alone, await a.site.ask("PATCH", "/documents", key=key)
 
 
-async def scope_before_narrow_rate(a: Asking) -> tuple[Answer, Answer]:
+async def scope_before_narrow_rate(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     key = await a.use_up_creations()
     alone = await a.create(key)
 
@@ -158,24 +158,24 @@ async def scope_before_narrow_rate(a: Asking) -> tuple[Answer, Answer]:
     return alone, await a.create(key)
 
 
-async def narrow_rate_before_media_type(a: Asking) -> tuple[Answer, Answer]:
+async def narrow_rate_before_media_type(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     alone = await a.create(await a.key(), data=b"x", headers=TEXT)
     return alone, await a.create(await a.use_up_creations(), data=b"x", headers=TEXT)
 
 
-async def media_type_before_size(a: Asking) -> tuple[Answer, Answer]:
+async def media_type_before_size(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     return await a.hook(TOO_MUCH, JSON), await a.hook(TOO_MUCH, TEXT)
 
 
-async def size_before_json(a: Asking) -> tuple[Answer, Answer]:
+async def size_before_json(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     return await a.hook(b"{", JSON), await a.hook(b"{" + TOO_MUCH, JSON)
 
 
-async def json_before_schema(a: Asking) -> tuple[Answer, Answer]:
+async def json_before_schema(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     return await a.hook(b'{"url": 1}', JSON), await a.hook(b'{"url": 1, "url": 2}', JSON)
 
 
-async def schema_before_idempotency(a: Asking) -> tuple[Answer, Answer]:
+async def schema_before_idempotency(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     key = await a.key()
     headers = {**JSON, "Idempotency-Key": "taken"}
     body = {"url": "https://ok.test/", "events": ["template.deleted"]}
@@ -184,7 +184,7 @@ async def schema_before_idempotency(a: Asking) -> tuple[Answer, Answer]:
     return alone, await a.hook(b'{"url": 1}', headers, key)
 
 
-async def idempotency_before_object(a: Asking) -> tuple[Answer, Answer]:
+async def idempotency_before_object(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site, key = a.site, await a.key()
     headers = {"Idempotency-Key": "taken"}
     hook = {"url": "https://ok.test/", "events": ["template.deleted"]}
@@ -193,21 +193,21 @@ async def idempotency_before_object(a: Asking) -> tuple[Answer, Answer]:
     return alone, await site.ask("POST", f"{UNKNOWN}/cancel", key=key, headers=headers)
 
 
-async def object_before_if_match(a: Asking) -> tuple[Answer, Answer]:
+async def object_before_if_match(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site = await a.fresh()
     stale = {"If-Match": '"99"'}
     alone = await site.ask("DELETE", f"/documents/{await site.create()}", headers=stale)
     return alone, await site.ask("DELETE", UNKNOWN, headers=stale)
 
 
-async def if_match_before_state(a: Asking) -> tuple[Answer, Answer]:
+async def if_match_before_state(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site = await a.fresh()
     path = f"/documents/{(await site.send_document())['id']}"
     alone = await site.ask("DELETE", path)
     return alone, await site.ask("DELETE", path, headers={"If-Match": '"99"'})
 
 
-async def state_before_stored_limits(a: Asking) -> tuple[Answer, Answer]:
+async def state_before_stored_limits(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site = await a.fresh()
     draft = await site.create(recipients=[site.signer() for _ in range(RECIPIENTS)])
     alone = await site.ask("POST", f"/documents/{draft}/recipients", site.signer())
@@ -216,13 +216,13 @@ async def state_before_stored_limits(a: Asking) -> tuple[Answer, Answer]:
     return alone, await site.ask("POST", f"/documents/{draft}/recipients", site.signer())
 
 
-async def stored_limits_before_file(a: Asking) -> tuple[Answer, Answer]:
+async def stored_limits_before_file(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     alone = await a.template(b64(b"no PDF"))
     assert (await a.template(a_request()["file"])).status == 201
     return alone, await a.template(b64(b"no PDF"))
 
 
-async def stored_limits_before_placement(a: Asking) -> tuple[Answer, Answer]:
+async def stored_limits_before_placement(a: Asking) -> tuple[SiteAnswer, SiteAnswer]:
     site = await a.fresh()
     outside = site.signer(fields=[{"type": "text", "page": 9, "x": 1, "y": 1}])
     draft = await site.create(recipients=[site.signer()])

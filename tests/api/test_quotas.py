@@ -6,7 +6,7 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, SECOND, parse
-from tests.api.site import Answer, Site, a_config, a_request, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, running
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,7 +19,7 @@ def limits() -> dict[str, int]:
     return {"documents_per_month": 2}
 
 
-async def send(site: Site, document_id: str) -> Answer:
+async def send(site: Site, document_id: str) -> SiteAnswer:
     return await site.ask("POST", f"/documents/{document_id}/send")
 
 

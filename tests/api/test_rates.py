@@ -6,7 +6,7 @@ from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import Scope
 from esign.web.api.endpoint_table import ENDPOINTS, V1
-from tests.api.site import Answer, Site, a_config, a_request, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask
 
@@ -32,7 +32,7 @@ async def fresh(site: Site) -> str:
     return await site.new_key()
 
 
-def standing(answer: Answer | Seen) -> tuple[str, str, str, str, str]:
+def standing(answer: SiteAnswer | Seen) -> tuple[str, str, str, str, str]:
     names = (
         "ratelimit-policy",
         "ratelimit",

@@ -8,7 +8,7 @@ from PIL import Image
 
 from esign.core.instant import DAY
 from esign.jobs import prune
-from tests.api.site import Answer, Site, gather
+from tests.api.site import Site, SiteAnswer, gather
 from tests.journeys.api import Person, a_signature
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -34,7 +34,7 @@ async def sign(site: Site, document: Any, person: Person) -> None:
     await person.sign({field["id"]: given[field["type"]] for field in mine})
 
 
-def picture(answer: Answer) -> Image.Image:
+def picture(answer: SiteAnswer) -> Image.Image:
     assert answer.status == 200, answer
     return Image.open(io.BytesIO(answer.content))
 
@@ -46,9 +46,9 @@ async def views(site: Site, document: Any) -> list[str]:
     return [row["name"] for row in rows]
 
 
-async def get(person: Person, path: str) -> Answer:
+async def get(person: Person, path: str) -> SiteAnswer:
     seen = await person.get(path)
-    return Answer(seen.status, seen.headers, seen.content)
+    return SiteAnswer(seen.status, seen.headers, seen.content)
 
 
 async def test_a_sharper_picture_is_made_once_however_many_ask(site: Site) -> None:

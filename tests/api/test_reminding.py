@@ -8,13 +8,13 @@ from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, HOUR, rfc3339
 from esign.core.people.api_key import Scope
 from esign.jobs import remind as automatic
-from tests.api.site import Answer, Site
+from tests.api.site import Site, SiteAnswer
 from tests.journeys.api import Person, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def remind(site: Site, document_id: str, body: Any = None, **given: Any) -> Answer:
+async def remind(site: Site, document_id: str, body: Any = None, **given: Any) -> SiteAnswer:
     return await site.ask("POST", f"/documents/{document_id}/remind", body, **given)
 
 
@@ -111,7 +111,7 @@ async def test_each_call_needs_its_scope_and_an_own_document(site: Site) -> None
 # ---------- links ----------
 
 
-async def link(site: Site, document: Any, n: int = 0, body: Any = None, **given: Any) -> Answer:
+async def link(site: Site, document: Any, n: int = 0, body: Any = None, **given: Any) -> SiteAnswer:
     rid = document["recipients"][n]["id"]
     return await site.ask("POST", f"/documents/{document['id']}/recipients/{rid}/link", body, **given)
 

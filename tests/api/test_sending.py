@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from esign.core.instant import DAY, rfc3339
-from tests.api.site import Answer, Site, a_config, a_request, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def send(site: Site, document_id: str, **given: Any) -> Answer:
+async def send(site: Site, document_id: str, **given: Any) -> SiteAnswer:
     return await site.ask("POST", f"/documents/{document_id}/send", **given)
 
 

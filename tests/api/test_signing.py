@@ -23,7 +23,7 @@ from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.store.document import signing_links
 from esign.store.engine.database import Transaction
 from esign.system.entropy import make_token
-from tests.api.site import Answer, Site, gather
+from tests.api.site import Site, SiteAnswer, gather
 from tests.journeys.api import Person, a_signature, until
 from tests.web.wire import ask
 
@@ -41,14 +41,14 @@ async def send_for_signing(site: Site, *fields: Any, **changes: Any) -> tuple[An
     return document, await site.person(signer["email"])
 
 
-async def post(site: Site, person: Person, act: str, body: Any) -> Answer:
+async def post(site: Site, person: Person, act: str, body: Any) -> SiteAnswer:
     """What the page's script sends."""
     stream, media = io.BytesIO(json.dumps(body).encode()), {"Content-Type": "application/json"}
     async with site.session.post(f"{person.link}/{act}", data=stream, headers=media) as seen:
-        return Answer(seen.status, seen.headers, await seen.read())
+        return SiteAnswer(seen.status, seen.headers, await seen.read())
 
 
-async def complete(site: Site, person: Person, answers: Any = None) -> Answer:
+async def complete(site: Site, person: Person, answers: Any = None) -> SiteAnswer:
     """Agree and finish; without `answers` with a typed signature alone."""
     found = re.search(r'data-consent="([0-9a-f]{64})"', (await person.open()).content.decode())
     given = {"signature": a_signature()} if answers is None else answers

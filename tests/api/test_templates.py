@@ -9,7 +9,7 @@ from esign.core.instant import parse, rfc3339
 from esign.core.people.api_key import Scope
 from esign.jobs import prune
 from esign.web.api.endpoint_table import describe
-from tests.api.site import ONE_PAGE, Answer, Site, a_config, gather, running
+from tests.api.site import ONE_PAGE, Site, SiteAnswer, a_config, gather, running
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_signature, until
 from tests.journeys.receiver import receiving
@@ -432,7 +432,7 @@ async def test_if_match_lets_only_the_seen_revision_be_changed_or_deleted(site: 
 
 async def test_of_changes_at_once_to_one_revision_exactly_one_wins(site: Site) -> None:
     path = f"/templates/{(await create_template(site))['id']}"
-    answers: list[Answer] = await gather(*(
+    answers: list[SiteAnswer] = await gather(*(
         site.ask("PATCH", path, {"title": f"Winner {n}"}, headers={"If-Match": '"1"'}) for n in range(8)
     ))  # fmt: skip
     assert sorted(answer.code for answer in answers) == ["200"] + ["revision_mismatch"] * 7
@@ -651,7 +651,7 @@ async def test_each_endpoint_needs_its_own_scope_and_no_other(site: Site) -> Non
 
 
 async def test_every_writing_call_has_one_effect_per_key(site: Site) -> None:
-    async def twice(method: str, path: str, body: Any, key: str) -> Answer:
+    async def twice(method: str, path: str, body: Any, key: str) -> SiteAnswer:
         first, again = [
             await site.ask(method, path, body, headers={"Idempotency-Key": key}) for _ in range(2)
         ]
@@ -725,7 +725,7 @@ async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]
 
 
 async def test_an_organisation_has_so_many_templates_in_each_mode(small: Site) -> None:
-    answers: list[Answer] = await gather(*(small.ask("POST", "/templates", a_body()) for _ in range(4)))
+    answers: list[SiteAnswer] = await gather(*(small.ask("POST", "/templates", a_body()) for _ in range(4)))
     assert sorted(answer.code for answer in answers) == ["201", "201", "201", "limit_reached"]
     for unread in ("AAAA", "%%%"):
         full = await small.ask("POST", "/templates", a_body(file=unread))

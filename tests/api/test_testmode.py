@@ -13,7 +13,7 @@ from esign.core.document.document import FieldType
 from esign.core.instant import parse, rfc3339
 from esign.core.people.api_key import Scope
 from esign.store.people import organisations
-from tests.api.site import Answer, Site, a_config, a_request, b64, running
+from tests.api.site import Site, SiteAnswer, a_config, a_request, b64, running
 from tests.factories import an_organisation
 from tests.journeys.api import Person, until
 
@@ -44,7 +44,7 @@ async def mails(site: Site, key: str, count: int, query: str) -> list[Any]:
     return await until(there, f"{count} mails for {query}")
 
 
-async def simulate(site: Site, key: str, document: Any, action: str, **body: Any) -> Answer:
+async def simulate(site: Site, key: str, document: Any, action: str, **body: Any) -> SiteAnswer:
     path = f"/test/documents/{document['id']}/simulate"
     return await site.ask("POST", path, {"action": action, **body}, key=key)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.worker.workers import Workers
-from tests.bench.installation import Installation, document, dumps, install_program, padded_pdf
+from tests.bench.installation import BenchInstallation, document, dumps, install_program, padded_pdf
 
 ROUNDS = 7
 SECONDS = 3.0
@@ -88,7 +88,7 @@ async def time_inspection(workers: Workers, pdf: bytes) -> float:
     return count / (time.perf_counter() - began)
 
 
-async def creating(at: Installation, pdf: bytes, url: str) -> tuple[float, float]:
+async def creating(at: BenchInstallation, pdf: bytes, url: str) -> tuple[float, float]:
     """Documents per second from 8 clients, and the 99th percentile of a GET meanwhile, in ms."""
     body = dumps(document(pdf))
     until = time.perf_counter() + SECONDS

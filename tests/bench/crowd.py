@@ -16,7 +16,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.bench.installation import Installation, command, document, install_program, padded_pdf
+from tests.bench.installation import BenchInstallation, command, document, install_program, padded_pdf
 from tests.bench.serving import send_copy
 from tests.pdf.heavy import strokes
 
@@ -66,7 +66,7 @@ async def run() -> None:
 
 
 @asynccontextmanager
-async def hostile(at: Installation) -> AsyncIterator[Installation]:
+async def hostile(at: BenchInstallation) -> AsyncIterator[BenchInstallation]:
     """The same server as another organisation sees it."""
     organisation = (
         await asyncio.to_thread(command, at.folder, "orgs", "create", "--name", "Hostile")
@@ -77,7 +77,7 @@ async def hostile(at: Installation) -> AsyncIterator[Installation]:
     db.close()
     headers = {"Authorization": f"Bearer {key}"}
     async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=0)) as client:
-        yield Installation(at.folder, at.base, key, at.pid, client, at.first_answer)
+        yield BenchInstallation(at.folder, at.base, key, at.pid, client, at.first_answer)
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ async def flooding(flood: Flood, wide: int) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def attempt(at: Installation, method: str, path: str, body: Any = None) -> None:
+async def attempt(at: BenchInstallation, method: str, path: str, body: Any = None) -> None:
     """A request whatever comes of it; whoever is refused waits for a moment."""
     url = path if path.startswith("http") else f"{at.base}{path}"
     async with at.client.request(method, url, json=body) as answer:
@@ -107,14 +107,14 @@ async def attempt(at: Installation, method: str, path: str, body: Any = None) ->
             await asyncio.sleep(0.2)
 
 
-async def heavy_link(at: Installation) -> str:
+async def heavy_link(at: BenchInstallation) -> str:
     made = await at.call("POST", "/api/v1/documents", document(strokes(HEAVY, 10**6)))
     path = f"/api/v1/documents/{made['id']}"
     (person,) = (await at.call("POST", f"{path}/send", {}))["recipients"]
     return str((await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"])
 
 
-async def measure_creation(at: Installation, pdf: bytes) -> tuple[float, float, float]:
+async def measure_creation(at: BenchInstallation, pdf: bytes) -> tuple[float, float, float]:
     """Seconds until a document is created, until a page of it is shown enlarged, and until it is sealed."""
     began = time.perf_counter()
     id = await create_new_document(at, pdf)
@@ -133,14 +133,14 @@ async def measure_creation(at: Installation, pdf: bytes) -> tuple[float, float, 
     return create, page, time.perf_counter() - began
 
 
-async def create_new_document(at: Installation, pdf: bytes) -> str:
+async def create_new_document(at: BenchInstallation, pdf: bytes) -> str:
     """The id of a new document, whose file nobody has sent before."""
     body = document(pdf + b"%% %d" % time.perf_counter_ns())
     body["recipients"][0]["fields"] = [{"type": "signature", "page": 1, "x": 10, "y": 70}]
     return str((await at.call("POST", "/api/v1/documents", body))["id"])
 
 
-async def seal_one(at: Installation, pdf: bytes) -> bytes:
+async def seal_one(at: BenchInstallation, pdf: bytes) -> bytes:
     path, link, body = await send_copy(at, await create_new_document(at, pdf))
     await at.call("POST", f"{link}/complete", body)
     while (await at.call("GET", path))["status"] != "completed":  # noqa: ASYNC110  (it asks another process)

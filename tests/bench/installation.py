@@ -34,7 +34,7 @@ writes_per_minute = 0
 
 
 @dataclass(frozen=True)
-class Installation:
+class BenchInstallation:
     """`pid` is the serving process."""
 
     folder: Path
@@ -81,7 +81,7 @@ def command(folder: Path, *arguments: str) -> str:
 
 
 @asynccontextmanager
-async def install_program(settings: str = "", server: str = "") -> AsyncIterator[Installation]:
+async def install_program(settings: str = "", server: str = "") -> AsyncIterator[BenchInstallation]:
     """`esign serve` in a new folder, until the block ends.
 
     `settings` are added to its configuration, `server` are more lines of that table.
@@ -106,7 +106,7 @@ async def install_program(settings: str = "", server: str = "") -> AsyncIterator
             async with aiohttp.ClientSession(
                 headers={"Authorization": f"Bearer {key}"}, connector=connector
             ) as client:
-                yield Installation(folder, base, key, process.pid, client, first)
+                yield BenchInstallation(folder, base, key, process.pid, client, first)
         finally:
             process.terminate()
             await process.wait()

@@ -9,7 +9,7 @@ from typing import Any
 from esign.demo import contract
 from esign.pdf.seal import cms
 from esign.system.clock import SystemClock
-from tests.bench.installation import Installation, children, install_program, resident
+from tests.bench.installation import BenchInstallation, children, install_program, resident
 from tests.pdf.sealing import sign_file
 
 ROUNDS = 9
@@ -30,7 +30,7 @@ async def run() -> None:
     sealing()
 
 
-async def one(at: Installation) -> float:
+async def one(at: BenchInstallation) -> float:
     """Seconds from the answer to the last completion until the document is completed."""
     made = await at.call("POST", "/api/v1/documents", contract.build_create_body())
     path = f"/api/v1/documents/{made['id']}"
@@ -47,7 +47,9 @@ async def one(at: Installation) -> float:
     return time.perf_counter() - began
 
 
-async def answer_fields(at: Installation, path: str, link: str, person: tuple[str, str]) -> dict[str, Any]:
+async def answer_fields(
+    at: BenchInstallation, path: str, link: str, person: tuple[str, str]
+) -> dict[str, Any]:
     """What this person finishes with."""
     consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
     if consent is None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import uvloop
 
 
-class Client(asyncio.Protocol):
+class LoadClient(asyncio.Protocol):
     """One connection, one request at a time; an answer is counted when its body is complete."""
 
     def __init__(self, request: bytes, until: float) -> None:
@@ -56,10 +56,10 @@ class Client(asyncio.Protocol):
         self.closed.set_result(None)
 
 
-async def ask(request: bytes, host: str, port: int, until: float) -> Client:
+async def ask(request: bytes, host: str, port: int, until: float) -> LoadClient:
     """Keep asking until the time is over; servers end a connection after a number of requests."""
     loop = asyncio.get_running_loop()
-    client = Client(request, until)
+    client = LoadClient(request, until)
     while time.perf_counter() < until:
         client.closed = loop.create_future()
         await loop.create_connection(lambda: client, host, port)

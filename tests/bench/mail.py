@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
-from tests.bench.installation import Installation, document, install_program, padded_pdf
+from tests.bench.installation import BenchInstallation, document, install_program, padded_pdf
 
 DOCUMENTS, RECIPIENTS = 200, 50
 DELAYS_MS = (0, 20)
@@ -100,7 +100,7 @@ async def run() -> None:
             await measure(at, relay, delay)
 
 
-async def measure(at: Installation, relay: Relay, delay: int) -> None:
+async def measure(at: BenchInstallation, relay: Relay, delay: int) -> None:
     pdf, total = padded_pdf(60_000), DOCUMENTS * RECIPIENTS
     began = time.perf_counter()
     for number in range(DOCUMENTS):
@@ -124,14 +124,14 @@ async def measure(at: Installation, relay: Relay, delay: int) -> None:
         print(f"fresh mail meanwhile, slowest  {max(waits):8.2f} s")
 
 
-async def send(at: Installation, pdf: bytes, addresses: list[str]) -> None:
+async def send(at: BenchInstallation, pdf: bytes, addresses: list[str]) -> None:
     body = document(pdf, recipients=len(addresses))
     for recipient, email in zip(body["recipients"], addresses, strict=True):
         recipient |= {"email": email, "order": 1, "fields": []}
     await at.call("POST", "/api/v1/documents", body | {"send": True})
 
 
-async def send_fresh(at: Installation, relay: Relay, pdf: bytes) -> list[float]:
+async def send_fresh(at: BenchInstallation, relay: Relay, pdf: bytes) -> list[float]:
     """Send a document each second once mails leave, until cancelled; the seconds that each invitation took."""
     sent: dict[str, float] = {}
     with contextlib.suppress(asyncio.CancelledError):

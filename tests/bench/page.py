@@ -15,7 +15,7 @@ import pikepdf
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from esign.demo import contract
-from tests.bench.installation import Installation, install_program
+from tests.bench.installation import BenchInstallation, install_program
 from tests.bench.journey import answer_fields
 from tests.browser.conftest import ARGS, CHROMIUM
 
@@ -65,7 +65,7 @@ async def run() -> None:
     print(f"\nfinishing answered   {1000 * statistics.median(times):6.0f} ms   (at most 300 ms)")
 
 
-async def send_contract(at: Installation, pdf: bytes) -> tuple[str, str]:
+async def send_contract(at: BenchInstallation, pdf: bytes) -> tuple[str, str]:
     """The sample contract or a longer one: its address in the API, and the link of its first signer."""
     body = contract.build_create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
     made = await at.call("POST", "/api/v1/documents", body)
@@ -82,7 +82,9 @@ def long_contract(pages: int) -> bytes:
     return target.getvalue()
 
 
-async def load(browser: Browser, at: Installation, link: str, how: Mapping[str, Any]) -> dict[str, float]:
+async def load(
+    browser: Browser, at: BenchInstallation, link: str, how: Mapping[str, Any]
+) -> dict[str, float]:
     """One first visit, until nothing is on its way any more; before it, the least that any page takes here."""
     context, page = await slow_browser(browser, how)
     await page.goto(f"{at.base}/healthz")
@@ -129,7 +131,7 @@ def tell(name: str, loads: list[dict[str, float]]) -> None:
     )
 
 
-async def finish(at: Installation) -> float:
+async def finish(at: BenchInstallation) -> float:
     """Seconds until a drawn signature and thirteen answers are accepted."""
     path, link = await send_contract(at, contract.read_pdf())
     body = await answer_fields(at, path, link, contract.CAFE)

@@ -101,7 +101,7 @@ WORDS: dict[str, list[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScaleRow:
     """Seconds for each size, of every round."""
 
     name: str
@@ -148,8 +148,8 @@ async def deepest(db: Database, asked: DocumentFilters) -> PageStart:
 
 async def pages(
     bases: dict[int, Database], asked: dict[str, DocumentFilters], deep: Iterable[str] = ()
-) -> list[Row]:
-    rows = [Row(name) for name in asked] + [Row(f"{name}, deepest cursor") for name in deep]
+) -> list[ScaleRow]:
+    rows = [ScaleRow(name) for name in asked] + [ScaleRow(f"{name}, deepest cursor") for name in deep]
     places = {(name, size): await deepest(db, asked[name]) for name in deep for size, db in bases.items()}
     for _ in range(ROUNDS + 1):  # the first warms up
         for row in rows:
@@ -161,13 +161,13 @@ async def pages(
                     return await page(db, asked[name], after)
 
                 row.times.setdefault(size, []).append(await time_shortest(ask))
-    return [Row(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
+    return [ScaleRow(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
 
 
-async def searches(bases: dict[int, Database]) -> list[Row]:
+async def searches(bases: dict[int, Database]) -> list[ScaleRow]:
     rows = []
     for name, words in WORDS.items():
-        row = Row(name)
+        row = ScaleRow(name)
         for _ in range(ROUNDS):
             for word in words:
                 for size, db in bases.items():
@@ -178,9 +178,9 @@ async def searches(bases: dict[int, Database]) -> list[Row]:
     return rows
 
 
-async def office_pages(folders: dict[int, Path]) -> list[Row]:
+async def office_pages(folders: dict[int, Path]) -> list[ScaleRow]:
     """The list of documents as people see it, from the request to the last byte of the page."""
-    rows = [Row(name) for name in office.PAGES]
+    rows = [ScaleRow(name) for name in office.PAGES]
     async with AsyncExitStack() as stack:
         asking = {size: await stack.enter_async_context(office.browser(at)) for size, at in folders.items()}
         for _ in range(ROUNDS + 1):  # the first warms up
@@ -188,13 +188,13 @@ async def office_pages(folders: dict[int, Path]) -> list[Row]:
                 for size, ask in asking.items():
                     took = await time_shortest(partial(ask, office.PAGES[row.name]))
                     row.times.setdefault(size, []).append(took)
-    return [Row(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
+    return [ScaleRow(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
 
 
-async def ticks(folders: dict[int, Path]) -> list[Row]:
+async def ticks(folders: dict[int, Path]) -> list[ScaleRow]:
     """Every tick of the clock, after whatever was due has been done."""
     rows = {
-        tick.__module__.rpartition(".")[2]: Row(tick.__module__.rpartition(".")[2])
+        tick.__module__.rpartition(".")[2]: ScaleRow(tick.__module__.rpartition(".")[2])
         for tick, _ in schedule.TICKS
     }
     for size, folder in folders.items():
@@ -240,7 +240,7 @@ def milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.2f}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 
-def table(rows: list[Row], value: Callable[[Row, int], float], ratio: bool = False) -> str:
+def table(rows: list[ScaleRow], value: Callable[[ScaleRow, int], float], ratio: bool = False) -> str:
     """Milliseconds of each row by size; with `ratio` how much the largest takes of the smallest."""
     heads = [f"{size:,}" for size in SIZES] + (["ratio"] if ratio else [])
     lines = [f"| | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
@@ -250,14 +250,20 @@ def table(rows: list[Row], value: Callable[[Row, int], float], ratio: bool = Fal
     return "\n".join(lines)
 
 
-def write(lists: list[Row], found: list[Row], combined: list[Row], idle: list[Row], seen: list[Row]) -> None:
+def write(
+    lists: list[ScaleRow],
+    found: list[ScaleRow],
+    combined: list[ScaleRow],
+    idle: list[ScaleRow],
+    seen: list[ScaleRow],
+) -> None:
     """The tables into docs/scale.md, each between its marks, and the picture beside them."""
     tables = {
-        "pages": table(lists, Row.median, ratio=True),
-        "search": table(found, Row.p95),
-        "combined": table(combined, Row.median),
-        "ticks": table(idle, Row.median),
-        "office": table(seen, Row.median, ratio=True),
+        "pages": table(lists, ScaleRow.median, ratio=True),
+        "search": table(found, ScaleRow.p95),
+        "combined": table(combined, ScaleRow.median),
+        "ticks": table(idle, ScaleRow.median),
+        "office": table(seen, ScaleRow.median, ratio=True),
     }
     page = DOCS / "scale.md"
     text = page.read_text("utf-8")
@@ -281,7 +287,7 @@ def write(lists: list[Row], found: list[Row], combined: list[Row], idle: list[Ro
     picture.draw(DOCS / "images" / "scale.svg", title, drawn)
 
 
-def judge(lists: list[Row], found: list[Row], idle: list[Row]) -> None:
+def judge(lists: list[ScaleRow], found: list[ScaleRow], idle: list[ScaleRow]) -> None:
     """Say what is over the figures of the issue."""
     largest = max(SIZES)
     over = [f"{row.name}: {row.ratio:.2f} times" for row in lists if row.ratio > RATIO]

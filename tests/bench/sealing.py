@@ -126,7 +126,7 @@ def race_sealers(contenders: Mapping[str, Sealer], number: int) -> dict[str, flo
 
 
 @dataclass(frozen=True)
-class Way:
+class SealingBench:
     """Workers, as many as asked for, and an authority for time stamps on loopback."""
 
     workers: Workers
@@ -150,11 +150,11 @@ class Way:
 
 
 @asynccontextmanager
-async def a_way(size: int = 1) -> AsyncIterator[Way]:
+async def a_way(size: int = 1) -> AsyncIterator[SealingBench]:
     async with stamping() as tsa:
         http, workers = DirectClient(), Workers(size)
         try:
-            yield Way(workers, TimeStampClient([RemoteAddress(url=tsa.url)], http, FakeClock()))
+            yield SealingBench(workers, TimeStampClient([RemoteAddress(url=tsa.url)], http, FakeClock()))
         finally:
             await workers.close()
             await http.close()
@@ -225,7 +225,7 @@ async def memory(pdf: bytes) -> None:
             tell(name, way.peak(), taken[-1])
 
 
-async def time_verification(way: Way, file: bytes) -> float:
+async def time_verification(way: SealingBench, file: bytes) -> float:
     """Seconds to find a file valid."""
     began = time.perf_counter()
     found = await way.workers.verify(file, VerificationCase((ROOT.der,), NOW))

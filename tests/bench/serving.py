@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.bench.installation import Installation, document, install_program, resident
+from tests.bench.installation import BenchInstallation, document, install_program, resident
 
 DOCUMENTS, FIRST = 100, 5
 FIELDS: tuple[Mapping[str, Any], ...] = (
@@ -49,7 +49,7 @@ async def growth(pdf: bytes) -> None:
     )
 
 
-async def send_copy(at: Installation, original: str) -> tuple[str, str, dict[str, Any]]:
+async def send_copy(at: BenchInstallation, original: str) -> tuple[str, str, dict[str, Any]]:
     """A copy of the document, sent and looked at: where it is, its link, and what its signer finishes with."""
     path = f"/api/v1/documents/{(await at.call('POST', f'/api/v1/documents/{original}/duplicate', {}))['id']}"
     (person,) = (await at.call("POST", f"{path}/send", {}))["recipients"]
@@ -62,7 +62,7 @@ async def send_copy(at: Installation, original: str) -> tuple[str, str, dict[str
     return path, link, {"answers": answers, "consent": consent[1]}
 
 
-async def wait_until_sealed(at: Installation, signings: list[tuple[str, str, dict[str, Any]]]) -> None:
+async def wait_until_sealed(at: BenchInstallation, signings: list[tuple[str, str, dict[str, Any]]]) -> None:
     """Return when all of them are sealed."""
     for _, link, body in signings:
         await at.call("POST", f"{link}/complete", body)

@@ -20,7 +20,7 @@ from esign.store.document import outcomes
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Transaction
 from esign.system.entropy import make_id
-from tests.bench.installation import Installation, document, install_program, padded_pdf, resident
+from tests.bench.installation import BenchInstallation, document, install_program, padded_pdf, resident
 from tests.factories import a_sent_document
 
 ROUNDS = 7
@@ -44,7 +44,7 @@ async def run() -> None:
     print(f"memory                 {memory:8.1f} MiB      (at most 400 MiB)")
 
 
-async def storm(at: Installation, receiver: str) -> tuple[float, float]:
+async def storm(at: BenchInstallation, receiver: str) -> tuple[float, float]:
     """Healthy deliveries per second from the first to the last, and the 99th percentile of a GET in ms."""
     made = await at.call("POST", "/api/v1/documents", document(padded_pdf(60_000)))
     for place in (*(f"healthy{n}" for n in range(HEALTHY)), *FAILING):
@@ -59,7 +59,7 @@ async def storm(at: Installation, receiver: str) -> tuple[float, float]:
     return EVENTS * HEALTHY / seconds, 1000 * waits[int(len(waits) * 0.99)]
 
 
-async def queue(at: Installation) -> None:
+async def queue(at: BenchInstallation) -> None:
     """Events of a typical size, committed together as by a program that sends many documents."""
 
     async def write(tx: Transaction) -> None:
@@ -75,7 +75,7 @@ async def queue(at: Installation) -> None:
         await db.write(write)
 
 
-async def look(at: Installation, url: str) -> list[float]:
+async def look(at: BenchInstallation, url: str) -> list[float]:
     """Read a document a hundred times a second until cancelled; what each took."""
     waits: list[float] = []
     try:

@@ -16,7 +16,7 @@ def another_site(pages: Pages, host: str = "localhost") -> Iterator[str]:
     At `/cookie` it says which cookies came with the request and sets one as any site may.
     """
 
-    class Handler(BaseHTTPRequestHandler):
+    class EmbedderHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/cookie":
                 page = f"{DOCTYPE}<title>Cookie</title><p>{self.headers.get('cookie') or 'none'}</p>"
@@ -32,7 +32,7 @@ def another_site(pages: Pages, host: str = "localhost") -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Tests read what pages do, not who asked for them."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), EmbedderHandler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

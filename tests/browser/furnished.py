@@ -18,7 +18,7 @@ from esign.store.engine.database import Transaction
 from esign.store.people import members, organisations, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
-from tests.browser.stage import Stage
+from tests.browser.stage import BrowserStage
 from tests.factories import a_recipient, a_seal, sha256
 
 PASSWORD = "copper kettle under nine maples"
@@ -33,7 +33,7 @@ REFUSED = {"delivery": MailDelivery.FAILED, "delivery_error": "550 5.1.1 no such
 
 
 def signed_in(
-    stage: Stage, name: str = OWNER, role: MemberRole = MemberRole.OWNER, mode: Mode = Mode.LIVE
+    stage: BrowserStage, name: str = OWNER, role: MemberRole = MemberRole.OWNER, mode: Mode = Mode.LIVE
 ) -> dict[str, Any]:
     """What `Visits.at` takes as `storage_state`: the browser of somebody new who has just signed in.
 
@@ -76,12 +76,12 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
     return token
 
 
-def furnish(stage: Stage) -> list[Document]:
+def furnish(stage: BrowserStage) -> list[Document]:
     """One document in each state, newest first, all with the pages of the sample contract."""
     return stage.do(fill(stage))
 
 
-async def fill(stage: Stage) -> list[Document]:
+async def fill(stage: BrowserStage) -> list[Document]:
     runtime, api = stage.site.runtime, stage.site.api
     first = await api.ok("POST", "/documents", contract.build_create_body())
     draft = await documents.get(runtime.db, first["id"])

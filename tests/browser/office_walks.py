@@ -15,7 +15,7 @@ from esign.core.document.document import Document
 from esign.demo import contract
 from esign.jobs import erase
 from tests.browser.furnished import furnish, signed_in
-from tests.browser.stage import Stage
+from tests.browser.stage import BrowserStage
 from tests.logos import a_logo
 from tests.pki import Issued, a_seal, an_authority
 
@@ -23,10 +23,10 @@ Stops = Iterator[str]
 
 
 @dataclass(frozen=True)
-class Office:
+class WalkedOffice:
     """`documents` by their titles; `state` is the browser of the owner, who is signed in."""
 
-    stage: Stage
+    stage: BrowserStage
     documents: dict[str, Document]
     state: dict[str, Any]
 
@@ -34,17 +34,17 @@ class Office:
         page.goto(f"{self.stage.site.base}{path}")
 
 
-Walk = Callable[[Page, Office], Stops]
+Walk = Callable[[Page, WalkedOffice], Stops]
 
 
-def an_office_of(stage: Stage) -> Office:
-    return Office(stage, {one.title: one for one in furnish(stage)}, signed_in(stage))
+def an_office_of(stage: BrowserStage) -> WalkedOffice:
+    return WalkedOffice(stage, {one.title: one for one in furnish(stage)}, signed_in(stage))
 
 
 def at(path: str) -> Walk:
     """A page that is looked at as it is."""
 
-    def stops(page: Page, office: Office) -> Stops:
+    def stops(page: Page, office: WalkedOffice) -> Stops:
         office.go(page, path)
         yield "page"
 
@@ -54,14 +54,14 @@ def at(path: str) -> Walk:
 def of_draft(step: str) -> Walk:
     """A page of the draft that nobody has finished yet."""
 
-    def stops(page: Page, office: Office) -> Stops:
+    def stops(page: Page, office: WalkedOffice) -> Stops:
         office.go(page, f"/documents/{office.documents['Fee proposal, Millbrook School'].id}/{step}")
         yield "page"
 
     return stops
 
 
-def editor(page: Page, office: Office) -> Stops:
+def editor(page: Page, office: WalkedOffice) -> Stops:
     """A draft of its own, with the people and fields of the sample."""
     api = office.stage.site.api
     draft = office.stage.do(api.ok("POST", "/documents", contract.build_create_body()))["id"]
@@ -73,7 +73,7 @@ def editor(page: Page, office: Office) -> Stops:
     office.stage.do(api.call("DELETE", f"/documents/{draft}"))
 
 
-def documents(page: Page, office: Office) -> Stops:
+def documents(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/documents")
     yield "list"
     page.get_by_label("More for Office lease renewal").click()
@@ -95,7 +95,7 @@ def documents(page: Page, office: Office) -> Stops:
     yield "wrong"
 
 
-def templates(page: Page, office: Office) -> Stops:
+def templates(page: Page, office: WalkedOffice) -> Stops:
     """One with every kind of role and something to fill in beforehand, and one that is only a file."""
     body = contract.build_create_body()
     signature = {"type": "signature", "page": 1, "x": 10, "y": 80}
@@ -130,7 +130,7 @@ def templates(page: Page, office: Office) -> Stops:
     yield "fields"
 
 
-def several(page: Page, office: Office) -> Stops:
+def several(page: Page, office: WalkedOffice) -> Stops:
     """The questions before something is done to everything there is."""
     ids = "&".join(f"id={one.id}" for one in office.documents.values())
     for deed in ("remind", "cancel", "delete", "download"):
@@ -143,7 +143,7 @@ def several(page: Page, office: Office) -> Stops:
 def a_document(title: str, *questions: str) -> Walk:
     """The page of the furnished document of this title, and what it asks before an act."""
 
-    def stops(page: Page, office: Office) -> Stops:
+    def stops(page: Page, office: WalkedOffice) -> Stops:
         here = f"/documents/{office.documents[title].id}"
         office.go(page, here)
         yield "page"
@@ -157,7 +157,7 @@ def a_document(title: str, *questions: str) -> Walk:
     return stops
 
 
-def verify(page: Page, office: Office) -> Stops:
+def verify(page: Page, office: WalkedOffice) -> Stops:
     """What becomes of each kind of file is looked at in test_verify."""
     office.go(page, "/verify")
     yield "page"
@@ -167,7 +167,7 @@ def verify(page: Page, office: Office) -> Stops:
     yield "result"
 
 
-def logo(page: Page, office: Office) -> Stops:
+def logo(page: Page, office: WalkedOffice) -> Stops:
     """Chosen, shown to whoever is asked to sign, and removed."""
     office.go(page, "/settings/organisation/logo")
     yield "none"
@@ -206,7 +206,7 @@ def send_seal(page: Page, issued: Issued) -> None:
     page.get_by_role("button", name="Check and use it").click()
 
 
-def seal(page: Page, office: Office) -> Stops:
+def seal(page: Page, office: WalkedOffice) -> Stops:
     """Another certificate is used, and given up again."""
     office.go(page, "/settings/seal")
     yield "page"
@@ -224,7 +224,7 @@ def seal(page: Page, office: Office) -> Stops:
     page.get_by_text("sealed with the certificate made here again").wait_for()
 
 
-def erasure(page: Page, office: Office) -> Stops:
+def erasure(page: Page, office: WalkedOffice) -> Stops:
     """Looked at, begun, and done while the page is open."""
     api, stage = office.stage.site.api, office.stage
     people = [{"name": one, "email": f"{one.lower()}@wharf.example"} for one in ("Orla", "Finn")]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.conftest import ARGS, CHROMIUM
 from tests.browser.screens import SETTLED
-from tests.browser.stage import Stage
+from tests.browser.stage import BrowserStage
 from tests.browser.test_journey import action, draw, expect_state, find_asked_field, give
 
 SCALE = 4  # dots to a pixel
@@ -63,7 +63,7 @@ def a_phone(browser: Browser, link: str, excused: str = "\0") -> Iterator[Page]:
 
 
 def send_document(
-    stage: Stage, name: str, content: bytes, fields: Fields, person: str = NAME
+    stage: BrowserStage, name: str, content: bytes, fields: Fields, person: str = NAME
 ) -> tuple[str, str]:
     """The document's id and the signer's link."""
     email = f"{name.split('-')[0]}@brightwater.example"

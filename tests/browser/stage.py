@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 
 from esign.actions.mail import embedded_outbox
 from tests.journeys.letters import part
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 T = TypeVar("T")
 PATIENCE = 30.0  # seconds for one thing asked of the program
 
 
 @dataclass(frozen=True)
-class Stage:
+class BrowserStage:
     """Jobs run when a test says so; `folder` holds the program's data."""
 
-    site: Site
+    site: JourneySite
     folder: Path
     loop: asyncio.AbstractEventLoop
 
@@ -48,9 +48,9 @@ class Stage:
 
 
 @contextmanager
-def a_stage(folder: Path, organisation: dict[str, Any]) -> Iterator[Stage]:
+def a_stage(folder: Path, organisation: dict[str, Any]) -> Iterator[BrowserStage]:
     """`organisation` is that table of the configuration."""
-    ready: Future[tuple[Site, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    ready: Future[tuple[JourneySite, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def play() -> None:
         async with a_site(folder, organisation=organisation) as site:
@@ -70,7 +70,7 @@ def a_stage(folder: Path, organisation: dict[str, Any]) -> Iterator[Stage]:
     thread.start()
     site, loop, over = ready.result(PATIENCE)
     try:
-        yield Stage(site, folder, loop)
+        yield BrowserStage(site, folder, loop)
     finally:
         loop.call_soon_threadsafe(over.set)
         thread.join()

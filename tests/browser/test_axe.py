@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import Visits
 from tests.browser.screens import PAINTED, SETTLED
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.walks import BESIDE, WALKS
 from tests.web.signing.site import SigningSite
 
@@ -38,7 +38,7 @@ def complaints(page: Page, rules: dict[str, Any], scheme: Literal["light", "dark
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("axe"), {"name": "Northlight"}) as stage:
         yield stage
 
@@ -60,7 +60,7 @@ def test_no_rule_is_broken_on_the_way_of_a_signer(visit: Visits, name: str, scre
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_no_rule_is_broken_on_the_pages_beside_it(visit: Visits, stage: Stage, name: str) -> None:
+def test_no_rule_is_broken_on_the_pages_beside_it(visit: Visits, stage: BrowserStage, name: str) -> None:
     page = visit.at(f"{stage.site.base}{BESIDE[name]}", **WIDTHS["desk"])
     assert_clean(page, name)
     page.set_viewport_size({"width": 360, "height": 740})

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visits, alive
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 
 CODE = "Blue-4711-heron"
@@ -17,12 +17,12 @@ ANA, BO = ("Ana Lindqvist", "ana@example.test"), ("Bo Weber", "bo@example.test")
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path / "data", organisation={"name": "Fernhill Gardens"}) as stage:
         yield stage
 
 
-def send_with_codes(stage: Stage) -> str:
+def send_with_codes(stage: BrowserStage) -> str:
     """The id of a document that Ana approves by a mailed code, then Bo signs by one agreed upon."""
     ana = {"name": ANA[0], "email": ANA[1], "role": "approver", "authentication": "email_code"}
     bo = {"name": BO[0], "email": BO[1], "order": 2, "authentication": "access_code", "accessCode": CODE}
@@ -38,7 +38,7 @@ def enter(page: Page, code: str) -> None:
     page.locator("[data-action=enter-code]").click()
 
 
-def approve_by_a_mailed_code(stage: Stage, page: Page) -> None:
+def approve_by_a_mailed_code(stage: BrowserStage, page: Page) -> None:
     expect(page.locator("body")).to_have_attribute("data-state", "code")
     page.locator("[data-action=send-code]").click()
     page.locator("[data-action=send-code-confirm]").click()
@@ -70,7 +70,7 @@ def sign_by_an_agreed_code(page: Page) -> None:
 
 
 def test_an_approver_and_a_signer_each_show_a_code_and_the_sealed_file_waits_behind_it(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     document = send_with_codes(stage)
     ana = visit.at(stage.link(ANA[1]), excused=REFUSED)

@@ -19,7 +19,7 @@ from tests.browser.phone import (
     small_dots,
 )
 from tests.browser.sheets import draw_sealed_page, faults, picture_page
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 
 pytestmark = pytest.mark.corpus
 
@@ -100,14 +100,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("data"), organisation={"name": "Brightwater"}) as stage:
         yield stage
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_seen_before_finishing_is_what_is_sealed(
-    stage: Stage, browser: Browser, name: str, corpus: Path, shots: Path
+    stage: BrowserStage, browser: Browser, name: str, corpus: Path, shots: Path
 ) -> None:
     fields = CASES[name]
     document, link = send_document(stage, name, (corpus / f"{name}.pdf").read_bytes(), fields)

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Visits, alive
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 
 ADA = {"name": "Ada Lovelace", "email": "ada@example.test"}
@@ -34,7 +34,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     folder: Path = tmp_path_factory.mktemp("drafts") / "data"
     with a_stage(folder, organisation={"name": "Fernhill Gardens"}) as stage:
         yield stage
@@ -43,7 +43,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 class Asked:
     """A document sent to Ada, who has these fields, and to Bo."""
 
-    def __init__(self, stage: Stage, *names: str, **more: Any) -> None:
+    def __init__(self, stage: BrowserStage, *names: str, **more: Any) -> None:
         fields = [
             {"key": name, "page": 1, "x": 10, "y": 5 + 7 * n, **KINDS[name]} for n, name in enumerate(names)
         ]
@@ -158,7 +158,7 @@ def ready_to_finish(page: Page, asked: Asked) -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_everything_entered_is_there_after_a_reload_and_on_another_device_and_is_sealed_from_there(
-    visit: Visits, stage: Stage, shot: Callable[[Page, str], None], screen: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:
     asked = Asked(stage, *KINDS)
     page = visit.at(asked.form, **screen)
@@ -188,7 +188,7 @@ def test_everything_entered_is_there_after_a_reload_and_on_another_device_and_is
 
 
 def test_a_signature_given_on_one_device_is_put_in_place_by_one_press_on_another(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "initials", "signature", "town")
     page = visit.at(asked.form)
@@ -199,7 +199,7 @@ def test_a_signature_given_on_one_device_is_put_in_place_by_one_press_on_another
     expect(asked.ink(other, "initials")).to_have_count(0)
 
 
-def test_the_language_can_be_changed_in_the_middle_of_a_word(visit: Visits, stage: Stage) -> None:
+def test_the_language_can_be_changed_in_the_middle_of_a_word(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form)
     asked.control(page, "town").fill("Harrow")
@@ -211,7 +211,7 @@ def test_the_language_can_be_changed_in_the_middle_of_a_word(visit: Visits, stag
     expect(asked.control(visit.at(asked.form), "town")).to_have_value("Harrow")
 
 
-def test_the_back_button_leads_back_to_what_was_entered(visit: Visits, stage: Stage) -> None:
+def test_the_back_button_leads_back_to_what_was_entered(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form)
     asked.control(page, "town").fill("Harrowgate")
@@ -224,7 +224,7 @@ def test_the_back_button_leads_back_to_what_was_entered(visit: Visits, stage: St
     expect(asked.control(page, "town")).to_have_value("Leeds")
 
 
-def test_a_page_that_the_browser_kept_whole_catches_up(visit: Visits, stage: Stage) -> None:
+def test_a_page_that_the_browser_kept_whole_catches_up(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town")
     page, other = visit.at(asked.form), visit.at(asked.form)
     asked.control(other, "town").fill("Leeds")
@@ -234,7 +234,7 @@ def test_a_page_that_the_browser_kept_whole_catches_up(visit: Visits, stage: Sta
     expect(page.locator("#kept-say")).to_have_text("Brought up to date with what you entered elsewhere")
 
 
-def test_a_tab_that_is_left_sends_at_once_what_was_just_entered(visit: Visits, stage: Stage) -> None:
+def test_a_tab_that_is_left_sends_at_once_what_was_just_entered(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form, clock=True)  # which stands still, so that nothing is sent for its own sake
     expect(page.locator("#dock-text")).not_to_be_empty()
@@ -252,7 +252,7 @@ def test_a_tab_that_is_left_sends_at_once_what_was_just_entered(visit: Visits, s
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_without_a_connection_a_line_says_what_is_not_saved_and_it_is_sent_when_it_is_back(
-    visit: Visits, stage: Stage, shot: Callable[[Page, str], None], screen: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form, excused=REFUSED, **screen)
@@ -267,7 +267,9 @@ def test_without_a_connection_a_line_says_what_is_not_saved_and_it_is_sent_when_
     expect(asked.control(visit.at(asked.form), "town")).to_have_value("Harrowgate")
 
 
-def test_what_could_not_be_saved_outlives_a_reload_and_is_saved_after_it(visit: Visits, stage: Stage) -> None:
+def test_what_could_not_be_saved_outlives_a_reload_and_is_saved_after_it(
+    visit: Visits, stage: BrowserStage
+) -> None:
     asked = Asked(stage, "town", "signature")
     page = visit.at(asked.form, excused=REFUSED)
     page.route("**/draft", lambda route: route.abort())
@@ -287,7 +289,7 @@ def test_what_could_not_be_saved_outlives_a_reload_and_is_saved_after_it(visit: 
     expect(asked.ink(other, "signature")).to_be_visible()
 
 
-def test_a_server_that_fails_is_asked_again_and_the_line_says_so(visit: Visits, stage: Stage) -> None:
+def test_a_server_that_fails_is_asked_again_and_the_line_says_so(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form, excused=REFUSED, clock=True)
     page.route("**/draft", lambda route: route.fulfill(status=500, body="{}"))
@@ -303,7 +305,7 @@ def test_a_server_that_fails_is_asked_again_and_the_line_says_so(visit: Visits, 
 
 
 def test_an_older_value_that_comes_late_gives_way_to_the_newer_one_of_another_device(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "town", "street")
     phone, desk = visit.at(asked.form, excused=REFUSED), visit.at(asked.form, width=1280, height=800)
@@ -321,7 +323,7 @@ def test_an_older_value_that_comes_late_gives_way_to_the_newer_one_of_another_de
     expect(asked.control(desk, "town")).to_have_value("Harrowgate")
 
 
-def test_what_is_entered_last_wins_wherever_it_is_entered(visit: Visits, stage: Stage) -> None:
+def test_what_is_entered_last_wins_wherever_it_is_entered(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town", "early", "payment")
     one, two = visit.at(asked.form), visit.at(asked.form)
     for page, town in ((one, "Leeds"), (two, "York"), (one, "Harrowgate")):
@@ -340,7 +342,7 @@ def test_what_is_entered_last_wins_wherever_it_is_entered(visit: Visits, stage: 
 
 
 def test_what_comes_from_another_device_stands_in_the_open_review_and_is_agreed_to_anew(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "town", "signature")
     page, other = visit.at(asked.form), visit.at(asked.form)
@@ -353,7 +355,9 @@ def test_what_comes_from_another_device_stands_in_the_open_review_and_is_agreed_
     expect(page.locator("[data-action=consent]")).not_to_be_checked()
 
 
-def test_finishing_in_one_tab_turns_the_other_into_the_page_that_says_so(visit: Visits, stage: Stage) -> None:
+def test_finishing_in_one_tab_turns_the_other_into_the_page_that_says_so(
+    visit: Visits, stage: BrowserStage
+) -> None:
     asked = Asked(stage, "town", "signature")
     page, watching, writing = visit.at(asked.form), visit.at(asked.form), visit.at(asked.form)
     ready_to_finish(page, asked)
@@ -366,7 +370,9 @@ def test_finishing_in_one_tab_turns_the_other_into_the_page_that_says_so(visit: 
     assert asked.recipient["fields"][0]["value"] == "Harrowgate"
 
 
-def test_a_corrected_link_turns_an_open_page_into_one_that_says_so(visit: Visits, stage: Stage) -> None:
+def test_a_corrected_link_turns_an_open_page_into_one_that_says_so(
+    visit: Visits, stage: BrowserStage
+) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form, excused=REFUSED)
     path = f"/documents/{asked.id}/recipients/{asked.recipient['id']}"
@@ -378,7 +384,7 @@ def test_a_corrected_link_turns_an_open_page_into_one_that_says_so(visit: Visits
 # ---------- finishing ----------
 
 
-def test_pressing_finish_twice_and_in_two_tabs_completes_once(visit: Visits, stage: Stage) -> None:
+def test_pressing_finish_twice_and_in_two_tabs_completes_once(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town", "signature")
     page = visit.at(asked.form, excused=REFUSED)
     ready_to_finish(page, asked)
@@ -394,7 +400,7 @@ def test_pressing_finish_twice_and_in_two_tabs_completes_once(visit: Visits, sta
 
 
 def test_when_the_answer_to_finishing_is_lost_the_page_finds_out_that_it_is_done(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "town", "signature")
     page = visit.at(asked.form, excused=REFUSED)
@@ -411,7 +417,7 @@ def test_when_the_answer_to_finishing_is_lost_the_page_finds_out_that_it_is_done
 
 
 def test_when_the_connection_goes_in_the_middle_of_finishing_it_is_told_and_can_be_tried_again(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "town", "signature")
     page = visit.at(asked.form, excused=REFUSED)
@@ -443,7 +449,7 @@ def enter_code(page: Page) -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_there(
-    visit: Visits, stage: Stage, shot: Callable[[Page, str], None], screen: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:
     asked = Asked(stage, "town", "street", "signature", authentication="access_code", accessCode=CODE)
     page = visit.at(asked.form, **screen)
@@ -466,7 +472,9 @@ def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_th
     assert page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_session_that_ends_before_finishing_leads_to_the_code_and_back(visit: Visits, stage: Stage) -> None:
+def test_a_session_that_ends_before_finishing_leads_to_the_code_and_back(
+    visit: Visits, stage: BrowserStage
+) -> None:
     asked = Asked(stage, "town", "signature", authentication="access_code", accessCode=CODE)
     page = visit.at(asked.form, excused=REFUSED)
     enter_code(page)
@@ -486,7 +494,7 @@ def test_a_session_that_ends_before_finishing_leads_to_the_code_and_back(visit: 
 
 
 def test_a_page_that_is_only_looked_at_keeps_nothing_and_a_draft_leaves_no_trace(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     asked = Asked(stage, "town")
     page = visit.at(asked.form)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, Route, expect, sync
 
 from tests.browser.conftest import ARGS, WHOLE_CHROMIUM, Visits
 from tests.browser.embedder import Pages, another_site
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 
 DOCS = Path(__file__).parents[2] / "docs" / "embedding.md"
@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("site"), organisation={"name": "Fernhill Gardens"}) as stage:
         yield stage
 
@@ -49,7 +49,7 @@ def pages() -> Pages:
 
 
 @pytest.fixture
-def app(stage: Stage, pages: Pages) -> Iterator[str]:
+def app(stage: BrowserStage, pages: Pages) -> Iterator[str]:
     """An application that the organisation lists, at another site than the signing pages."""
     with another_site(pages) as origin:
         listed = {"embedOrigins": ["https://elsewhere.example", origin]}
@@ -57,7 +57,7 @@ def app(stage: Stage, pages: Pages) -> Iterator[str]:
         yield origin
 
 
-def send_embedded(stage: Stage, redirect: str | None = None, **recipient: Any) -> dict[str, Any]:
+def send_embedded(stage: BrowserStage, redirect: str | None = None, **recipient: Any) -> dict[str, Any]:
     """A new document that Ana is asked for, as the API tells it."""
     ana = {"name": ANA[0], "email": ANA[1], "role": "approver", **recipient}
     bo = {"name": "Bo Weber", "email": "bo@example.test", "order": 2}
@@ -72,7 +72,7 @@ def framing(link: str) -> str:
     return KEEPING % f'<iframe title="To sign" src="{link}" width="360" height="640"></iframe>'
 
 
-def embedding(stage: Stage, link: str, more: str) -> str:
+def embedding(stage: BrowserStage, link: str, more: str) -> str:
     """By the documented script; `more` are further options."""
     return (
         f'<script src="{stage.site.base}/embed.js"></script>'
@@ -98,7 +98,7 @@ def wait_for_messages(page: Page, count: int) -> list[dict[str, Any]]:
 
 
 def test_the_example_of_the_documentation_signs_inside_the_application(
-    visit: Visits, stage: Stage, app: str, pages: Pages, shot: Callable[[Page, str], None]
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages, shot: Callable[[Page, str], None]
 ) -> None:
     document = send_embedded(stage)
     [example] = re.findall(r"^```html\n(.*?)^```$", DOCS.read_text("utf-8"), re.M | re.S)
@@ -122,7 +122,7 @@ def test_the_example_of_the_documentation_signs_inside_the_application(
 
 
 def test_declining_is_told_and_the_frame_can_be_taken_away(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     send_embedded(stage)
     pages["/sign"] = KEEPING % embedding(stage, stage.link(ANA[1]), "onDeclined: () => signing.destroy()")
@@ -136,7 +136,7 @@ def test_declining_is_told_and_the_frame_can_be_taken_away(
 
 
 def test_a_page_that_does_not_come_is_an_error_to_the_application(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     more = "patience: 200, onError: (message) => kept.push(message)"
     pages["/sign"] = KEEPING % embedding(stage, f"{stage.site.base}/s/unknown", more)
@@ -147,7 +147,7 @@ def test_a_page_that_does_not_come_is_an_error_to_the_application(
 
 
 def test_the_script_hears_its_own_frame_alone_and_only_while_it_shows_the_signing_page(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     """Neither another signing page, nor the embedding page, nor what the frame was led to."""
     send_embedded(stage)
@@ -180,7 +180,7 @@ def test_the_script_hears_its_own_frame_alone_and_only_while_it_shows_the_signin
 
 
 def test_messages_have_one_shape_and_come_from_the_signing_page_to_the_listed_origin(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     document = send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
@@ -194,7 +194,9 @@ def test_messages_have_one_shape_and_come_from_the_signing_page_to_the_listed_or
     ]
 
 
-def test_a_page_that_breaks_off_is_an_error(visit: Visits, stage: Stage, app: str, pages: Pages) -> None:
+def test_a_page_that_breaks_off_is_an_error(
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
+) -> None:
     send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at("about:blank", excused="o")  # here something is broken on purpose
@@ -204,7 +206,7 @@ def test_a_page_that_breaks_off_is_an_error(visit: Visits, stage: Stage, app: st
 
 
 def test_the_way_on_after_signing_leaves_the_frame(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     send_embedded(stage, redirect="https://after.example/thanks")
     pages["/sign"] = framing(stage.link(ANA[1]))
@@ -220,7 +222,7 @@ def test_the_way_on_after_signing_leaves_the_frame(
 
 
 def test_a_site_that_is_not_listed_gets_a_refused_frame_and_hears_nothing(
-    visit: Visits, stage: Stage, app: str
+    visit: Visits, stage: BrowserStage, app: str
 ) -> None:
     document = send_embedded(stage)
     with another_site({"/sign": framing(stage.link(ANA[1]))}) as unlisted:
@@ -231,7 +233,7 @@ def test_a_site_that_is_not_listed_gets_a_refused_frame_and_hears_nothing(
 
 
 def test_a_listed_site_inside_one_that_is_not_is_refused_too(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
@@ -242,7 +244,7 @@ def test_a_listed_site_inside_one_that_is_not_is_refused_too(
 
 
 def test_outside_a_frame_the_part_for_frames_is_not_even_loaded(
-    visit: Visits, stage: Stage, app: str
+    visit: Visits, stage: BrowserStage, app: str
 ) -> None:
     send_embedded(stage)
     page = visit.at(stage.link(ANA[1]))
@@ -268,7 +270,7 @@ def test_this_browser_blocks_third_party_cookies(visit: Visits, app: str, pages:
         expect(page.locator("p")).to_have_text("common=1")
 
 
-def enter_mailed_code(stage: Stage, page: Page) -> None:
+def enter_mailed_code(stage: BrowserStage, page: Page) -> None:
     frame = page.frame_locator("iframe")
     wait_for_messages(page, 1)
     frame.locator("[data-action=send-code]").click()
@@ -283,7 +285,7 @@ def enter_mailed_code(stage: Stage, page: Page) -> None:
 
 
 def test_a_code_is_remembered_inside_the_frame_of_that_application_alone(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     document = send_embedded(stage, authentication="email_code")
     link = stage.link(ANA[1])
@@ -313,7 +315,7 @@ def as_if_on_its_own(route: Route) -> None:
 
 
 def test_where_no_cookie_is_kept_the_page_says_so_and_offers_a_window_of_its_own(
-    visit: Visits, stage: Stage, app: str, pages: Pages
+    visit: Visits, stage: BrowserStage, app: str, pages: Pages
 ) -> None:
     send_embedded(stage, authentication="email_code")
     pages["/sign"] = framing(stage.link(ANA[1]))

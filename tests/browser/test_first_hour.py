@@ -44,7 +44,7 @@ NAMED = re.findall(r"\*\*(.+?)\*\*", STEPS)
 
 
 @dataclass(frozen=True)
-class Installation:
+class FirstFolder:
     """The folder somebody works in, and what the server has said so far."""
 
     folder: Path
@@ -74,7 +74,7 @@ class Installation:
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
+def installation(tmp_path: Path) -> Iterator[FirstFolder]:
     """`esign serve`, as the README says it, on a free port."""
     program = tmp_path / ".venv" / "bin" / "esign"
     program.parent.mkdir(parents=True)
@@ -85,13 +85,13 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     with log.open("wb") as said:
         serving = subprocess.Popen(shlex.split(command(FIRST)), cwd=tmp_path, env=env, stderr=said)
     try:
-        yield Installation(tmp_path, log)
+        yield FirstFolder(tmp_path, log)
     finally:
         serving.terminate()
         assert serving.wait(PATIENCE) == 0
 
 
-class Owner:
+class FirstOwner:
     """Presses what is named; `pressed` remembers it."""
 
     def __init__(self, page: Page) -> None:
@@ -145,11 +145,11 @@ def sign(page: Page) -> None:
 
 
 def test_from_the_first_start_to_a_sealed_document(
-    visit: Visits, installation: Installation, tmp_path: Path
+    visit: Visits, installation: FirstFolder, tmp_path: Path
 ) -> None:
     page = visit.at(installation.link(), width=1280, height=900, excused=SAVED)
     set_up(page)
-    owner = Owner(page)
+    owner = FirstOwner(page)
     owner.look_at_the_server()
     [sample] = re.findall(r"`(esign/\S+\.pdf)`", STEPS)
     owner.send(ROOT / sample)

@@ -11,7 +11,7 @@ from esign.core.document.handoff import LIVES, Handoff
 from esign.store.document import phone_handoffs
 from esign.system.entropy import make_token
 from tests.browser.conftest import Visits
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import assert_clean
 from tests.browser.test_journey import action, expect_state, send_document
 from tests.browser.test_signing import draw
@@ -22,7 +22,7 @@ Shot = Callable[[Page, str], None]
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     folder: Path = tmp_path_factory.mktemp("handoff")
     with a_stage(folder / "data", organisation={"name": "Northlight Joinery"}) as stage:
         yield stage
@@ -38,7 +38,7 @@ def a_contract(locale: str = "en") -> dict[str, Any]:
     return {**body, "title": "Joinery agreement", "recipients": [person]}
 
 
-def at_the_desk(stage: Stage, visit: Visits, *, locale: str = "en", **how: Any) -> tuple[str, Page]:
+def at_the_desk(stage: BrowserStage, visit: Visits, *, locale: str = "en", **how: Any) -> tuple[str, Page]:
     """A document that was sent, and the page of its signer with the sheet open."""
     document = send_document(stage, a_contract(locale))
     page = visit.at(stage.link(ADA[1]), **{**DESK, **how})
@@ -68,7 +68,7 @@ LOOKS = {
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_signature_drawn_on_a_phone_is_proposed_at_the_desk_and_taken_there(
-    stage: Stage, visit: Visits, shots: Path, look: str
+    stage: BrowserStage, visit: Visits, shots: Path, look: str
 ) -> None:
     how, locale, ready = LOOKS[look]
 
@@ -115,7 +115,7 @@ def test_a_signature_drawn_on_a_phone_is_proposed_at_the_desk_and_taken_there(
 
 
 def test_a_code_that_a_newer_one_replaced_has_expired_and_another_can_be_had(
-    stage: Stage, visit: Visits, shots: Path
+    stage: BrowserStage, visit: Visits, shots: Path
 ) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
@@ -144,12 +144,14 @@ def test_a_code_that_a_newer_one_replaced_has_expired_and_another_can_be_had(
     expect(desk.locator(".field.ink img")).to_have_count(1)
 
 
-def test_a_phone_does_not_offer_to_draw_on_a_phone(stage: Stage, visit: Visits) -> None:
+def test_a_phone_does_not_offer_to_draw_on_a_phone(stage: BrowserStage, visit: Visits) -> None:
     _, page = at_the_desk(stage, visit, width=360, height=740)
     expect(page.locator("#to-phone")).to_be_hidden()
 
 
-def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(stage: Stage, visit: Visits) -> None:
+def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(
+    stage: BrowserStage, visit: Visits
+) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
     phone = scan_code(desk, visit)
@@ -163,7 +165,7 @@ def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(stage: Stag
     says(desk, "This came from your phone.")
 
 
-def test_a_lost_connection_loses_no_drawing(stage: Stage, visit: Visits) -> None:
+def test_a_lost_connection_loses_no_drawing(stage: BrowserStage, visit: Visits) -> None:
     _, desk = at_the_desk(stage, visit, excused="Failed to load resource")
     desk.locator("#to-phone").click()
     phone = scan_code(desk, visit, excused="Failed to load resource")
@@ -183,7 +185,9 @@ def test_a_lost_connection_loses_no_drawing(stage: Stage, visit: Visits) -> None
     expect(desk.locator(".broken")).to_be_hidden()
 
 
-def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Visits, shots: Path) -> None:
+def test_a_document_that_was_withdrawn_takes_no_drawing(
+    stage: BrowserStage, visit: Visits, shots: Path
+) -> None:
     document, desk = at_the_desk(stage, visit, excused="Failed to load resource")
     desk.locator("#to-phone").click()
     phone = scan_code(desk, visit, excused="Failed to load resource")
@@ -195,7 +199,7 @@ def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Vis
     expect_state(desk, "cancelled")
 
 
-def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, shots: Path) -> None:
+def test_a_code_that_is_too_old_says_what_to_do(stage: BrowserStage, visit: Visits, shots: Path) -> None:
     document = send_document(stage, a_contract())
     [person] = stage.do(stage.site.api.get(document))["recipients"]
     token, runtime = make_token(), stage.site.runtime
@@ -208,7 +212,7 @@ def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, sho
     phone.screenshot(path=shots / "handoff-phone-expired.png")
 
 
-def test_without_scripts_the_phone_says_what_it_needs(stage: Stage, visit: Visits) -> None:
+def test_without_scripts_the_phone_says_what_it_needs(stage: BrowserStage, visit: Visits) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()
     phone = scan_code(desk, visit, java_script_enabled=False, excused=": csp")
@@ -218,7 +222,7 @@ def test_without_scripts_the_phone_says_what_it_needs(stage: Stage, visit: Visit
 
 
 def test_a_phone_on_its_side_has_room_to_draw_and_keeps_what_is_drawn(
-    stage: Stage, visit: Visits, shots: Path
+    stage: BrowserStage, visit: Visits, shots: Path
 ) -> None:
     _, desk = at_the_desk(stage, visit)
     desk.locator("#to-phone").click()

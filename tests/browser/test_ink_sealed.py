@@ -11,7 +11,7 @@ from tests.browser import photos
 from tests.browser.alike import shift_ink
 from tests.browser.conftest import Visits
 from tests.browser.sheets import draw_sealed_page, faults, picture_page
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_journey import action, expect_state, send_document
 from tests.browser.test_signing import draw
 
@@ -27,7 +27,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("sealed") / "data", organisation={"name": "Northlight"}) as stage:
         yield stage
 
@@ -49,7 +49,9 @@ def give(page: Page, name: str) -> None:
     action(page, "adopt").click()
 
 
-def test_ink_stands_in_the_sealed_page_where_it_stood_before_finishing(stage: Stage, visit: Visits) -> None:
+def test_ink_stands_in_the_sealed_page_where_it_stood_before_finishing(
+    stage: BrowserStage, visit: Visits
+) -> None:
     fields = [{**BOX, "label": name, **field} for name, field in WAYS.items()]
     recipient = {"name": ADA[0], "email": ADA[1], "fields": fields}
     document = send_document(stage, {**contract.build_create_body(), "recipients": [recipient]})

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 from esign.demo import contract
 from esign.store.document import signing_links
 from esign.system.entropy import make_token
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.program import esign
 from tests.pdf.marks import picture
 
@@ -50,7 +50,7 @@ Shot = Callable[..., None]
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path / "data", organisation=ORGANISATION) as stage:
         yield stage
 
@@ -196,7 +196,7 @@ def the_contract(*, together: bool = False) -> dict[str, Any]:
     return body
 
 
-def send_document(stage: Stage, body: dict[str, Any]) -> str:
+def send_document(stage: BrowserStage, body: dict[str, Any]) -> str:
     """The document's id, its first mails delivered."""
     document = str(stage.do(stage.site.api.ok("POST", "/documents", body))["id"])
     stage.do(stage.site.api.send(document))
@@ -204,13 +204,13 @@ def send_document(stage: Stage, body: dict[str, Any]) -> str:
     return document
 
 
-def fields_of(stage: Stage, document: str, person: tuple[str, str]) -> list[Any]:
+def fields_of(stage: BrowserStage, document: str, person: tuple[str, str]) -> list[Any]:
     recipients = stage.do(stage.site.api.get(document))["recipients"]
     [found] = [list(who["fields"]) for who in recipients if who["email"] == person[1]]
     return found
 
 
-def early_link(stage: Stage, document: str, person: tuple[str, str]) -> str:
+def early_link(stage: BrowserStage, document: str, person: tuple[str, str]) -> str:
     """A link in the hands of somebody whose turn has not come, which no mail brings."""
     recipients = stage.do(stage.site.api.get(document))["recipients"]
     [recipient] = [who["id"] for who in recipients if who["email"] == person[1]]
@@ -229,7 +229,7 @@ def download_file(page: Page, to: Path) -> bytes:
     return to.read_bytes()
 
 
-def assert_valid(file: Path, stage: Stage) -> None:
+def assert_valid(file: Path, stage: BrowserStage) -> None:
     """As poppler and as our own command line see it."""
     poppler = subprocess.run(
         ("pdfsig", file), capture_output=True, check=False, cwd=file.parent
@@ -282,7 +282,7 @@ def list_printed_lines(field: Mapping[str, Any]) -> list[str]:
 
 
 def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file(
-    stage: Stage, visit: Any, shot: Shot, tmp_path: Path
+    stage: BrowserStage, visit: Any, shot: Shot, tmp_path: Path
 ) -> None:
     document = send_document(stage, the_contract())
     early = visit.at(early_link(stage, document, GARDENER), **DESK)
@@ -341,7 +341,9 @@ def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file
     assert_filled(sealed, fields)
 
 
-def test_one_declines_with_a_reason_and_the_other_is_told(stage: Stage, visit: Any, shot: Shot) -> None:
+def test_one_declines_with_a_reason_and_the_other_is_told(
+    stage: BrowserStage, visit: Any, shot: Shot
+) -> None:
     document = send_document(stage, the_contract(together=True))
     phone = visit.at(stage.link(CAFE[1]), **PHONE)
     desk = visit.at(stage.link(GARDENER[1]), **DESK)

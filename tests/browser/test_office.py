@@ -13,7 +13,7 @@ from esign.actions.people import one_time_links
 from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 
 PASSWORD = "copper kettle under nine maples"
@@ -23,19 +23,19 @@ Shot = Callable[[Page, str], None]
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path, {"name": "esign"}) as stage:
         yield stage
 
 
-def setup_link(stage: Stage) -> str:
+def setup_link(stage: BrowserStage) -> str:
     runtime = stage.site.runtime
     token = stage.do(one_time_links.issue_setup_token(runtime.db, runtime.clock.now()))
     assert token
     return f"{stage.site.base}/set-up/{token}"
 
 
-def find_mailed_link(stage: Stage, email: str) -> str:
+def find_mailed_link(stage: BrowserStage, email: str) -> str:
     """The newest link there."""
     stage.work("mail")
     found = re.search(rf"{re.escape(stage.site.base)}/(invitation|password)/\S+", stage.letter(email))
@@ -68,7 +68,7 @@ def clean(page: Page) -> None:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_from_the_printed_link_to_a_member_who_has_joined(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED, **how)
     shot(page, "office-set-up")
@@ -132,7 +132,7 @@ def test_from_the_printed_link_to_a_member_who_has_joined(
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_an_authenticator_is_set_up_and_asked_for(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED, **how)
     set_up(page)
@@ -174,7 +174,7 @@ def test_an_authenticator_is_set_up_and_asked_for(
 
 
 def test_a_forgotten_password_is_chosen_by_mail_and_other_browsers_are_signed_out(
-    visit: Visits, stage: Stage, shot: Shot
+    visit: Visits, stage: BrowserStage, shot: Shot
 ) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED, width=1280, height=800)
     set_up(page)
@@ -216,7 +216,9 @@ def test_a_forgotten_password_is_chosen_by_mail_and_other_browsers_are_signed_ou
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_pages_work_without_a_script_and_with_the_keyboard_alone(visit: Visits, stage: Stage) -> None:
+def test_the_pages_work_without_a_script_and_with_the_keyboard_alone(
+    visit: Visits, stage: BrowserStage
+) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED, java_script_enabled=False)
     set_up(page)
     page.get_by_role("button", name="Test", exact=True).click()
@@ -232,7 +234,9 @@ def test_the_pages_work_without_a_script_and_with_the_keyboard_alone(visit: Visi
     keys.wait_for_url("**/documents")
 
 
-def test_what_moves_out_of_the_way_on_a_phone_comes_back(visit: Visits, stage: Stage, shot: Shot) -> None:
+def test_what_moves_out_of_the_way_on_a_phone_comes_back(
+    visit: Visits, stage: BrowserStage, shot: Shot
+) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED)
     set_up(page)
     expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
@@ -245,7 +249,7 @@ def test_what_moves_out_of_the_way_on_a_phone_comes_back(visit: Visits, stage: S
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_what_a_role_may_not_see_is_told_on_a_page(visit: Visits, stage: Stage, shot: Shot) -> None:
+def test_what_a_role_may_not_see_is_told_on_a_page(visit: Visits, stage: BrowserStage, shot: Shot) -> None:
     page = visit.at(setup_link(stage), excused=REFUSED)
     set_up(page)
     body = {"email": "vi@example.test", "name": "Vi", "role": MemberRole.VIEWER.value}

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.conftest import Visits
-from tests.browser.office_walks import OFFICE, Office, an_office_of
+from tests.browser.office_walks import OFFICE, WalkedOffice, an_office_of
 from tests.browser.stage import a_stage
 from tests.browser.test_axe import WIDTHS, assert_clean
 
 
 @pytest.fixture(scope="module")
-def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WalkedOffice]:
     with a_stage(tmp_path_factory.mktemp("office"), {"name": "Alder & Finch"}) as stage:
         yield an_office_of(stage)
 
@@ -19,7 +19,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 @pytest.mark.parametrize("screen", WIDTHS)
 @pytest.mark.parametrize("name", OFFICE)
 def test_no_rule_is_broken_on_the_way_through_the_office(
-    visit: Visits, office: Office, name: str, screen: str
+    visit: Visits, office: WalkedOffice, name: str, screen: str
 ) -> None:
     base = office.stage.site.base
     page = visit.at(f"{base}/account", storage_state=office.state, reduced_motion="reduce", **WIDTHS[screen])

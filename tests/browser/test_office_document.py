@@ -14,7 +14,7 @@ from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
 ADA, BO = "ada@example.test", "bo@example.test"
@@ -32,29 +32,29 @@ Shot = Callable[[Page, str], None]
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("office"), {"name": "Alder & Finch"}) as stage:
         yield stage
 
 
 @pytest.fixture(scope="module")
-def maren(stage: Stage) -> dict[str, Any]:
+def maren(stage: BrowserStage) -> dict[str, Any]:
     return signed_in(stage)
 
 
 @pytest.fixture(scope="module")
-def tester(stage: Stage) -> dict[str, Any]:
+def tester(stage: BrowserStage) -> dict[str, Any]:
     return signed_in(stage, "Tess Tester", MemberRole.MEMBER, Mode.TEST)
 
 
-def send_document(stage: Stage, **changes: Any) -> str:
+def send_document(stage: BrowserStage, **changes: Any) -> str:
     """A new document whose first recipient has their invitation."""
     document = stage.do(stage.site.api.send_document(recipients=TWO, **changes))
     stage.work("mail")
     return document
 
 
-def at(stage: Stage, document: str) -> str:
+def at(stage: BrowserStage, document: str) -> str:
     return f"{stage.site.base}/documents/{document}"
 
 
@@ -66,7 +66,7 @@ def menu(page: Page, item: str) -> None:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_a_document_is_followed_from_its_invitation_to_its_seal(
-    visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, maren: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
     document = send_document(stage, title="Appointment of architect")
     page = visit.at(at(stage, document), storage_state=maren, excused=SAVED, **how)
@@ -106,7 +106,7 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
 
 
 def test_a_question_comes_as_a_dialog_that_can_be_left_again(
-    visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot
+    visit: Visits, stage: BrowserStage, maren: dict[str, Any], shot: Shot
 ) -> None:
     page = visit.at(at(stage, send_document(stage)), storage_state=maren, width=1280, height=800)
     menu(page, "Cancel the document")
@@ -130,7 +130,7 @@ def test_a_question_comes_as_a_dialog_that_can_be_left_again(
 
 
 def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
-    visit: Visits, stage: Stage, maren: dict[str, Any]
+    visit: Visits, stage: BrowserStage, maren: dict[str, Any]
 ) -> None:
     document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, excused=REFUSED, width=1280, height=800)
@@ -149,7 +149,7 @@ def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
 
 
 def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
-    visit: Visits, stage: Stage, tester: dict[str, Any]
+    visit: Visits, stage: BrowserStage, tester: dict[str, Any]
 ) -> None:
     api = stage.do(stage.site.key(mode=Mode.TEST))
     document = stage.do(api.send_document(recipients=TWO))
@@ -178,7 +178,9 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
     expect(page.get_by_role("heading", name="Not mailed to Bo Berg")).to_be_visible()
 
 
-def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
+def test_a_page_that_nobody_is_at_asks_nothing(
+    visit: Visits, stage: BrowserStage, maren: dict[str, Any]
+) -> None:
     page = visit.at(at(stage, send_document(stage)), storage_state=maren, clock=True)
     page.evaluate(WATCHED)
     page.clock.run_for(60_000)
@@ -191,7 +193,7 @@ def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, mare
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_recipients_of_test_mode_act_and_their_mails_are_read(
-    visit: Visits, stage: Stage, tester: dict[str, Any], shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, tester: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
     api = stage.do(stage.site.key(mode=Mode.TEST))
     document = stage.do(api.ok("POST", "/documents", {**contract.build_create_body(), "send": True}))["id"]
@@ -215,7 +217,7 @@ def test_recipients_of_test_mode_act_and_their_mails_are_read(
     clean(page)
 
 
-def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
+def test_everything_works_without_a_script(visit: Visits, stage: BrowserStage, maren: dict[str, Any]) -> None:
     document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, java_script_enabled=False)
     page.get_by_role("button", name="Remind Ada Lovelace").click()
@@ -234,7 +236,7 @@ def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: d
 
 
 def test_a_question_is_answered_with_the_keyboard_alone(
-    visit: Visits, stage: Stage, maren: dict[str, Any]
+    visit: Visits, stage: BrowserStage, maren: dict[str, Any]
 ) -> None:
     page = visit.at(at(stage, send_document(stage)), storage_state=maren, width=1280, height=800)
     page.get_by_label("More actions").focus()

@@ -13,7 +13,7 @@ from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
 Shot = Callable[[Page, str], None]
@@ -23,13 +23,13 @@ SAVED = "/selection/download: net::ERR_ABORTED"  # a file that is saved ends the
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path, {"name": "Alder & Finch"}) as stage:
         yield stage
 
 
 @pytest.fixture
-def base(stage: Stage) -> str:
+def base(stage: BrowserStage) -> str:
     return stage.site.base
 
 
@@ -39,7 +39,7 @@ def count_ticked(page: Page) -> int:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_the_first_document_is_asked_for_where_there_is_none(
-    visit: Visits, stage: Stage, base: str, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(f"{base}/", storage_state=signed_in(stage), **how)
     expect(page.get_by_role("heading", name="Send your first document")).to_be_visible()
@@ -49,7 +49,7 @@ def test_the_first_document_is_asked_for_where_there_is_none(
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_documents_are_found_ticked_and_cancelled(
-    visit: Visits, stage: Stage, base: str, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), **how)
@@ -82,7 +82,7 @@ def test_documents_are_found_ticked_and_cancelled(
 
 
 def test_a_range_is_ticked_with_shift_and_everything_with_the_head(
-    visit: Visits, stage: Stage, base: str
+    visit: Visits, stage: BrowserStage, base: str
 ) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), **DESK)
@@ -112,7 +112,7 @@ def test_a_range_is_ticked_with_shift_and_everything_with_the_head(
 
 
 def test_filters_are_set_named_and_dropped_with_the_keyboard(
-    visit: Visits, stage: Stage, base: str, shot: Shot
+    visit: Visits, stage: BrowserStage, base: str, shot: Shot
 ) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), **DESK)
@@ -124,7 +124,7 @@ def test_filters_are_set_named_and_dropped_with_the_keyboard(
     expect(page.get_by_role("row")).to_have_count(12)
 
 
-def test_files_are_downloaded_one_by_one_and_together(visit: Visits, stage: Stage, base: str) -> None:
+def test_files_are_downloaded_one_by_one_and_together(visit: Visits, stage: BrowserStage, base: str) -> None:
     made = {one.title: one for one in furnish(stage)}
     viewer = signed_in(stage, role=MemberRole.VIEWER)
     page = visit.at(f"{base}/documents", excused=SAVED, storage_state=viewer, **DESK)
@@ -143,7 +143,7 @@ def test_files_are_downloaded_one_by_one_and_together(visit: Visits, stage: Stag
         assert archive.testzip() is None and len(set(archive.namelist())) == len(made)
 
 
-def test_the_row_itself_brings_a_document_further(visit: Visits, stage: Stage, base: str) -> None:
+def test_the_row_itself_brings_a_document_further(visit: Visits, stage: BrowserStage, base: str) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), **DESK)
     page.get_by_role("button", name="Remind: Appointment of architect").click()
@@ -160,7 +160,7 @@ def test_the_row_itself_brings_a_document_further(visit: Visits, stage: Stage, b
     expect(page.get_by_role("row")).to_have_count(11)
 
 
-def test_everything_works_without_a_script(visit: Visits, stage: Stage, base: str) -> None:
+def test_everything_works_without_a_script(visit: Visits, stage: BrowserStage, base: str) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), java_script_enabled=False, **DESK)
     expect(page.get_by_label("Select all on this page")).to_be_hidden()
@@ -181,7 +181,7 @@ def test_everything_works_without_a_script(visit: Visits, stage: Stage, base: st
     expect(page.get_by_role("row")).to_have_count(2)
 
 
-def test_nothing_is_wider_than_the_smallest_screen(visit: Visits, stage: Stage, base: str) -> None:
+def test_nothing_is_wider_than_the_smallest_screen(visit: Visits, stage: BrowserStage, base: str) -> None:
     stage.do(
         stage.site.api.create(title="W" * 200, recipients=[{"name": "X" * 200, "email": "x@example.test"}])
     )
@@ -194,7 +194,7 @@ def test_nothing_is_wider_than_the_smallest_screen(visit: Visits, stage: Stage, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_script_and_style_weigh_little(visit: Visits, stage: Stage, base: str) -> None:
+def test_script_and_style_weigh_little(visit: Visits, stage: BrowserStage, base: str) -> None:
     furnish(stage)
     page = visit.at(f"{base}/documents", storage_state=signed_in(stage), **DESK)
     sizes = page.evaluate(

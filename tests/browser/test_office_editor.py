@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from esign.web.pages import Assets
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 from tests.journeys.api import a_pdf
 from tests.pdf.forms import mark_page, with_form
@@ -50,20 +50,20 @@ Shot = Callable[[Page, str], None]
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("editor"), {"name": "Alder & Finch"}) as stage:
         yield stage
 
 
 @pytest.fixture(scope="module")
-def session(stage: Stage) -> dict[str, Any]:
+def session(stage: BrowserStage) -> dict[str, Any]:
     return signed_in(stage)
 
 
 class Editor:
     """One draft, open in the editor."""
 
-    def __init__(self, stage: Stage, page: Page, document: str) -> None:
+    def __init__(self, stage: BrowserStage, page: Page, document: str) -> None:
         self.stage, self.page, self.document = stage, page, document
 
     def read_stored(self) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ Opens = Callable[..., Editor]
 
 
 @pytest.fixture
-def opened(stage: Stage, session: dict[str, Any], visit: Visits) -> Opens:
+def opened(stage: BrowserStage, session: dict[str, Any], visit: Visits) -> Opens:
     """Opens a new draft of `pages`, or of a `file`, with these `fields` of the first recipient."""
 
     def open_(
@@ -645,7 +645,7 @@ def test_two_hundred_pages_with_five_hundred_fields_stay_quick(opened: Opens) ->
 
 
 def test_the_page_reads_without_a_script(
-    stage: Stage, visit: Visits, session: dict[str, Any], opened: Opens
+    stage: BrowserStage, visit: Visits, session: dict[str, Any], opened: Opens
 ) -> None:
     editor = opened(fields=[a_field("signature", label="Sign here")])
     address = f"{stage.site.base}/documents/{editor.document}/fields"

@@ -14,7 +14,7 @@ from esign.demo import contract
 from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
 ADA, BO, CY = (
@@ -40,13 +40,13 @@ def pdf(name: str = "lease.pdf", content: bytes | None = None) -> Any:
 class House:
     """An office with two people who are signed in: what their browsers hold."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: BrowserStage) -> None:
         self.stage = stage
         self.maren = signed_in(stage)
         self.idris = signed_in(stage, "Idris Okafor", MemberRole.MEMBER)
 
 
-class Desk:
+class DraftDesk:
     """Every browser that opens is that of the owner, Maren, unless told otherwise."""
 
     def __init__(self, house: House, visit: Visits) -> None:
@@ -94,8 +94,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-def desk(house: House, visit: Visits) -> Desk:
-    return Desk(house, visit)
+def desk(house: House, visit: Visits) -> DraftDesk:
+    return DraftDesk(house, visit)
 
 
 def row(page: Page, n: int) -> Locator:
@@ -122,7 +122,7 @@ def list_shown(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("how", SCREENS)
-def test_from_a_file_to_a_document_that_is_sent(desk: Desk, shot: Shot, how: dict[str, Any]) -> None:
+def test_from_a_file_to_a_document_that_is_sent(desk: DraftDesk, shot: Shot, how: dict[str, Any]) -> None:
     page = desk.open("/documents/new", **how)
     shot(page, "new")
     clean(page)
@@ -168,7 +168,7 @@ def test_from_a_file_to_a_document_that_is_sent(desk: Desk, shot: Shot, how: dic
 
 
 def test_several_files_become_drafts_and_one_that_is_refused_says_why(
-    desk: Desk, shot: Shot, tmp_path: Path
+    desk: DraftDesk, shot: Shot, tmp_path: Path
 ) -> None:
     page = desk.open("/documents/new")
     page.locator("#files").set_input_files([pdf("one.pdf"), pdf("notes.pdf", b"hello"), pdf("two.pdf")])
@@ -189,7 +189,7 @@ def test_several_files_become_drafts_and_one_that_is_refused_says_why(
     expect(page.get_by_role("heading", level=1)).to_have_text("two")
 
 
-def test_a_file_that_is_chosen_before_the_script_came_is_taken(desk: Desk) -> None:
+def test_a_file_that_is_chosen_before_the_script_came_is_taken(desk: DraftDesk) -> None:
     page = desk.open("/documents/new")
     with late(page, "new.js"):
         page.locator("#files").set_input_files(pdf())
@@ -197,7 +197,7 @@ def test_a_file_that_is_chosen_before_the_script_came_is_taken(desk: Desk) -> No
     assert len(desk.all()) == 1
 
 
-def test_an_upload_goes_on_after_a_lost_connection(desk: Desk, shot: Shot) -> None:
+def test_an_upload_goes_on_after_a_lost_connection(desk: DraftDesk, shot: Shot) -> None:
     page = desk.open("/documents/new")
     page.context.set_offline(True)
     page.locator("#files").set_input_files(pdf())
@@ -209,7 +209,7 @@ def test_an_upload_goes_on_after_a_lost_connection(desk: Desk, shot: Shot) -> No
     assert len(desk.all()) == 1
 
 
-def test_an_answer_that_is_lost_makes_no_second_draft(desk: Desk) -> None:
+def test_an_answer_that_is_lost_makes_no_second_draft(desk: DraftDesk) -> None:
     page = desk.open("/documents/new")
     lost: list[str] = []
 
@@ -226,7 +226,7 @@ def test_an_answer_that_is_lost_makes_no_second_draft(desk: Desk) -> None:
     assert page.url.endswith(json.loads(lost[0])["to"]) and len(desk.all()) == 1
 
 
-def test_a_file_waits_until_somebody_has_signed_in_again(desk: Desk) -> None:
+def test_a_file_waits_until_somebody_has_signed_in_again(desk: DraftDesk) -> None:
     page = desk.open("/documents/new")
     kept = page.context.cookies()
     page.context.clear_cookies()
@@ -243,7 +243,7 @@ def test_a_file_waits_until_somebody_has_signed_in_again(desk: Desk) -> None:
 # ---------- saving ----------
 
 
-def test_what_is_typed_without_a_connection_is_saved_later(desk: Desk, shot: Shot) -> None:
+def test_what_is_typed_without_a_connection_is_saved_later(desk: DraftDesk, shot: Shot) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     page.context.set_offline(True)
@@ -258,7 +258,7 @@ def test_what_is_typed_without_a_connection_is_saved_later(desk: Desk, shot: Sho
     assert desk.read_stored(path)["title"] == "Typed in a tunnel"
 
 
-def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
+def test_an_answer_that_breaks_off_is_asked_for_again(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     broken: list[str] = []
@@ -277,7 +277,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
     assert broken and desk.read_stored(path)["title"] == "Typed on a train, further on"
 
 
-def test_nothing_is_called_saved_while_more_was_typed(desk: Desk) -> None:
+def test_nothing_is_called_saved_while_more_was_typed(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     held: list[Route] = []
@@ -295,7 +295,7 @@ def test_nothing_is_called_saved_while_more_was_typed(desk: Desk) -> None:
     assert desk.read_stored(path)["title"] == "Typed before and after"
 
 
-def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> None:
+def test_what_was_typed_is_still_there_after_the_page_was_left(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     page.route(
@@ -324,7 +324,7 @@ def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> No
     assert (draft["title"], draft["message"], len(draft["recipients"])) == ("Meanwhile", "Not yet sent", 2)
 
 
-def test_somebody_new_whose_answer_was_lost_is_there_once(desk: Desk) -> None:
+def test_somebody_new_whose_answer_was_lost_is_there_once(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     page.get_by_role("button", name="Add a recipient").click()
@@ -349,7 +349,7 @@ def test_somebody_new_whose_answer_was_lost_is_there_once(desk: Desk) -> None:
     assert [one["name"] for one in desk.read_stored(path)["recipients"]] == [ADA[0], BO[0]]
 
 
-def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
+def test_who_is_signed_out_while_typing_loses_nothing(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     page.context.clear_cookies()
@@ -366,7 +366,7 @@ def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
     assert desk.read_stored(path)["title"] == "Typed too late"
 
 
-def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
+def test_two_people_at_one_draft_lose_nothing(desk: DraftDesk, shot: Shot) -> None:
     path = desk.draft(ADA)
     page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
     other.locator("#title").fill("By Idris")
@@ -401,7 +401,7 @@ def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
     wait_until_saved(page)
 
 
-def test_a_recipient_whom_a_colleague_adds_appears(desk: Desk) -> None:
+def test_a_recipient_whom_a_colleague_adds_appears(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
     other.get_by_role("button", name="Add me").click()
@@ -412,7 +412,7 @@ def test_a_recipient_whom_a_colleague_adds_appears(desk: Desk) -> None:
     expect(page.locator("#subject")).to_have_value("Please sign")
 
 
-def test_a_draft_that_was_sent_by_a_colleague_says_so(desk: Desk) -> None:
+def test_a_draft_that_was_sent_by_a_colleague_says_so(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     desk.ask("POST", f"{path}/send")
@@ -422,7 +422,7 @@ def test_a_draft_that_was_sent_by_a_colleague_says_so(desk: Desk) -> None:
     expect(page.locator("#title")).to_have_value("Too late")
 
 
-def test_a_draft_that_a_colleague_discarded_says_so(desk: Desk) -> None:
+def test_a_draft_that_a_colleague_discarded_says_so(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     desk.ask("DELETE", path)
@@ -435,7 +435,7 @@ def test_a_draft_that_a_colleague_discarded_says_so(desk: Desk) -> None:
 # ---------- people ----------
 
 
-def test_people_are_moved_by_keys_and_say_where_they_are(desk: Desk) -> None:
+def test_people_are_moved_by_keys_and_say_where_they_are(desk: DraftDesk) -> None:
     path = desk.draft(ADA, BO, CY)
     page = desk.open(f"{path}/edit")
     page.get_by_role("button", name="One after the other").click()
@@ -459,7 +459,7 @@ def test_people_are_moved_by_keys_and_say_where_they_are(desk: Desk) -> None:
     in_order(page, CY[0], BO[0], ADA[0])
 
 
-def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
+def test_people_are_moved_by_dragging_and_keep_their_fields(desk: DraftDesk) -> None:
     path = desk.draft(ADA, BO, CY)
     first = desk.read_stored(path)["recipients"][0]["id"]
     field = {"type": "signature", "page": 1, "x": 10, "y": 10}
@@ -497,7 +497,7 @@ def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("how", SCREENS)
-def test_hostile_and_long_texts_stay_inside(desk: Desk, shot: Shot, how: dict[str, Any]) -> None:
+def test_hostile_and_long_texts_stay_inside(desk: DraftDesk, shot: Shot, how: dict[str, Any]) -> None:
     path = desk.draft((HOSTILE, "a" * 60 + "@example.test"), title=HOSTILE, message=HOSTILE, subject=HOSTILE)
     page = desk.open(f"{path}/edit", **how)
     for step in ("edit", "review", "discard"):
@@ -511,7 +511,7 @@ def test_hostile_and_long_texts_stay_inside(desk: Desk, shot: Shot, how: dict[st
 # ---------- without a script, and thrown away ----------
 
 
-def test_everything_works_without_a_script(desk: Desk) -> None:
+def test_everything_works_without_a_script(desk: DraftDesk) -> None:
     page = desk.open("/documents/new", java_script_enabled=False)
     page.locator("#files").set_input_files(pdf("Plain.pdf"))
     page.get_by_role("button", name="Upload").click()
@@ -534,7 +534,7 @@ def test_everything_works_without_a_script(desk: Desk) -> None:
     assert (document["title"], document["status"]) == ("Plainly", "sent")
 
 
-def test_a_draft_is_discarded_after_a_question(desk: Desk, shot: Shot) -> None:
+def test_a_draft_is_discarded_after_a_question(desk: DraftDesk, shot: Shot) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")
     page.get_by_role("link", name="Discard draft").click()
@@ -549,7 +549,7 @@ def test_a_draft_is_discarded_after_a_question(desk: Desk, shot: Shot) -> None:
     assert desk.all() == []
 
 
-def test_a_page_weighs_little(desk: Desk) -> None:
+def test_a_page_weighs_little(desk: DraftDesk) -> None:
     path = desk.draft(ADA)
     for step in ("/documents/new", f"{path}/edit", f"{path}/review"):
         sizes: list[int] = []

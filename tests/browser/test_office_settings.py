@@ -26,7 +26,7 @@ from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.office_walks import send_seal
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 from tests.journeys.api import until
 from tests.pki import a_seal, an_authority
@@ -36,7 +36,7 @@ REFUSED = "responded with a status of 4"
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path, {"name": "Alder & Finch"}) as stage:
         yield stage
 
@@ -49,7 +49,7 @@ def whole(page: Page, shot: Shot, name: str) -> None:
     clean(page)
 
 
-def call(stage: Stage, token: str, path: str = "/account") -> tuple[int, Any]:
+def call(stage: BrowserStage, token: str, path: str = "/account") -> tuple[int, Any]:
     """What a program gets with this token."""
     asked = urllib.request.Request(
         f"{stage.site.base}/api/v1{path}", headers={"Authorization": f"Bearer {token}"}
@@ -63,7 +63,7 @@ def call(stage: Stage, token: str, path: str = "/account") -> tuple[int, Any]:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     base = stage.site.base
     page = visit.at(f"{base}/settings/tokens", storage_state=signed_in(stage), excused=REFUSED, **how)
@@ -108,13 +108,13 @@ def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
     whole(page, shot, "settings-tokens-revoked")
 
 
-async def find_last_use(stage: Stage, token: str) -> str | None:
+async def find_last_use(stage: BrowserStage, token: str) -> str | None:
     """When the token was used, once the list can say so: it is written after the answer."""
     found = (await stage.site.api.ok("GET", "/api-keys"))["data"]
     return next((one["lastUsedAt"] for one in found if one["hint"] == make_hint(token)), None)
 
 
-class Program(ThreadingHTTPServer):
+class ListeningProgram(ThreadingHTTPServer):
     """Another program that is told: `status` is what it answers, `came` what it was sent."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Program(ThreadingHTTPServer):
 
 
 class Answering(BaseHTTPRequestHandler):
-    server: Program
+    server: ListeningProgram
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -156,8 +156,8 @@ def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
 
 
 @contextmanager
-def listening() -> Iterator[Program]:
-    program = Program()
+def listening() -> Iterator[ListeningProgram]:
+    program = ListeningProgram()
     thread = threading.Thread(target=program.serve_forever)
     thread.start()
     try:
@@ -170,7 +170,7 @@ def listening() -> Iterator[Program]:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     with listening() as program:
         base = stage.site.base
@@ -225,7 +225,7 @@ def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_a_mail_is_read_without_what_only_its_reader_may_have(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     base = stage.site.base
     page = visit.at(f"{base}/settings/outbox", storage_state=signed_in(stage), **how)
@@ -246,7 +246,7 @@ def test_a_mail_is_read_without_what_only_its_reader_may_have(
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_settings_are_saved_and_documents_deleted_only_after_a_question(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     base = stage.site.base
     page = visit.at(f"{base}/settings/organisation", storage_state=signed_in(stage), excused=REFUSED, **how)
@@ -275,7 +275,7 @@ def test_settings_are_saved_and_documents_deleted_only_after_a_question(
 
 
 def test_a_certificate_is_refused_with_every_reason_and_another_is_used(
-    visit: Visits, stage: Stage, shot: Shot
+    visit: Visits, stage: BrowserStage, shot: Shot
 ) -> None:
     base = stage.site.base
     page = visit.at(f"{base}/settings/seal", storage_state=signed_in(stage), excused=REFUSED)

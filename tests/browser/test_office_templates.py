@@ -12,7 +12,7 @@ from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 
 CONFLICT = "responded with a status of 4"
@@ -21,7 +21,7 @@ Shot = Callable[[Page, str], None]
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(tmp_path: Path) -> Iterator[BrowserStage]:
     with a_stage(tmp_path, {"name": "Alder & Finch"}) as stage:
         yield stage
 
@@ -34,7 +34,7 @@ def clean(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def ask(stage: Stage, path: str) -> Any:
+def ask(stage: BrowserStage, path: str) -> Any:
     return stage.do(stage.site.api.ok("GET", path))
 
 
@@ -62,7 +62,7 @@ def name_roles(page: Page, *names: str) -> None:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_from_a_pdf_to_a_document_that_is_sent(
-    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+    visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(f"{stage.site.base}/templates", storage_state=signed_in(stage), **how)
     expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()
@@ -114,7 +114,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     clean(page)
 
 
-def a_template(stage: Stage, **changes: Any) -> str:
+def a_template(stage: BrowserStage, **changes: Any) -> str:
     """The path of one with two roles, of which the first has a field."""
     body = contract.build_create_body()
     field = {"type": "signature", "page": 1, "x": 10, "y": 80}
@@ -127,7 +127,7 @@ def a_template(stage: Stage, **changes: Any) -> str:
 
 
 def test_roles_are_moved_and_removed_and_nothing_changes_before_it_is_saved(
-    visit: Visits, stage: Stage
+    visit: Visits, stage: BrowserStage
 ) -> None:
     path = a_template(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=signed_in(stage), **DESK)
@@ -145,7 +145,7 @@ def test_roles_are_moved_and_removed_and_nothing_changes_before_it_is_saved(
     assert [(one["name"], one["order"]) for one in ask(stage, path)["roles"]] == [("Landlord", 1)]
 
 
-def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: Stage) -> None:
+def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: BrowserStage) -> None:
     path = a_template(stage)
     state = signed_in(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=state, java_script_enabled=False, **DESK)
@@ -165,7 +165,7 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: St
     expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()
 
 
-def test_two_people_in_the_editor_choose_between_their_fields(visit: Visits, stage: Stage) -> None:
+def test_two_people_in_the_editor_choose_between_their_fields(visit: Visits, stage: BrowserStage) -> None:
     path = a_template(stage)
     maren, idris = signed_in(stage), signed_in(stage, "Idris Okafor", MemberRole.MEMBER)
     first, second = [

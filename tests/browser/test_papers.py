@@ -20,7 +20,7 @@ from tests.browser.phone import (
 )
 from tests.browser.screens import SETTLED
 from tests.browser.sheets import draw_sealed_page, faults, picture_page
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_journey import action
 from tests.journeys.api import a_request
 
@@ -53,7 +53,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("data"), organisation={"name": "Brightwater"}) as stage:
         yield stage
 
@@ -66,7 +66,7 @@ def blank(width: float, height: float, pages: int = 1) -> bytes:
         return target.getvalue()
 
 
-def assert_sealed_as_seen(stage: Stage, page: Page, document: str, fields: Fields) -> None:
+def assert_sealed_as_seen(stage: BrowserStage, page: Page, document: str, fields: Fields) -> None:
     before = picture_page(page, 1, SCALE)
     finish(page)
     stage.work("seal")
@@ -75,7 +75,7 @@ def assert_sealed_as_seen(stage: Stage, page: Page, document: str, fields: Field
 
 
 @pytest.mark.parametrize("paper", SIZES)
-def test_letters_go_with_the_paper(stage: Stage, browser: Browser, paper: str) -> None:
+def test_letters_go_with_the_paper(stage: BrowserStage, browser: Browser, paper: str) -> None:
     fields = (
         a_field("name", 1, (4, 4, 42, 5)),
         a_field("text", 1, (4, 14, 42, 12), "Two lines\nof a longer note", multiline=True),
@@ -90,7 +90,7 @@ def test_letters_go_with_the_paper(stage: Stage, browser: Browser, paper: str) -
 
 
 @pytest.mark.parametrize("script", NAMES)
-def test_a_name_is_sealed_as_it_was_seen(stage: Stage, browser: Browser, script: str) -> None:
+def test_a_name_is_sealed_as_it_was_seen(stage: BrowserStage, browser: Browser, script: str) -> None:
     name = NAMES[script]
     fields = (
         a_field("name", 1, (8, 8, 40, 2.6)),
@@ -107,7 +107,9 @@ def test_a_name_is_sealed_as_it_was_seen(stage: Stage, browser: Browser, script:
 
 
 @pytest.mark.parametrize("pages", [80, 200])
-def test_the_next_field_is_found_in_a_long_document(stage: Stage, browser: Browser, pages: int) -> None:
+def test_the_next_field_is_found_in_a_long_document(
+    stage: BrowserStage, browser: Browser, pages: int
+) -> None:
     far = (1, pages // 2, pages - 1, pages)
     fields = tuple(
         a_field("text", number, (30 + at, 5 + 80 * (at % 2), 40, 2.6), "found")
@@ -123,7 +125,9 @@ def test_the_next_field_is_found_in_a_long_document(stage: Stage, browser: Brows
         expect(page.locator(f"#page-{pages} > img")).to_have_js_property("complete", True)
 
 
-def test_what_no_letters_can_be_had_for_is_said_where_it_was_written(stage: Stage, browser: Browser) -> None:
+def test_what_no_letters_can_be_had_for_is_said_where_it_was_written(
+    stage: BrowserStage, browser: Browser
+) -> None:
     unheard = "\N{GOTHIC LETTER AHSA}\N{GOTHIC LETTER BAIRKAN}"
     refused = stage.do(
         stage.site.api.call(

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from esign.core.document.document import Field, FieldType, Role
 from tests.browser.conftest import Visits
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 from tests.pdf.sealing import SCRIPTS, text_of
 from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
@@ -219,7 +219,7 @@ def test_a_field_of_somebody_else_can_neither_be_pressed_nor_reached_nor_sent(vi
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     with a_stage(tmp_path_factory.mktemp("site"), organisation={"name": "Fernhill Gardens"}) as stage:
         yield stage
 
@@ -231,7 +231,7 @@ def letters(text: str) -> set[str]:
 
 @pytest.mark.parametrize("script", ["Arabic", "Devanagari", "Thai", "emoji"])
 def test_a_name_in_any_script_travels_from_the_keyboard_to_the_seal(
-    visit: Visits, stage: Stage, script: str
+    visit: Visits, stage: BrowserStage, script: str
 ) -> None:
     name, email = SCRIPTS[script], f"{script.lower()}@example.test"
     place = {"page": 1, "x": 10, "width": 60}

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from esign.actions.mail import embedded_outbox
 from esign.core.actor import Mode
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import Api, a_request
 from tests.journeys.letters import part
 
@@ -36,16 +36,16 @@ FIELDS = [{"type": kind, "page": 1, "x": 10, "y": 10 * n} for n, kind in enumera
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserStage]:
     organisation = {"name": "Fernhill Gardens", "reply_to": "office@fernhill.example"}
     with a_stage(tmp_path_factory.mktemp("site"), organisation=organisation) as stage:
         yield stage
 
 
-class World:
+class ScannedWorld:
     """Documents of test mode in every state, and the addresses in all mails about them."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: BrowserStage) -> None:
         self.stage = stage
         self.api: Api = stage.do(stage.site.key(mode=Mode.TEST))
         self.documents: list[str] = []
@@ -108,25 +108,25 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(stage: Stage) -> World:
-    world = World(stage)
+def world(stage: BrowserStage) -> ScannedWorld:
+    world = ScannedWorld(stage)
     world.fill()
     return world
 
 
-async def send_to_address(stage: Stage, method: str, address: str) -> int:
+async def send_to_address(stage: BrowserStage, method: str, address: str) -> int:
     async with stage.site.session.request(method, address, allow_redirects=True) as answer:
         await answer.read()
         return answer.status
 
 
-def test_the_links_lead_to_every_state(world: World) -> None:
+def test_the_links_lead_to_every_state(world: ScannedWorld) -> None:
     """Or the tests below would show little."""
     pages = {world.stage.do(body_of(world.stage, address)) for address in world.addresses()}
     assert pages >= {"open", "code", "waiting", "completed", "declined", "expired", "cancelled", "unknown"}
 
 
-async def body_of(stage: Stage, address: str) -> str | None:
+async def body_of(stage: BrowserStage, address: str) -> str | None:
     async with stage.site.session.get(address) as answer:
         found = re.search(rb'<body data-state="([\w-]+)"', await answer.read())
         return found[1].decode() if found else None
@@ -134,7 +134,7 @@ async def body_of(stage: Stage, address: str) -> str | None:
 
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
 def test_who_asks_for_every_address_leaves_no_more_than_what_was_downloaded(
-    world: World, method: str
+    world: ScannedWorld, method: str
 ) -> None:
     before, states, mails = world.read_state()
     for address in world.addresses():
@@ -166,7 +166,7 @@ def open_page(context: BrowserContext, address: str) -> Page:
 
 
 def test_who_runs_the_scripts_and_presses_one_button_leaves_no_more_than_a_view(
-    world: World, browser: Browser
+    world: ScannedWorld, browser: Browser
 ) -> None:
     before, states, mails = world.read_state()
     context = browser.new_context(viewport={"width": 1280, "height": 800})

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
-from tests.browser.stage import Stage, a_stage
+from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 from tests.pdf.others import sign_as_others, stamp_as_others
 from tests.pdf.sealing import a_pdf
@@ -22,10 +22,10 @@ Shot = Callable[[Page, str], None]
 
 
 @dataclass(frozen=True)
-class Desk:
+class VerifyDesk:
     """Who serves, the id of a sealed document, and files to bring by their names."""
 
-    stage: Stage
+    stage: BrowserStage
     id: str
     files: dict[str, Path]
 
@@ -35,7 +35,7 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VerifyDesk]:
     folder = tmp_path_factory.mktemp("files")
     with a_stage(tmp_path_factory.mktemp("verify"), {"name": "Alder & Finch"}) as stage:
         site = stage.site
@@ -57,7 +57,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         }
         for name, content in made.items():
             (folder / name).write_bytes(content)
-        yield Desk(stage, id, {name: folder / name for name in made})
+        yield VerifyDesk(stage, id, {name: folder / name for name in made})
 
 
 def choose(page: Page, file: Path) -> None:
@@ -76,7 +76,7 @@ def fits(page: Page) -> None:
 
 @pytest.mark.parametrize("how", SCREENS)
 def test_from_the_code_on_the_certificate_page_to_every_verdict(
-    visit: Visits, desk: Desk, shot: Shot, how: dict[str, Any]
+    visit: Visits, desk: VerifyDesk, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(f"{desk.base}/verify/{desk.id}", excused=REFUSED, **how)
     expect(page.get_by_text("A document with this ID was sealed here on")).to_be_visible()
@@ -109,7 +109,9 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
         fits(page)
 
 
-def test_the_page_before_there_is_a_file_and_what_it_refuses(visit: Visits, desk: Desk, shot: Shot) -> None:
+def test_the_page_before_there_is_a_file_and_what_it_refuses(
+    visit: Visits, desk: VerifyDesk, shot: Shot
+) -> None:
     page = visit.at(f"{desk.base}/verify", excused=REFUSED, width=1280, height=800)
     shot(page, "verify")
     for name in (
@@ -128,7 +130,7 @@ def test_the_page_before_there_is_a_file_and_what_it_refuses(visit: Visits, desk
     title(page, "Not sealed")
 
 
-def test_a_file_is_dropped_anywhere_on_the_page(visit: Visits, desk: Desk) -> None:
+def test_a_file_is_dropped_anywhere_on_the_page(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify", width=1280, height=800)
     content = list(desk.files["appointment-14-quay-street.pdf"].read_bytes())
     data = page.evaluate_handle(
@@ -146,7 +148,7 @@ def test_a_file_is_dropped_anywhere_on_the_page(visit: Visits, desk: Desk) -> No
     expect(page.get_by_text("Copied.")).to_be_visible()
 
 
-def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, desk: Desk) -> None:
+def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify", excused="ERR_", width=360, height=740)
     held: list[Any] = []
     page.route("**/verify", lambda route: held.append(route))
@@ -161,14 +163,14 @@ def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, des
     expect(page.get_by_role("alert")).to_contain_text("The connection was lost.")
 
 
-def test_a_file_that_is_chosen_before_the_script_came_is_checked(visit: Visits, desk: Desk) -> None:
+def test_a_file_that_is_chosen_before_the_script_came_is_checked(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify", width=1280, height=800)
     with late(page, "verify.js"):
         page.locator("#file").set_input_files(desk.files["minutes.pdf"])
     title(page, "Not sealed")
 
 
-def test_everything_works_without_a_script(visit: Visits, desk: Desk) -> None:
+def test_everything_works_without_a_script(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify/{desk.id}", java_script_enabled=False, width=1280, height=800)
     page.get_by_label("Choose a PDF").set_input_files(desk.files["appointment-14-quay-street.pdf"])
     page.get_by_role("button", name="Verify the file").click()
@@ -176,7 +178,7 @@ def test_everything_works_without_a_script(visit: Visits, desk: Desk) -> None:
     expect(page.get_by_text("This is the very document")).to_be_visible()
 
 
-def test_who_is_signed_in_goes_back_to_the_office(visit: Visits, desk: Desk) -> None:
+def test_who_is_signed_in_goes_back_to_the_office(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify", storage_state=signed_in(desk.stage), width=1280, height=800)
     expect(page.get_by_role("link", name="Sign in")).to_have_count(0)
     page.get_by_role("link", name="Back to the office").click()

@@ -14,12 +14,12 @@ from esign.core.people.api_key import Scope
 from esign.core.people.usage import Meter, Usage
 from esign.store.engine.database import WAITING, Transaction
 from esign.store.people import usage
-from tests.api.site import Answer, Site, a_request, b64
+from tests.api.site import Site, SiteAnswer, a_request, b64
 from tests.pdf import made
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-Provoke = Callable[[Site], Awaitable[Answer]]
+Provoke = Callable[[Site], Awaitable[SiteAnswer]]
 FAILURES, REQUESTS = 5, 200
 NAMED = {"Idempotency-Key": "one"}
 
@@ -36,18 +36,18 @@ def limits() -> dict[str, int]:
     }
 
 
-async def create(site: Site, **changes: Any) -> Answer:
+async def create(site: Site, **changes: Any) -> SiteAnswer:
     return await site.ask("POST", "/documents", a_request(**changes))
 
 
-async def act(site: Site, document_id: str, what: str, body: Any = None, **given: Any) -> Answer:
+async def act(site: Site, document_id: str, what: str, body: Any = None, **given: Any) -> SiteAnswer:
     return await site.ask("POST", f"/documents/{document_id}/{what}", body, **given)
 
 
 def file(make: Callable[[], bytes]) -> Provoke:
     """An upload of this file."""
 
-    async def provoke(site: Site) -> Answer:
+    async def provoke(site: Site) -> SiteAnswer:
         return await create(site, file=b64(await asyncio.to_thread(make)))
 
     return provoke
@@ -56,7 +56,7 @@ def file(make: Callable[[], bytes]) -> Provoke:
 def provoke_request(method: str, path: str, body: Any = None, **given: Any) -> Provoke:
     """One request that is wrong by itself."""
 
-    async def provoke(site: Site) -> Answer:
+    async def provoke(site: Site) -> SiteAnswer:
         return await site.ask(method, path, body, **given)
 
     return provoke
@@ -69,7 +69,7 @@ def raw(body: bytes, media: str = "application/json") -> Provoke:
 # ---------- 400 ----------
 
 
-async def field_out_of_bounds(site: Site) -> Answer:
+async def field_out_of_bounds(site: Site) -> SiteAnswer:
     field = {"type": "text", "page": 2, "x": 10, "y": 10}
     return await create(site, recipients=[site.signer(fields=[field])])
 
@@ -77,23 +77,23 @@ async def field_out_of_bounds(site: Site) -> Answer:
 # ---------- 401 ----------
 
 
-async def api_key_revoked(site: Site) -> Answer:
+async def api_key_revoked(site: Site) -> SiteAnswer:
     key = await site.new_key()
     await site.ok("DELETE", "/api-keys/current", key=key)
     return await site.ask("GET", "/documents", key=key)
 
 
-async def api_key_expired(site: Site) -> Answer:
+async def api_key_expired(site: Site) -> SiteAnswer:
     key = await site.new_key(days=1)
     site.clock.advance(days=1)
     return await site.ask("GET", "/documents", key=key)
 
 
-async def insufficient_scope(site: Site) -> Answer:
+async def insufficient_scope(site: Site) -> SiteAnswer:
     return await site.ask("GET", "/documents", key=await site.new_key(Scope.TEMPLATES_READ))
 
 
-async def plan_required(site: Site) -> Answer:
+async def plan_required(site: Site) -> SiteAnswer:
     async def put(plan: str | None) -> None:
         async def write(tx: Transaction) -> None:
             await tx.run("UPDATE organisation SET plan = :plan", plan=plan)
@@ -110,58 +110,58 @@ async def plan_required(site: Site) -> Answer:
 # ---------- 409 ----------
 
 
-async def document_not_draft(site: Site) -> Answer:
+async def document_not_draft(site: Site) -> SiteAnswer:
     return await act(site, (await site.send_document())["id"], "send")
 
 
-async def document_not_sent(site: Site) -> Answer:
+async def document_not_sent(site: Site) -> SiteAnswer:
     return await act(site, await site.create(), "cancel")
 
 
-async def document_not_completed(site: Site) -> Answer:
+async def document_not_completed(site: Site) -> SiteAnswer:
     return await site.ask("GET", f"/documents/{await site.create()}/files/sealed")
 
 
-async def document_in_progress(site: Site) -> Answer:
+async def document_in_progress(site: Site) -> SiteAnswer:
     return await site.ask("DELETE", f"/documents/{(await site.send_document())['id']}")
 
 
-async def document_not_ready(site: Site) -> Answer:
+async def document_not_ready(site: Site) -> SiteAnswer:
     return await act(site, await site.create(recipients=[]), "send")
 
 
-async def seal_not_failed(site: Site) -> Answer:
+async def seal_not_failed(site: Site) -> SiteAnswer:
     return await act(site, await site.create(), "retry-seal")
 
 
-async def recipient_not_active(site: Site) -> Answer:
+async def recipient_not_active(site: Site) -> SiteAnswer:
     document = await site.send_document(recipients=[site.signer(), site.signer(order=2)])
     return await act(site, document["id"], f"recipients/{document['recipients'][1]['id']}/link")
 
 
-async def recipient_already_completed(site: Site) -> Answer:
+async def recipient_already_completed(site: Site) -> SiteAnswer:
     first = site.signer()
     document = await site.send_document(recipients=[first, site.signer()])
     await (await site.person(first["email"])).sign()
     return await act(site, document["id"], f"recipients/{document['recipients'][0]['id']}/link")
 
 
-async def no_recipient_to_remind(site: Site) -> Answer:
+async def no_recipient_to_remind(site: Site) -> SiteAnswer:
     document = await site.send_document(recipients=[site.signer(), site.signer(order=2)])
     later = document["recipients"][1]["id"]
     return await act(site, document["id"], "remind", {"recipientIds": [later]})
 
 
-async def revision_mismatch(site: Site) -> Answer:
+async def revision_mismatch(site: Site) -> SiteAnswer:
     return await act(site, await site.create(), "send", headers={"If-Match": '"7"'})
 
 
-async def idempotency_key_reused(site: Site) -> Answer:
+async def idempotency_key_reused(site: Site) -> SiteAnswer:
     await site.ok("POST", "/documents", a_request(), headers=NAMED)
     return await site.ask("POST", "/documents", a_request(title="Other"), headers=NAMED)
 
 
-async def idempotency_in_progress(site: Site) -> Answer:
+async def idempotency_in_progress(site: Site) -> SiteAnswer:
     """While nothing can be written the first request waits, and the second is told so."""
     member = {"email": "bea@example.test", "name": "Bea", "role": "member"}
     async with nothing_written(site):
@@ -192,16 +192,16 @@ async def nothing_written(site: Site) -> AsyncIterator[None]:
         await held
 
 
-async def limit_reached(site: Site) -> Answer:
+async def limit_reached(site: Site) -> SiteAnswer:
     hook = {"url": f"{site.base}/hook", "events": ["*"]}
     return [await site.ask("POST", "/webhooks", hook) for _ in range(3)][-1]
 
 
-async def webhook_disabled(site: Site) -> Answer:
+async def webhook_disabled(site: Site) -> SiteAnswer:
     return await site.ask("POST", f"/webhooks/{await a_webhook(site, enabled=False)}/test")
 
 
-async def rotation_in_progress(site: Site) -> Answer:
+async def rotation_in_progress(site: Site) -> SiteAnswer:
     path = f"/webhooks/{await a_webhook(site)}/rotate-secret"
     await site.ok("POST", path)
     return await site.ask("POST", path)
@@ -217,7 +217,7 @@ async def a_webhook(site: Site, enabled: bool = True) -> str:
     return str(hook["id"])
 
 
-async def retention_locked(site: Site) -> Answer:
+async def retention_locked(site: Site) -> SiteAnswer:
     document = await site.complete_document()
     await site.ok("PATCH", "/settings", {"retainCompletedDays": 1})
     try:
@@ -226,7 +226,7 @@ async def retention_locked(site: Site) -> Answer:
         await site.ok("PATCH", "/settings", {"retainCompletedDays": None})
 
 
-async def member_exists(site: Site) -> Answer:
+async def member_exists(site: Site) -> SiteAnswer:
     member = {"email": "ada@example.test", "name": "Ada", "role": "member"}
     await site.ok("POST", "/members", member)
     return await site.ask("POST", "/members", member)
@@ -235,27 +235,27 @@ async def member_exists(site: Site) -> Answer:
 # ---------- 429 ----------
 
 
-async def rate_limited(site: Site) -> Answer:
+async def rate_limited(site: Site) -> SiteAnswer:
     key = await site.new_key()
     return [await site.ask("GET", "/account", key=key) for _ in range(REQUESTS + 1)][-1]
 
 
-async def too_many_auth_failures(site: Site) -> Answer:
+async def too_many_auth_failures(site: Site) -> SiteAnswer:
     return [await unknown_key(site) for _ in range(FAILURES + 1)][-1]
 
 
-async def unknown_key(site: Site) -> Answer:
+async def unknown_key(site: Site) -> SiteAnswer:
     """Of the right shape; the checksum is the contract's own example."""
     return await site.ask("GET", "/documents", key=f"esk_live_{'0' * 30}29ZqNo")
 
 
-async def reminder_too_soon(site: Site) -> Answer:
+async def reminder_too_soon(site: Site) -> SiteAnswer:
     document = (await site.send_document())["id"]
     assert (await act(site, document, "remind")).status == 200
     return await act(site, document, "remind")
 
 
-async def quota_exceeded(site: Site) -> Answer:
+async def quota_exceeded(site: Site) -> SiteAnswer:
     document = await site.create()
     limits, now = site.runtime.config.limits, site.clock.now()
     organisation = (await site.ok("GET", "/account"))["organisation"]["id"]
@@ -273,7 +273,7 @@ async def quota_exceeded(site: Site) -> Answer:
 # ---------- 500 and 503 ----------
 
 
-async def internal_error(site: Site) -> Answer:
+async def internal_error(site: Site) -> SiteAnswer:
     """What is stored cannot be read."""
     document = await site.create()
 
@@ -290,7 +290,7 @@ async def internal_error(site: Site) -> Answer:
     return answer
 
 
-async def unavailable(site: Site) -> Answer:
+async def unavailable(site: Site) -> SiteAnswer:
     """More waits to be written than may."""
 
     async def nothing(tx: Transaction) -> None: ...

@@ -27,7 +27,7 @@ from schemathesis.specs.openapi import checks
 
 from esign.web.api.endpoint_table import describe
 from tests.api import described
-from tests.fuzz.world import World
+from tests.fuzz.world import FuzzWorld
 from tests.journeys.program import Program, configuration
 
 HELD = [
@@ -92,7 +92,7 @@ class Tally:
         return self.asked - self.statuses[401] - self.statuses[429]
 
 
-def examine(world: World, operation: Any, cases: int, seed: int, tally: Tally) -> None:
+def examine(world: FuzzWorld, operation: Any, cases: int, seed: int, tally: Tally) -> None:
     """The cases of one operation."""
     name = operation.definition.raw["operationId"]
 
@@ -133,7 +133,7 @@ def hold(case: Any, response: Any) -> None:
     described.check(case.method, path, response.status_code, headers, response.json() if is_json else None)
 
 
-def fuzz(world: World, cases: int, seed: int) -> Tally:
+def fuzz(world: FuzzWorld, cases: int, seed: int) -> Tally:
     """About as many cases as asked for, shared out evenly, with new things to act on now and then."""
     tally = Tally()
     loaded: Any = schemathesis.openapi.from_dict(describe())
@@ -159,7 +159,7 @@ async def play(cases: int, seed: int) -> Tally:
         try:
 
             def work() -> Tally:
-                world = World(program.base, program.config)
+                world = FuzzWorld(program.base, program.config)
                 world.seed()
                 return fuzz(world, cases, seed)
 

@@ -88,7 +88,7 @@ class Side:
                 known.remove(gone)
 
 
-class World:
+class FuzzWorld:
     """Two keys, one of each mode, at a running server."""
 
     def __init__(self, base: str, config: Any) -> None:

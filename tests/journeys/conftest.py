@@ -9,12 +9,12 @@ import pytest
 from tests.fakes import FakeClock
 from tests.journeys.program import Program, Ran, configuration, esign
 from tests.journeys.receiver import Receiver, receiving
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.steady import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories  # a hook
 
 
 @pytest.fixture
-async def site(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Site]:
+async def site(tmp_path: Path, clock: FakeClock) -> AsyncIterator[JourneySite]:
     """A server whose mails are kept; time passes and jobs run only when a test says so."""
     async with a_site(tmp_path / "data", clock) as site:
         yield site

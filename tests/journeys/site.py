@@ -29,7 +29,7 @@ from tests.pristine import SPARE, lay_database
 
 
 @dataclass(frozen=True)
-class Site:
+class JourneySite:
     """`api` holds a live key with every scope; `session` is that of a person without any."""
 
     runtime: Runtime
@@ -86,7 +86,7 @@ async def new_key(runtime: Runtime, scopes: frozenset[Scope], mode: Mode) -> str
 @asynccontextmanager
 async def a_site(
     folder: Path, clock: Clock | None = None, *, working: bool = False, **tables: dict[str, Any]
-) -> AsyncIterator[Site]:
+) -> AsyncIterator[JourneySite]:
     """`tables` are those of the configuration, without limits behind links unless they stand there.
 
     Jobs and ticks run by themselves only where `working`.
@@ -110,4 +110,4 @@ async def a_site(
         session = await stack.enter_async_context(a_session())
         key = await new_key(runtime, frozenset({Scope.ALL}), Mode.LIVE)
         base = f"http://127.0.0.1:{config.server.port}"
-        yield Site(runtime, Api(session, base, key), session)
+        yield JourneySite(runtime, Api(session, base, key), session)

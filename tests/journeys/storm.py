@@ -87,7 +87,7 @@ def is_working(pid: int) -> bool:
 
 
 @dataclass
-class Office(Server):
+class MailOffice(Server):
     """A mail server that knows in which life of the sender each mail came, and from which one on it was `settled`."""
 
     killer: Killer | None = None
@@ -132,11 +132,11 @@ class Office(Server):
 
 
 @asynccontextmanager
-async def an_office() -> AsyncIterator[Office]:
-    office = Office()
+async def an_office() -> AsyncIterator[MailOffice]:
+    office = MailOffice()
     loop = asyncio.get_running_loop()
 
-    class Line(SMTP):
+    class CountedLine(SMTP):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             office.open += 1
             super().connection_made(transport)
@@ -145,7 +145,7 @@ async def an_office() -> AsyncIterator[Office]:
             office.open -= 1
             super().connection_lost(error)
 
-    listener = await loop.create_server(lambda: Line(office, hostname=HOST, loop=loop), "127.0.0.1", 0)
+    listener = await loop.create_server(lambda: CountedLine(office, hostname=HOST, loop=loop), "127.0.0.1", 0)
     office.port = listener.sockets[0].getsockname()[1]
     try:
         yield office
@@ -164,10 +164,10 @@ class Promises:
     sealed: dict[str, str] = field(default_factory=dict)
 
 
-class Crowd:
+class SignerCrowd:
     """Flows of documents from creation to seal, each of which insists until it is answered."""
 
-    def __init__(self, base: str, key: str, killer: Killer, office: Office) -> None:
+    def __init__(self, base: str, key: str, killer: Killer, office: MailOffice) -> None:
         self.promises = Promises()
         self._killer = killer
         self._office = office

@@ -26,7 +26,7 @@ from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import Program, Ran, configuration, esign, limit_files, meanwhile
 from tests.pdf.proofs import a_list, an_answer
-from tests.pdf.tails import Proofs, Way, a_store, facts, revision
+from tests.pdf.tails import Proofs, RevisionStyle, a_store, facts, revision
 from tests.pki import NOW, an_authority
 
 DONE, FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 0, 1, 2, 3, 4, 65, 70
@@ -494,7 +494,10 @@ def test_a_page_that_no_table_lists_is_not_valid_and_proof_alone_is(
     store = a_store(
         known, Proofs(authority.der, a_list(authority, NOW), an_answer(authority, authority, NOW))
     )
-    for name, way, code in (("proof", Way(), DONE), ("page", Way(unlisted=lying, size=10), FAILED)):
+    for name, way, code in (
+        ("proof", RevisionStyle(), DONE),
+        ("page", RevisionStyle(unlisted=lying, size=10), FAILED),
+    ):
         path = tmp_path / f"{name}.pdf"
         path.write_bytes(revision(known, store, way))
         ran = esign("verify", "--config", demonstration.config, path)

@@ -9,24 +9,24 @@ from esign.core.instant import DAY, HOUR, Instant, parse, rfc3339
 from esign.jobs import expire, prune, remind, schedule
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, until
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 ADA, BOB = "ada@example.test", "bob@example.test"
 
 
-async def tick(site: Site) -> None:
+async def tick(site: JourneySite) -> None:
     """Everything that the schedule would do now."""
     await expire.tick(site.runtime)
     await remind.tick(site.runtime)
     await site.work()
 
 
-async def subjects(site: Site, address: str) -> list[str]:
+async def subjects(site: JourneySite, address: str) -> list[str]:
     mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     return [mail.subject.partition(":")[0] for mail in mails if address in mail.recipient]
 
 
-async def recipient(site: Site, document: str, number: int = 0) -> Any:
+async def recipient(site: JourneySite, document: str, number: int = 0) -> Any:
     return (await site.api.get(document))["recipients"][number]
 
 
@@ -34,7 +34,7 @@ async def recipient(site: Site, document: str, number: int = 0) -> Any:
 
 
 async def test_reminders_leave_on_their_days_and_then_once_before_expiry(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     document = await site.api.send_document()
     sent_at = clock.now()
@@ -51,14 +51,16 @@ async def test_reminders_leave_on_their_days_and_then_once_before_expiry(
     assert await site.api.status(document) == "expired"
 
 
-async def test_a_second_tick_at_the_same_time_reminds_nobody_again(site: Site, clock: FakeClock) -> None:
+async def test_a_second_tick_at_the_same_time_reminds_nobody_again(
+    site: JourneySite, clock: FakeClock
+) -> None:
     document = await site.api.send_document()
     clock.advance(days=3)
     await asyncio.gather(*(remind.tick(site.runtime) for _ in range(5)))
     assert (await recipient(site, document))["remindersSent"] == 1
 
 
-async def test_the_callers_own_rhythm_counts(site: Site, clock: FakeClock) -> None:
+async def test_the_callers_own_rhythm_counts(site: JourneySite, clock: FakeClock) -> None:
     rhythm = {"enabled": True, "firstAfterDays": 1, "everyDays": 2, "max": 2}
     document = await site.api.send_document(reminders=rhythm, expiresInDays=10)
     reminded = []
@@ -69,7 +71,7 @@ async def test_the_callers_own_rhythm_counts(site: Site, clock: FakeClock) -> No
     assert reminded == [(1, 1), (2, 1), (3, 2), (4, 2), (5, 2), (6, 2), (7, 2), (8, 2), (9, 3)]
 
 
-async def test_no_reminder_where_they_are_switched_off(site: Site, clock: FakeClock) -> None:
+async def test_no_reminder_where_they_are_switched_off(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document(reminders={"enabled": False})
     for _ in range(29):
         clock.advance(days=1)
@@ -77,7 +79,9 @@ async def test_no_reminder_where_they_are_switched_off(site: Site, clock: FakeCl
     assert (await recipient(site, document))["remindersSent"] == 0
 
 
-async def test_who_has_signed_or_is_not_yet_asked_is_not_reminded(site: Site, clock: FakeClock) -> None:
+async def test_who_has_signed_or_is_not_yet_asked_is_not_reminded(
+    site: JourneySite, clock: FakeClock
+) -> None:
     people = [{"name": "Ada", "email": ADA, "order": 1}, {"name": "Bob", "email": BOB, "order": 2}]
     document = await site.api.send_document(recipients=people)
     await site.work("mail")
@@ -93,7 +97,7 @@ async def test_who_has_signed_or_is_not_yet_asked_is_not_reminded(site: Site, cl
 # ---------- expiry ----------
 
 
-async def test_a_document_expires_at_its_very_millisecond(site: Site, clock: FakeClock) -> None:
+async def test_a_document_expires_at_its_very_millisecond(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document(expiresInDays=1)
     expires_at = parse((await site.api.get(document))["expiresAt"])
     assert expires_at == clock.now() + DAY
@@ -106,7 +110,7 @@ async def test_a_document_expires_at_its_very_millisecond(site: Site, clock: Fak
     assert (told["status"], told["closedAt"]) == ("expired", rfc3339(expires_at))
 
 
-async def test_whoever_meets_it_first_lets_it_expire(site: Site, clock: FakeClock) -> None:
+async def test_whoever_meets_it_first_lets_it_expire(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document(expiresInDays=1)
     await site.work("mail")
     person = await site.person(ADA)
@@ -120,7 +124,7 @@ async def test_whoever_meets_it_first_lets_it_expire(site: Site, clock: FakeCloc
     assert (await site.api.trail(document)).count("document.expired") == 1
 
 
-async def test_the_links_of_an_expired_document_are_closed(site: Site, clock: FakeClock) -> None:
+async def test_the_links_of_an_expired_document_are_closed(site: JourneySite, clock: FakeClock) -> None:
     await site.api.send_document(expiresInDays=1)
     await site.work("mail")
     person = await site.person(ADA)
@@ -138,7 +142,7 @@ async def test_the_links_of_an_expired_document_are_closed(site: Site, clock: Fa
     assert await person.state() == "unknown"
 
 
-async def test_signing_and_expiry_at_once_end_in_one_of_the_two(site: Site, clock: FakeClock) -> None:
+async def test_signing_and_expiry_at_once_end_in_one_of_the_two(site: JourneySite, clock: FakeClock) -> None:
     documents = [
         await site.api.send_document(
             expiresInDays=1, recipients=[{"name": "A", "email": f"a{n}@example.test"}]
@@ -168,7 +172,7 @@ async def test_signing_and_expiry_at_once_end_in_one_of_the_two(site: Site, cloc
 # ---------- a stop of days ----------
 
 
-async def prepare(site: Site) -> dict[str, str]:
+async def prepare(site: JourneySite) -> dict[str, str]:
     """Documents that each have something due within the next days; their ids by what is due."""
     every_day = {"enabled": True, "firstAfterDays": 1, "everyDays": 1, "max": 10}
     made = {
@@ -230,7 +234,7 @@ async def test_the_reminders_missed_are_skipped_and_the_next_keeps_its_day(
         assert (await recipient(site, document))["remindersSent"] == 2
 
 
-async def test_expiry_is_published_once(site: Site, clock: FakeClock) -> None:
+async def test_expiry_is_published_once(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document(expiresInDays=1)
     clock.advance(days=3)
     await asyncio.gather(*(expire.tick(site.runtime) for _ in range(3)), site.api.get(document))
@@ -244,7 +248,7 @@ async def test_expiry_is_published_once(site: Site, clock: FakeClock) -> None:
 
 
 async def test_replays_are_forgotten_after_a_day_and_events_after_thirty(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     body = {"url": "http://127.0.0.1:65000/", "events": ["document.sent"]}
     first = await site.api.call("POST", "/webhooks", body, idempotency_key="k")
@@ -262,7 +266,7 @@ async def test_replays_are_forgotten_after_a_day_and_events_after_thirty(
     assert await site.api.trail(document) == ["document.created"], "the audit trail stays"
 
 
-async def test_a_download_address_lives_five_minutes(site: Site, clock: FakeClock) -> None:
+async def test_a_download_address_lives_five_minutes(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.create()
     told = await site.api.ok("GET", f"/documents/{document}/files/original")
     assert parse(told["expiresAt"]) == clock.now() + HOUR // 12

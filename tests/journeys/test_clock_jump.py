@@ -24,7 +24,7 @@ from esign.store.server import clock_marks
 from tests.factories import NOW
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import until
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 ADA = "ada@example.test"
 JUMPS = [31 * DAY, 365 * DAY, 3_650 * DAY]
@@ -48,17 +48,17 @@ def jumping() -> JumpingClock:
 
 
 @pytest.fixture
-async def place(tmp_path: Path, jumping: JumpingClock) -> AsyncIterator[Site]:
+async def place(tmp_path: Path, jumping: JumpingClock) -> AsyncIterator[JourneySite]:
     async with a_site(tmp_path / "data", jumping) as site:
         yield site
 
 
-async def tick(site: Site) -> None:
+async def tick(site: JourneySite) -> None:
     for one in TICKS:
         await one(site.runtime)
 
 
-async def everything(site: Site) -> str:
+async def everything(site: JourneySite) -> str:
     """Every row that time could take away or change, as text."""
     tables = (
         "document", "recipient", "event", "audit", "outbox", "delivery", "webhook", "api_key", "idempotency",
@@ -78,7 +78,7 @@ async def everything(site: Site) -> str:
     return json.dumps(rows, default=str)
 
 
-async def furnish(site: Site, jumping: JumpingClock) -> dict[str, str]:
+async def furnish(site: JourneySite, jumping: JumpingClock) -> dict[str, str]:
     """Something of every kind that time does something to."""
     often = {"enabled": True, "firstAfterDays": 1, "everyDays": 1, "max": 10}
     await site.api.ok("POST", "/webhooks", {"url": "http://127.0.0.1:65000/", "events": ["document.sent"]})
@@ -94,7 +94,7 @@ async def furnish(site: Site, jumping: JumpingClock) -> dict[str, str]:
 
 @pytest.mark.parametrize("error", JUMPS)
 async def test_half_a_minute_in_the_future_ends_nothing(
-    place: Site, jumping: JumpingClock, error: int
+    place: JourneySite, jumping: JumpingClock, error: int
 ) -> None:
     made = await furnish(place, jumping)
     await tick(place)
@@ -113,7 +113,7 @@ async def test_half_a_minute_in_the_future_ends_nothing(
 
 
 async def test_what_is_stamped_and_planned_meanwhile_does_not_see_the_jump(
-    place: Site, jumping: JumpingClock, mailbox: FakeMailbox
+    place: JourneySite, jumping: JumpingClock, mailbox: FakeMailbox
 ) -> None:
     post = replace(place.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("421 not now")
@@ -129,7 +129,7 @@ async def test_what_is_stamped_and_planned_meanwhile_does_not_see_the_jump(
 
 
 async def test_a_clock_that_was_set_for_good_is_believed_after_ten_minutes(
-    place: Site, jumping: JumpingClock
+    place: JourneySite, jumping: JumpingClock
 ) -> None:
     made = await furnish(place, jumping)
     jumping.error = 3 * DAY
@@ -142,7 +142,7 @@ async def test_a_clock_that_was_set_for_good_is_believed_after_ten_minutes(
 
 
 async def test_readyz_and_the_log_say_so(
-    place: Site, jumping: JumpingClock, caplog: pytest.LogCaptureFixture
+    place: JourneySite, jumping: JumpingClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     jumping.error = 365 * DAY
     await ticking.tick(place.runtime)
@@ -163,7 +163,7 @@ async def test_readyz_and_the_log_say_so(
 
 
 async def test_an_operator_confirms_it_on_the_command_line(
-    place: Site, jumping: JumpingClock, tmp_path: Path
+    place: JourneySite, jumping: JumpingClock, tmp_path: Path
 ) -> None:
     made = await furnish(place, jumping)
     async with open_for_command(tmp_path / "data" / FILE) as beside:
@@ -181,7 +181,7 @@ async def test_an_operator_confirms_it_on_the_command_line(
 
 
 async def test_what_a_confirmed_wrong_clock_planned_is_brought_back(
-    place: Site, jumping: JumpingClock, mailbox: FakeMailbox
+    place: JourneySite, jumping: JumpingClock, mailbox: FakeMailbox
 ) -> None:
     post = replace(place.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("421 not now")
@@ -219,7 +219,7 @@ async def test_a_start_with_a_clock_a_year_ahead_ends_nothing(tmp_path: Path, ju
 
 
 async def test_an_erasure_spares_what_is_retained_while_the_clock_is_wrong(
-    place: Site, jumping: JumpingClock
+    place: JourneySite, jumping: JumpingClock
 ) -> None:
     await place.api.call("PATCH", "/settings", {"retainCompletedDays": 100})
     document = await place.complete_document()
@@ -270,7 +270,7 @@ def test_a_session_or_code_of_a_wrong_future_neither_lasts_nor_locks_out() -> No
     assert not session.is_over(NOW - MINUTE)
 
 
-async def test_a_code_noted_by_a_wrong_clock_does_not_lock_its_owner_out(place: Site) -> None:
+async def test_a_code_noted_by_a_wrong_clock_does_not_lock_its_owner_out(place: JourneySite) -> None:
     user = User("usr_1", "ada@example.test", "Ada", NOW)
     today = NOW // 30_000
 

@@ -25,7 +25,7 @@ from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
 from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
-from tests.journeys.storm import Crowd, Killer, Office, Promises, an_office, listen
+from tests.journeys.storm import Killer, MailOffice, Promises, SignerCrowd, an_office, listen
 
 FLOWS = 4
 
@@ -94,7 +94,7 @@ async def test_a_server_killed_twenty_times_keeps_every_promise(tmp_path: Path, 
     assert_repeats_are_the_price_of_kills(office)
 
 
-async def storm(program: Program, path: Path, key: str, office: Office, receiver: Receiver) -> Promises:
+async def storm(program: Program, path: Path, key: str, office: MailOffice, receiver: Receiver) -> Promises:
     """Run the whole plan of kills; what was promised meanwhile."""
 
     async def wait_for_recovery() -> None:
@@ -102,7 +102,7 @@ async def storm(program: Program, path: Path, key: str, office: Office, receiver
         office.settle(await asyncio.to_thread(taken_mails, path))
 
     killer = Killer(program, PLAN, wait_for_recovery)
-    crowd = Crowd(program.base, key, killer, office)
+    crowd = SignerCrowd(program.base, key, killer, office)
     office.killer, killer.quiet = killer, office.drain_output
     listen(receiver, killer)
     async with a_session() as session:
@@ -208,7 +208,7 @@ async def assert_each_event_arrived(db: Database, receiver: Receiver) -> None:
     assert row["deliveries"] == len(stored)
 
 
-def assert_repeats_are_the_price_of_kills(office: Office) -> None:
+def assert_repeats_are_the_price_of_kills(office: MailOffice) -> None:
     """Only a mail whose answer we had not noted when we were killed comes again, with the same Message-ID."""
     for message_id, lives in office.lives.items():
         assert len(lives) == len(set(lives)), f"{message_id} came twice in one life"

@@ -18,7 +18,7 @@ from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS
-from tests.api.site import Answer, Site, a_config, b64, running
+from tests.api.site import Site, SiteAnswer, a_config, b64, running
 from tests.factories import an_organisation
 from tests.fakes import FakeClock
 from tests.journeys.api import a_pdf
@@ -30,7 +30,7 @@ HEAVY = (
     60_000  # strokes: some 5 seconds of a processor to take in, more than 10 to draw at three times the size
 )
 ONE_PAGE = a_pdf()
-Asked = asyncio.Task[Answer]
+Asked = asyncio.Task[SiteAnswer]
 
 
 @dataclass(frozen=True)
@@ -158,12 +158,12 @@ async def test_strangers_close_neither_the_page_for_each_other_nor_anything_else
         assert {(await task).status for task in flood} == {200, 429}
 
 
-async def verify(site: Site, address: str, content: bytes = ONE_PAGE) -> Answer:
+async def verify(site: Site, address: str, content: bytes = ONE_PAGE) -> SiteAnswer:
     form = aiohttp.FormData()
     form.add_field("file", io.BytesIO(content), filename="a.pdf", content_type="application/pdf")
     headers = {"X-Forwarded-For": address, "Accept": "text/html"}
     async with site.session.post(f"{site.base}/verify", data=form, headers=headers) as answer:
-        return Answer(answer.status, answer.headers, await answer.read())
+        return SiteAnswer(answer.status, answer.headers, await answer.read())
 
 
 @pytest.mark.parametrize("act", ["create", "verify"])

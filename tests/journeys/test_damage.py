@@ -14,7 +14,7 @@ from esign.store.queue import webhooks
 from esign.store.server.walk_rows import read_all
 from tests.fakes import FakeClock
 from tests.journeys.program import configuration, esign
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 # What a broken disk or a hand leaves: JSON that ends early or has another shape, a word that is none, no UTF-8.
 DAMAGE = {
@@ -27,7 +27,7 @@ DAMAGE = {
 }
 
 
-async def spoil(site: Site, table: str, column: str, value: Any, **where: Any) -> None:
+async def spoil(site: JourneySite, table: str, column: str, value: Any, **where: Any) -> None:
     """Write something into a column that the program itself never would; bytes as text."""
     (name, key), given = next(iter(where.items())), value
     place = "CAST(:given AS TEXT)" if isinstance(value, bytes) else ":given"
@@ -35,22 +35,22 @@ async def spoil(site: Site, table: str, column: str, value: Any, **where: Any) -
     assert await site.runtime.db.write(lambda tx: tx.run(sql, given=given, key=key))
 
 
-async def run(site: Site, sql: str, **values: Any) -> None:
+async def run(site: JourneySite, sql: str, **values: Any) -> None:
     await site.runtime.db.write(lambda tx: tx.run(sql, **values))
 
 
-async def warnings(site: Site) -> list[str]:
+async def warnings(site: JourneySite) -> list[str]:
     async with site.session.get(f"{site.base}/readyz") as answer:
         return list((await answer.json()).get("warnings", []))
 
 
-async def status(site: Site, document: str) -> str:
+async def status(site: JourneySite, document: str) -> str:
     return str((await site.api.get(document))["status"])
 
 
 @pytest.mark.parametrize("kind", list(DAMAGE))
 async def test_a_document_that_cannot_be_read_holds_up_neither_expiry_nor_reminder_nor_list(
-    site: Site, clock: FakeClock, kind: str
+    site: JourneySite, clock: FakeClock, kind: str
 ) -> None:
     table, column, value = DAMAGE[kind]
     bad, *others = [await site.api.send_document(expiresInDays=20) for _ in range(4)]
@@ -81,13 +81,13 @@ async def test_a_document_that_cannot_be_read_holds_up_neither_expiry_nor_remind
     assert bad in (await warnings(site))[0]
 
 
-async def pending(site: Site) -> int:
+async def pending(site: JourneySite) -> int:
     row = await site.runtime.db.one("SELECT count(*) AS mails FROM outbox WHERE kind = 'mail'")
     assert row is not None
     return int(row["mails"])
 
 
-async def test_a_row_that_is_mended_is_no_longer_told(site: Site, clock: FakeClock) -> None:
+async def test_a_row_that_is_mended_is_no_longer_told(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document()
     row = await site.runtime.db.one("SELECT file FROM document WHERE id = :id", id=document)
     assert row is not None
@@ -106,7 +106,7 @@ async def documents_get(tx: Any, document: str) -> Any:
     return await documents.get(tx, document)
 
 
-async def test_a_damaged_document_holds_up_no_purge(site: Site, clock: FakeClock) -> None:
+async def test_a_damaged_document_holds_up_no_purge(site: JourneySite, clock: FakeClock) -> None:
     test = await site.key(mode=Mode.TEST)
     ids = [
         (await test.ok("POST", f"/documents/{await test.send_document()}/cancel", {"reason": "x"}))["id"]
@@ -119,7 +119,7 @@ async def test_a_damaged_document_holds_up_no_purge(site: Site, clock: FakeClock
     assert left == [ids[0]]
 
 
-async def test_a_damaged_webhook_holds_up_nobody(site: Site, clock: FakeClock) -> None:
+async def test_a_damaged_webhook_holds_up_nobody(site: JourneySite, clock: FakeClock) -> None:
     made = [
         (await site.api.ok("POST", "/webhooks", {"url": f"http://127.0.0.1:{port}/", "events": ["*"]}))["id"]
         for port in (1099, 1098)
@@ -137,7 +137,7 @@ async def test_a_damaged_webhook_holds_up_nobody(site: Site, clock: FakeClock) -
     assert f"webhook {made[0]}" in (await warnings(site))[0]
 
 
-async def test_a_damaged_job_holds_up_no_other(site: Site) -> None:
+async def test_a_damaged_job_holds_up_no_other(site: JourneySite) -> None:
     await site.api.send_document()
     await site.api.send_document()
     rows = await site.runtime.db.all("SELECT id FROM outbox WHERE kind = 'mail' ORDER BY id")
@@ -148,7 +148,9 @@ async def test_a_damaged_job_holds_up_no_other(site: Site) -> None:
     assert states[0]["last_error"] == "this row of the database is damaged"
 
 
-async def test_damaged_keys_members_and_organisations_hold_up_no_tick(site: Site, clock: FakeClock) -> None:
+async def test_damaged_keys_members_and_organisations_hold_up_no_tick(
+    site: JourneySite, clock: FakeClock
+) -> None:
     for _ in range(2):
         await site.key()
     people = [
@@ -171,7 +173,7 @@ async def test_damaged_keys_members_and_organisations_hold_up_no_tick(site: Site
     assert told == {"member", "api_key"}
 
 
-async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: Site) -> None:
+async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: JourneySite) -> None:
     for change in ("UPDATE blob_chunk SET content = zeroblob(length(content))", "DELETE FROM blob_chunk"):
         document = await site.complete_document()
         sealed = (await site.api.get(document))["seal"]["sha256"]
@@ -181,7 +183,7 @@ async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: Site)
         assert any(f"blob {sealed}" in warning for warning in await warnings(site))
 
 
-async def test_damaged_pages_are_told_while_the_server_runs(site: Site) -> None:
+async def test_damaged_pages_are_told_while_the_server_runs(site: JourneySite) -> None:
     assert await check_database.tick(site.runtime) == 0
     path = site.runtime.config.storage.data_dir / FILE
     await site.api.send_document()

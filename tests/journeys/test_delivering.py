@@ -23,14 +23,14 @@ from tests.factories import a_template, an_organisation
 from tests.journeys.api import Api, a_session, until
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.steady import SteadyClock
 
 SLOW, QUICK = "template.created", "template.updated"
 
 
 @pytest.fixture
-async def live(tmp_path: Path) -> AsyncIterator[Site]:
+async def live(tmp_path: Path) -> AsyncIterator[JourneySite]:
     """A server that works by itself and whose clock goes on by itself."""
     async with a_site(tmp_path / "data", SteadyClock(), working=True) as site:
         yield site
@@ -53,13 +53,13 @@ async def publish(
     await db.write(write)
 
 
-async def happen(site: Site, number: int, *types: str) -> None:
+async def happen(site: JourneySite, number: int, *types: str) -> None:
     """The same at a site, whose workers hear of it."""
     await publish(site.runtime.db, site.runtime.clock, number, *types)
     site.runtime.bell.ring()
 
 
-async def claimed_ahead(site: Site, number: int) -> None:
+async def claimed_ahead(site: JourneySite, number: int) -> None:
     """That so many are claimed, though most of them cannot be under way yet."""
 
     async def is_claimed() -> bool | None:
@@ -118,7 +118,7 @@ async def door() -> AsyncIterator[tuple[Door, str]]:
 
 
 async def test_a_slow_webhook_has_four_at_once_and_holds_up_no_other(
-    live: Site, receiver: Receiver, door: tuple[Door, str]
+    live: JourneySite, receiver: Receiver, door: tuple[Door, str]
 ) -> None:
     slow, url = door
     hook = await live.api.webhook(url, SLOW)
@@ -138,7 +138,7 @@ async def test_a_slow_webhook_has_four_at_once_and_holds_up_no_other(
 
 
 async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
-    live: Site, receiver: Receiver, door: tuple[Door, str]
+    live: JourneySite, receiver: Receiver, door: tuple[Door, str]
 ) -> None:
     """As many as it may have, more than are tried at once in all, and more events than are claimed in all."""
     slow, url = door
@@ -186,7 +186,7 @@ async def test_how_many_at_once_is_a_setting(tmp_path: Path, door: tuple[Door, s
 
 
 async def test_hundreds_are_each_delivered_once_and_started_in_their_order(
-    live: Site, receiver: Receiver
+    live: JourneySite, receiver: Receiver
 ) -> None:
     hooks = [await live.api.webhook(f"{receiver.url}/{n}", QUICK) for n in range(5)]
     await happen(live, 100, QUICK)
@@ -208,7 +208,7 @@ async def test_hundreds_are_each_delivered_once_and_started_in_their_order(
 
 
 async def test_a_retry_leaves_when_it_is_due_and_not_at_the_next_sweep(
-    live: Site, receiver: Receiver
+    live: JourneySite, receiver: Receiver
 ) -> None:
     hook = await live.api.webhook(receiver.url, QUICK)
     receiver.always(500)
@@ -228,7 +228,7 @@ async def test_a_retry_leaves_when_it_is_due_and_not_at_the_next_sweep(
 
 
 async def test_a_webhook_that_is_deleted_switched_off_or_moved_gets_nothing_that_was_claimed_ahead(
-    live: Site, receiver: Receiver, door: tuple[Door, str]
+    live: JourneySite, receiver: Receiver, door: tuple[Door, str]
 ) -> None:
     slow, url = door
     hooks = [await live.api.webhook(url, SLOW) for _ in range(3)]
@@ -287,7 +287,7 @@ async def test_what_is_under_way_when_the_program_ends_is_noted_and_the_rest_sen
 
 
 async def test_an_attempt_that_nobody_foresaw_counts_as_failed(
-    site: Site, receiver: Receiver, caplog: pytest.LogCaptureFixture
+    site: JourneySite, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     hook = await site.api.webhook(receiver.url, QUICK)
     await site.runtime.db.write(lambda tx: tx.run("UPDATE webhook SET secret = x'00'"))

@@ -12,7 +12,7 @@ from esign.jobs import expire
 from esign.store.document import signing_drafts
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person, a_signature
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 ADA = {"name": "Ada Lovelace", "email": "ada@example.test"}
 BO = {"name": "Bo Weber", "email": "bo@example.test"}
@@ -20,7 +20,7 @@ FIELD = {"type": "text", "page": 1, "x": 10, "y": 10, "width": 30, "height": 3}
 DOT = "data:image/png;base64,iVBORw0KGgo="
 
 
-async def send_to_two(site: Site, *types: str, **more: Any) -> tuple[str, list[str], Person]:
+async def send_to_two(site: JourneySite, *types: str, **more: Any) -> tuple[str, list[str], Person]:
     """A document sent to Ada and Bo at once: its id, the ids of Ada's fields, and Ada."""
     fields = [{**FIELD, "type": kind, "y": 10 + 5 * n} for n, kind in enumerate(types or ("text",))]
     recipients = [{**ADA, "fields": fields, **more}, {**BO, "fields": [FIELD]}]
@@ -37,11 +37,11 @@ async def enter(
     return await person.post("draft", {"since": since, "values": given})
 
 
-async def count_drafts(site: Site) -> int:
+async def count_drafts(site: JourneySite) -> int:
     return len(await site.runtime.db.all("SELECT 1 FROM draft"))
 
 
-async def everything(site: Site) -> dict[str, list[Any]]:
+async def everything(site: JourneySite) -> dict[str, list[Any]]:
     """Every row of every table but the drafts."""
     tables = await site.runtime.db.all("SELECT name FROM sqlite_master WHERE type = 'table'")
     names = [row["name"] for row in tables if row["name"] != "draft" and "search" not in row["name"]]
@@ -58,7 +58,7 @@ def in_page(page: str) -> Any:
 
 
 async def test_what_was_entered_stands_in_the_page_wherever_the_link_is_opened(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     _, (text, box, ink, again), ada = await send_to_two(site, "text", "checkbox", "signature", "signature")
     drawn = {"kind": "drawn", "picture": DOT}
@@ -76,7 +76,7 @@ async def test_what_was_entered_stands_in_the_page_wherever_the_link_is_opened(
     assert page.count(DOT) == 1
 
 
-async def test_the_newer_value_wins_and_the_other_tab_is_told(site: Site, clock: FakeClock) -> None:
+async def test_the_newer_value_wins_and_the_other_tab_is_told(site: JourneySite, clock: FakeClock) -> None:
     _, (one, two), ada = await send_to_two(site, "text", "text")
     now = clock.now()
     assert (await enter(ada, {one: "from the desk"}, at=now)).body["revision"] == 1
@@ -88,7 +88,7 @@ async def test_the_newer_value_wins_and_the_other_tab_is_told(site: Site, clock:
     assert (await enter(ada, since=2)).body == {"state": "open", "now": now, "revision": 2, "values": {}}
 
 
-async def test_a_draft_changes_nothing_else_and_asking_for_news_changes_nothing(site: Site) -> None:
+async def test_a_draft_changes_nothing_else_and_asking_for_news_changes_nothing(site: JourneySite) -> None:
     _, (text,), ada = await send_to_two(site)
     before = await everything(site)
     for _ in range(2):
@@ -101,7 +101,7 @@ async def test_a_draft_changes_nothing_else_and_asking_for_news_changes_nothing(
     assert await everything(site) == before
 
 
-async def test_what_was_entered_cannot_be_read_without_the_key(site: Site) -> None:
+async def test_what_was_entered_cannot_be_read_without_the_key(site: JourneySite) -> None:
     _, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
     (row,) = await site.runtime.db.all("SELECT recipient_id, content FROM draft")
@@ -110,7 +110,7 @@ async def test_what_was_entered_cannot_be_read_without_the_key(site: Site) -> No
     assert stored.entries[text].value == "Linden Row"
 
 
-async def test_only_ones_own_fields_are_taken_and_nothing_of_a_batch_with_others(site: Site) -> None:
+async def test_only_ones_own_fields_are_taken_and_nothing_of_a_batch_with_others(site: JourneySite) -> None:
     document, (text,), ada = await send_to_two(site)
     foreign = (await site.api.get(document))["recipients"][1]["fields"][0]["id"]
     answer = await enter(ada, {text: "mine", foreign: "not mine"})
@@ -119,7 +119,7 @@ async def test_only_ones_own_fields_are_taken_and_nothing_of_a_batch_with_others
     assert await count_drafts(site) == 0
 
 
-async def test_more_than_finishing_takes_is_not_kept_either(site: Site) -> None:
+async def test_more_than_finishing_takes_is_not_kept_either(site: JourneySite) -> None:
     _, ids, ada = await send_to_two(site, "text", "text", "text")
     for id in ids[:2]:
         assert (await enter(ada, {id: "x" * 900_000})).status == 200
@@ -128,7 +128,7 @@ async def test_more_than_finishing_takes_is_not_kept_either(site: Site) -> None:
     assert (await enter(ada, {ids[2]: "short"})).status == 200
 
 
-async def test_finishing_and_declining_end_the_draft(site: Site) -> None:
+async def test_finishing_and_declining_end_the_draft(site: JourneySite) -> None:
     _, (text,), ada = await send_to_two(site)
     bo = await site.person(BO["email"])
     await enter(ada, {text: "Linden Row"})
@@ -142,7 +142,9 @@ async def test_finishing_and_declining_end_the_draft(site: Site) -> None:
 
 
 @pytest.mark.parametrize("end", ["decline", "cancel", "expire", "correct"])
-async def test_whatever_ends_the_request_ends_the_draft(site: Site, clock: FakeClock, end: str) -> None:
+async def test_whatever_ends_the_request_ends_the_draft(
+    site: JourneySite, clock: FakeClock, end: str
+) -> None:
     document, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
     assert await count_drafts(site) == 1
@@ -161,14 +163,14 @@ async def test_whatever_ends_the_request_ends_the_draft(site: Site, clock: FakeC
     assert await count_drafts(site) == 0
 
 
-async def test_a_draft_goes_with_its_recipient_whatever_the_state(site: Site) -> None:
+async def test_a_draft_goes_with_its_recipient_whatever_the_state(site: JourneySite) -> None:
     document, (text,), ada = await send_to_two(site)
     await enter(ada, {text: "Linden Row"})
     await site.runtime.db.write(lambda tx: tx.run("DELETE FROM document WHERE id = :id", id=document))
     assert await count_drafts(site) == 0
 
 
-async def test_without_the_code_nothing_is_taken_and_nothing_told(site: Site) -> None:
+async def test_without_the_code_nothing_is_taken_and_nothing_told(site: JourneySite) -> None:
     _, (text,), ada = await send_to_two(site, authentication="access_code", accessCode="Blue-4711-heron")
     refused = await enter(ada, {text: "typed by somebody with the link alone"})
     assert refused.body["state"] == "code" and refused.body["values"] == {} and await count_drafts(site) == 0
@@ -195,7 +197,7 @@ async def test_without_the_code_nothing_is_taken_and_nothing_told(site: Site) ->
         {"more": 1},
     ],
 )
-async def test_what_is_not_in_its_shape_is_refused(site: Site, body: Any) -> None:
+async def test_what_is_not_in_its_shape_is_refused(site: JourneySite, body: Any) -> None:
     _, _, ada = await send_to_two(site)
     answer = await ada.post("draft", body)
     assert (answer.status, answer.code) == (400, "invalid_request")

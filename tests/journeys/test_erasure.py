@@ -17,7 +17,7 @@ from esign.store.people import erasings, organisations
 from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 T = TypeVar("T")
 
@@ -32,13 +32,13 @@ WITH_BOB = {
 ONLY_BOB = {"recipients": [{"name": "Bob Noyce", "email": BOB}]}
 
 
-async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
+async def owner(site: JourneySite, mode: Mode = Mode.LIVE) -> Owner:
     found = await organisations.find_first(site.runtime.db)
     assert found
     return Owner(found.id, mode)
 
 
-async def caller(site: Site) -> Caller:
+async def caller(site: JourneySite) -> Caller:
     return Caller(await owner(site), Author(OWNER, Origin("127.0.0.1")))
 
 
@@ -48,7 +48,7 @@ async def cancel_document(api: Api, **changes: Any) -> str:
     return document
 
 
-async def request_erasure(site: Site, email: str, *, shared: bool) -> ErasureRequest:
+async def request_erasure(site: JourneySite, email: str, *, shared: bool) -> ErasureRequest:
     """As it stands after it was asked for and carried out."""
     advance(site)
     await erase_person.request_erasure(site.runtime, await caller(site), email, shared)
@@ -56,7 +56,7 @@ async def request_erasure(site: Site, email: str, *, shared: bool) -> ErasureReq
     return (await erase_person.list_recent(site.runtime, await owner(site)))[0]
 
 
-def advance(site: Site) -> None:
+def advance(site: JourneySite) -> None:
     clock = site.runtime.clock.source
     assert isinstance(clock, FakeClock)
     clock.advance(milliseconds=1)
@@ -66,7 +66,7 @@ async def there(api: Api, *ids: str) -> list[bool]:
     return [(await api.call("GET", f"/documents/{id}")).status == 200 for id in ids]
 
 
-async def mentions(site: Site, text: str) -> set[str]:
+async def mentions(site: JourneySite, text: str) -> set[str]:
     """The tables in which a text still stands, in whatever column."""
     db = site.runtime.db
     names = [
@@ -80,13 +80,13 @@ async def mentions(site: Site, text: str) -> set[str]:
     return found
 
 
-async def assert_chains_hold(site: Site) -> None:
+async def assert_chains_hold(site: JourneySite) -> None:
     chains = [chain async for chain in verify_trails.recompute(site.runtime.db, site.runtime.vault)]
     assert chains and not any(chain.broken for chain in chains)
 
 
 async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happened(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     trial = await site.key(mode=Mode.TEST)
     mine = [
@@ -118,7 +118,7 @@ async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happe
 
 
 async def test_what_is_open_under_retention_or_others_stays_and_is_counted(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     sealed = await site.complete_document()
     await site.api.ok("PATCH", "/settings", {"retainCompletedDays": 30})
@@ -181,7 +181,7 @@ class Cracked:
         return getattr(self.sound, name)
 
 
-async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site) -> None:
+async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: JourneySite) -> None:
     for _ in range(7):
         await cancel_document(site.api)
     both = await cancel_document(site.api, **WITH_BOB)
@@ -202,7 +202,7 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
     await assert_chains_hold(site)
 
 
-async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
+async def test_one_that_fails_holds_up_no_other(site: JourneySite) -> None:
     documents = [await cancel_document(site.api), await cancel_document(site.api, **ONLY_BOB)]
     for email in (ADA, BOB):
         await erase_person.request_erasure(site.runtime, await caller(site), email, False)
@@ -214,7 +214,9 @@ async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
     assert await erasings.find_unfinished(site.runtime.db, site.runtime.vault) == []
 
 
-async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(site: Site) -> None:
+async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(
+    site: JourneySite,
+) -> None:
     document = await site.api.send_document()
     recipient = (await site.api.get(document))["recipients"][0]["id"]
     await site.api.ok(
@@ -232,7 +234,7 @@ async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_tou
     assert await there(site.api, document) == [True]
 
 
-async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: Site) -> None:
+async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: JourneySite) -> None:
     ids = [await cancel_document(site.api) for _ in range(2)]
     await erase_person.request_erasure(site.runtime, await caller(site), ADA, False)
     walked = erase_person.walk_documents(
@@ -248,7 +250,7 @@ async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(sit
     assert await there(site.api, *ids) == [False, False]
 
 
-async def test_mails_to_an_address_that_was_corrected_go_with_their_document(site: Site) -> None:
+async def test_mails_to_an_address_that_was_corrected_go_with_their_document(site: JourneySite) -> None:
     document = await site.api.send_document()
     await site.work("mail")
     recipient = (await site.api.get(document))["recipients"][0]["id"]
@@ -265,7 +267,7 @@ async def test_mails_to_an_address_that_was_corrected_go_with_their_document(sit
     assert "kept_mail" not in await mentions(site, ADA)
 
 
-async def test_the_reference_of_the_caller_goes_with_the_document(site: Site) -> None:
+async def test_the_reference_of_the_caller_goes_with_the_document(site: JourneySite) -> None:
     hook = {
         "url": "http://127.0.0.1:65000/",
         "events": ["document.deleted", "document.sent", "document.created"],

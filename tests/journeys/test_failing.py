@@ -11,13 +11,13 @@ from esign.jobs import disable_webhooks, worker
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.receiver import Receiver
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 OWNER = "owner@example.test"
 
 
 @pytest.fixture
-async def hook(site: Site, receiver: Receiver) -> Any:
+async def hook(site: JourneySite, receiver: Receiver) -> Any:
     """A webhook for every event whose receiver fails, and an owner who is told."""
     await site.invite_owner(OWNER, "Olga")
     await site.work("mail")
@@ -25,7 +25,7 @@ async def hook(site: Site, receiver: Receiver) -> Any:
     return await site.api.webhook(receiver.url, "document.created")
 
 
-async def list_notices(site: Site) -> list[EmailMessage]:
+async def list_notices(site: JourneySite) -> list[EmailMessage]:
     """What the owner was mailed beside the invitation, oldest first."""
     await site.work("mail")
     kept = await embedded_outbox.list_mails(site.runtime.db, 1_000)
@@ -34,11 +34,11 @@ async def list_notices(site: Site) -> list[EmailMessage]:
     return [message for message in to_owner if "/invitation/" not in part(message, "plain")]
 
 
-async def subjects(site: Site) -> list[str]:
+async def subjects(site: JourneySite) -> list[str]:
     return [str(message["Subject"]).rpartition(":")[0] for message in await list_notices(site)]
 
 
-async def pass_time(site: Site, clock: FakeClock, hours: float, step: float = 1) -> None:
+async def pass_time(site: JourneySite, clock: FakeClock, hours: float, step: float = 1) -> None:
     """Hour by hour, as the clock of the program does."""
     for _ in range(round(hours / step)):
         clock.advance(hours=step)
@@ -46,12 +46,12 @@ async def pass_time(site: Site, clock: FakeClock, hours: float, step: float = 1)
         await disable_webhooks.tick(site.runtime)
 
 
-async def show_webhook(site: Site, hook: Any) -> Any:
+async def show_webhook(site: JourneySite, hook: Any) -> Any:
     return await site.api.ok("GET", f"/webhooks/{hook['id']}")
 
 
 async def test_after_the_tenth_failure_a_delivery_is_given_up_and_the_owner_told(
-    site: Site, hook: Any, clock: FakeClock
+    site: JourneySite, hook: Any, clock: FakeClock
 ) -> None:
     began = clock.now()
     await site.api.create()
@@ -70,7 +70,7 @@ async def test_after_the_tenth_failure_a_delivery_is_given_up_and_the_owner_told
 
 
 async def test_one_such_mail_leaves_for_a_webhook_and_day(
-    site: Site, hook: Any, clock: FakeClock, receiver: Receiver
+    site: JourneySite, hook: Any, clock: FakeClock, receiver: Receiver
 ) -> None:
     for _ in range(3):
         await site.api.create()
@@ -82,7 +82,7 @@ async def test_one_such_mail_leaves_for_a_webhook_and_day(
 
 
 async def test_after_five_days_without_success_it_is_switched_off_a_day_after_the_warning(
-    site: Site, hook: Any, clock: FakeClock, receiver: Receiver
+    site: JourneySite, hook: Any, clock: FakeClock, receiver: Receiver
 ) -> None:
     began = clock.now()
     await site.api.create()
@@ -110,7 +110,9 @@ async def test_after_five_days_without_success_it_is_switched_off_a_day_after_th
     assert len(receiver.came) == count and len(await list_notices(site)) == 3
 
 
-async def test_one_success_and_it_stays(site: Site, hook: Any, clock: FakeClock, receiver: Receiver) -> None:
+async def test_one_success_and_it_stays(
+    site: JourneySite, hook: Any, clock: FakeClock, receiver: Receiver
+) -> None:
     await site.api.create()
     await site.work("webhook")
     await pass_time(site, clock, 100)
@@ -122,7 +124,7 @@ async def test_one_success_and_it_stays(site: Site, hook: Any, clock: FakeClock,
 
 
 async def test_a_webhook_with_few_failures_is_left_alone_however_long_ago_they_were(
-    site: Site, hook: Any, clock: FakeClock
+    site: JourneySite, hook: Any, clock: FakeClock
 ) -> None:
     await site.api.create()
     await site.work("webhook")
@@ -134,7 +136,7 @@ async def test_a_webhook_with_few_failures_is_left_alone_however_long_ago_they_w
 
 
 async def test_after_a_long_stop_the_warning_still_comes_a_day_before(
-    site: Site, hook: Any, clock: FakeClock
+    site: JourneySite, hook: Any, clock: FakeClock
 ) -> None:
     await site.api.create()
     await site.work("webhook")
@@ -146,7 +148,7 @@ async def test_after_a_long_stop_the_warning_still_comes_a_day_before(
     assert not (await show_webhook(site, hook))["enabled"]
 
 
-async def test_switching_it_on_again_begins_anew(site: Site, hook: Any, clock: FakeClock) -> None:
+async def test_switching_it_on_again_begins_anew(site: JourneySite, hook: Any, clock: FakeClock) -> None:
     await site.api.create()
     await site.work("webhook")
     await pass_time(site, clock, 5 * 24)
@@ -157,7 +159,7 @@ async def test_switching_it_on_again_begins_anew(site: Site, hook: Any, clock: F
     assert (await show_webhook(site, hook))["enabled"]
 
 
-async def test_410_is_told_at_once(site: Site, hook: Any, receiver: Receiver) -> None:
+async def test_410_is_told_at_once(site: JourneySite, hook: Any, receiver: Receiver) -> None:
     receiver.always(410)
     await site.api.create()
     await site.work("webhook")
@@ -167,7 +169,7 @@ async def test_410_is_told_at_once(site: Site, hook: Any, receiver: Receiver) ->
 
 
 async def test_what_waits_for_a_webhook_that_fails_makes_no_server_unready(
-    site: Site, hook: Any, clock: FakeClock
+    site: JourneySite, hook: Any, clock: FakeClock
 ) -> None:
     for late in (False, True):
         await site.api.create()

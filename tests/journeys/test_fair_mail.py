@@ -15,7 +15,7 @@ from esign.store.queue import mail_breaker
 from tests.factories import an_organisation
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 from tests.journeys.test_relay import ADA, readyz, site_at, until
 from tests.mail.server import Server, serving
 
@@ -26,7 +26,7 @@ BAD = "bad.test"
 class Two:
     """A site of two organisations and one mail server; `hostile` is the API as the second uses it."""
 
-    site: Site
+    site: JourneySite
     server: Server
     hostile: Api
 

@@ -16,7 +16,7 @@ from esign.web.http.guard import mask_path
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person
 from tests.journeys.letters import part
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 from tests.store.files import stored_bytes
 
 ADA = {"name": "Ada Lovelace", "email": "ada@example.test"}
@@ -25,14 +25,14 @@ DRAWN = resources.files("esign.demo").joinpath("signature.png").read_bytes()
 PICTURE = f"data:image/png;base64,{base64.b64encode(DRAWN).decode()}"
 
 
-async def at_the_desk(site: Site, **more: Any) -> tuple[str, Person]:
+async def at_the_desk(site: JourneySite, **more: Any) -> tuple[str, Person]:
     """A document sent to Ada and Bo at once, and Ada."""
     document = await site.api.send_document(recipients=[{**ADA, **more}, BO])
     await site.work("mail")
     return document, await site.person(ADA["email"])
 
 
-async def offer_handoff(site: Site, desk: Person, kind: str = "signature") -> tuple[str, Person]:
+async def offer_handoff(site: JourneySite, desk: Person, kind: str = "signature") -> tuple[str, Person]:
     """The name of the handoff at the desk, and whoever scans its code."""
     answer = await desk.post("handoff", {"kind": kind})
     assert answer.status == 200, answer.content
@@ -57,11 +57,11 @@ async def view(phone: Person) -> str:
     return found[1]
 
 
-async def list_pictures(site: Site) -> list[tuple[Any, ...]]:
+async def list_pictures(site: JourneySite) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in await site.runtime.db.all("SELECT * FROM handoff")]
 
 
-async def test_what_a_phone_draws_waits_at_the_desk_and_signs_nothing(site: Site) -> None:
+async def test_what_a_phone_draws_waits_at_the_desk_and_signs_nothing(site: JourneySite) -> None:
     document, desk = await at_the_desk(site)
     before = await site.api.trail(document)
     id, phone = await offer_handoff(site, desk)
@@ -79,7 +79,7 @@ async def test_what_a_phone_draws_waits_at_the_desk_and_signs_nothing(site: Site
     assert await site.api.status(document) == "sent"
 
 
-async def test_looking_at_the_phone_s_link_uses_nothing_up(site: Site) -> None:
+async def test_looking_at_the_phone_s_link_uses_nothing_up(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     before = await list_pictures(site)
@@ -95,7 +95,7 @@ async def test_looking_at_the_phone_s_link_uses_nothing_up(site: Site) -> None:
     assert (await send(phone)).status == 200
 
 
-async def test_the_phone_s_page_shows_who_signs_what_and_nothing_else_of_it(site: Site) -> None:
+async def test_the_phone_s_page_shows_who_signs_what_and_nothing_else_of_it(site: JourneySite) -> None:
     document, desk = await at_the_desk(site)
     _, phone = await offer_handoff(site, desk, "initials")
     page, whole = (await phone.open()).content.decode(), await site.api.get(document)
@@ -106,7 +106,7 @@ async def test_the_phone_s_page_shows_who_signs_what_and_nothing_else_of_it(site
         assert (await phone.get(path)).status == 404
 
 
-async def test_a_code_is_good_for_one_drawing(site: Site) -> None:
+async def test_a_code_is_good_for_one_drawing(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     await send(phone)
@@ -116,7 +116,7 @@ async def test_a_code_is_good_for_one_drawing(site: Site) -> None:
     assert await progress(desk, id) == first
 
 
-async def test_a_new_code_takes_the_place_of_the_one_before(site: Site) -> None:
+async def test_a_new_code_takes_the_place_of_the_one_before(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     old, old_phone = await offer_handoff(site, desk)
     await send(old_phone)
@@ -129,7 +129,7 @@ async def test_a_new_code_takes_the_place_of_the_one_before(site: Site) -> None:
 
 
 async def test_after_ten_minutes_it_is_over_and_an_hour_later_nothing_is_left(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
@@ -144,7 +144,7 @@ async def test_after_ten_minutes_it_is_over_and_an_hour_later_nothing_is_left(
     assert await list_pictures(site) == []
 
 
-async def test_what_was_drawn_waits_ten_minutes_more(site: Site, clock: FakeClock) -> None:
+async def test_what_was_drawn_waits_ten_minutes_more(site: JourneySite, clock: FakeClock) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     clock.at += 10 * MINUTE - 1
@@ -155,7 +155,7 @@ async def test_what_was_drawn_waits_ten_minutes_more(site: Site, clock: FakeCloc
     assert (await progress(desk, id)) == {"state": "expired", "picture": None}
 
 
-async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(site: Site) -> None:
+async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     await send(phone)
@@ -168,7 +168,9 @@ async def test_neither_token_nor_drawing_can_be_read_on_the_disk_or_in_the_log(s
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "delete", "correct", "decline"])
-async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(site: Site, end: str) -> None:
+async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(
+    site: JourneySite, end: str
+) -> None:
     document, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     if end == "complete":
@@ -189,7 +191,7 @@ async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(site:
     assert (await desk.get(f"/handoff/{id}")).status in (404, 409)
 
 
-async def test_nobody_else_sees_what_was_drawn(site: Site) -> None:
+async def test_nobody_else_sees_what_was_drawn(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     bo = await site.person(BO["email"])
     id, phone = await offer_handoff(site, desk)
@@ -199,7 +201,9 @@ async def test_nobody_else_sees_what_was_drawn(site: Site) -> None:
     assert (await phone.get(f"/handoff/{id}")).status == 404
 
 
-async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_was_shown(site: Site) -> None:
+async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_was_shown(
+    site: JourneySite,
+) -> None:
     _, desk = await at_the_desk(site, authentication="email_code")
     refused = await desk.post("handoff", {"kind": "signature"})
     assert (refused.status, refused.code) == (409, "recipient_not_active")
@@ -223,7 +227,7 @@ async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_wa
 
 
 @pytest.mark.parametrize("picture", [None, 7, [], "Ada", "data:image/png;base64,AAAA"])
-async def test_what_is_no_picture_is_refused_and_the_code_stays_good(site: Site, picture: Any) -> None:
+async def test_what_is_no_picture_is_refused_and_the_code_stays_good(site: JourneySite, picture: Any) -> None:
     _, desk = await at_the_desk(site)
     id, phone = await offer_handoff(site, desk)
     refused = await send(phone, picture)
@@ -233,7 +237,7 @@ async def test_what_is_no_picture_is_refused_and_the_code_stays_good(site: Site,
     assert (await send(phone)).status == 200
 
 
-async def test_only_a_signature_or_initials_can_be_asked_for(site: Site) -> None:
+async def test_only_a_signature_or_initials_can_be_asked_for(site: JourneySite) -> None:
     _, desk = await at_the_desk(site)
     for kind in (None, "passport", 1):
         assert (await desk.post("handoff", {"kind": kind})).status == 400

@@ -17,10 +17,10 @@ from esign.store.engine.connections import FILE
 from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import until
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 
-async def ask(site: Site, path: str, **headers: str) -> tuple[int, Any]:
+async def ask(site: JourneySite, path: str, **headers: str) -> tuple[int, Any]:
     async with site.session.get(f"{site.base}{path}", headers=headers) as answer:
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Content-Type"] == "application/json"
@@ -28,27 +28,29 @@ async def ask(site: Site, path: str, **headers: str) -> tuple[int, Any]:
         return answer.status, json.loads(await answer.read())
 
 
-async def readiness(site: Site, *, warned: bool) -> Any:
+async def readiness(site: JourneySite, *, warned: bool) -> Any:
     """What `/readyz` says, once it warns or no longer does; asking writes."""
     _, said = await ask(site, "/readyz")
     return said if ("warnings" in said) is warned else None
 
 
-async def test_a_living_server_says_ok_and_nothing_more(site: Site) -> None:
+async def test_a_living_server_says_ok_and_nothing_more(site: JourneySite) -> None:
     assert await ask(site, "/healthz") == (200, {"status": "ok"})
 
 
-async def test_a_server_that_has_all_it_needs_is_ready_and_names_each_part(site: Site) -> None:
+async def test_a_server_that_has_all_it_needs_is_ready_and_names_each_part(site: JourneySite) -> None:
     parts = ("database", "storage", "signer", "mailer", "queue")
     assert await ask(site, "/readyz") == (200, {"status": "ok", "checks": dict.fromkeys(parts, "ok")})
 
 
-async def test_whoever_watches_may_ask_by_any_host_name(site: Site) -> None:
+async def test_whoever_watches_may_ask_by_any_host_name(site: JourneySite) -> None:
     assert (await ask(site, "/healthz", Host="10.1.2.3"))[0] == 200
     assert (await ask(site, "/readyz", Host="anything.example"))[0] == 200
 
 
-async def test_an_expired_seal_certificate_makes_a_server_unready(site: Site, clock: FakeClock) -> None:
+async def test_an_expired_seal_certificate_makes_a_server_unready(
+    site: JourneySite, clock: FakeClock
+) -> None:
     clock.advance(days=4000)
     status, said = await ask(site, "/readyz")
     assert (status, said["status"]) == (503, "failed")
@@ -57,7 +59,7 @@ async def test_an_expired_seal_certificate_makes_a_server_unready(site: Site, cl
 
 
 async def test_a_mail_server_that_takes_nothing_makes_a_server_unready_until_it_takes_one(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     post = replace(site.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("421 not now")
@@ -74,7 +76,7 @@ async def test_a_mail_server_that_takes_nothing_makes_a_server_unready_until_it_
 
 
 async def test_a_mail_that_one_address_refuses_for_now_does_not(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     post = replace(site.runtime, mail=mailbox)
     mailbox.failure = TemporaryFailure("450 mailbox busy")
@@ -90,7 +92,7 @@ async def test_a_mail_that_one_address_refuses_for_now_does_not(
 
 
 async def test_a_log_that_a_long_reader_keeps_growing_is_a_warning_until_it_ends(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: JourneySite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_ahead_log, "LARGE_LOG", 2**20)
     monkeypatch.setattr(write_ahead_log, "CHECKPOINT_PAGES", 10)
@@ -111,7 +113,7 @@ async def test_a_log_that_a_long_reader_keeps_growing_is_a_warning_until_it_ends
     await until(lambda: readiness(site, warned=False), "end of the warning")
 
 
-async def test_work_that_nobody_does_makes_a_server_unready(site: Site, clock: FakeClock) -> None:
+async def test_work_that_nobody_does_makes_a_server_unready(site: JourneySite, clock: FakeClock) -> None:
     await site.api.send_document()
     clock.advance(minutes=1)
     assert (await ask(site, "/readyz"))[0] == 200

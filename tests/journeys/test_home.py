@@ -5,7 +5,7 @@ import re
 import pytest
 from cryptography import x509
 
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from tests.journeys.site import Site
     ],
 )
 async def test_a_public_page_has_one_heading_its_language_and_the_headers_of_pages(
-    site: Site, path: str, title: str
+    site: JourneySite, path: str, title: str
 ) -> None:
     async with site.session.get(f"{site.base}{path}") as answer:
         assert answer.status == 200
@@ -29,7 +29,7 @@ async def test_a_public_page_has_one_heading_its_language_and_the_headers_of_pag
     assert not re.search(r'(?:href|src)="(?!/|#|data:)', page)
 
 
-async def test_the_page_of_the_api_is_linked_and_the_same_for_everybody(site: Site) -> None:
+async def test_the_page_of_the_api_is_linked_and_the_same_for_everybody(site: JourneySite) -> None:
     async with site.session.get(f"{site.base}/") as answer:
         assert 'href="/api"' in await answer.text()
     async with site.session.get(f"{site.base}/api") as answer:
@@ -44,7 +44,7 @@ async def test_the_page_of_the_api_is_linked_and_the_same_for_everybody(site: Si
         assert await answer.text() == page
 
 
-async def test_the_style_of_the_pages_is_where_they_say(site: Site) -> None:
+async def test_the_style_of_the_pages_is_where_they_say(site: JourneySite) -> None:
     async with site.session.get(f"{site.base}/") as answer:
         sheets = re.findall(r'href="(/static/[^"]+)"', await answer.text())
     assert sheets
@@ -54,7 +54,7 @@ async def test_the_style_of_the_pages_is_where_they_say(site: Site) -> None:
             assert "immutable" in answer.headers["Cache-Control"]
 
 
-async def test_the_certificate_of_the_authority_is_handed_out_as_a_file(site: Site) -> None:
+async def test_the_certificate_of_the_authority_is_handed_out_as_a_file(site: JourneySite) -> None:
     async with site.session.get(f"{site.base}/authority.cer") as answer:
         assert answer.headers["Content-Type"] == "application/pkix-cert"
         assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
@@ -63,6 +63,6 @@ async def test_the_certificate_of_the_authority_is_handed_out_as_a_file(site: Si
     assert certificate.subject == certificate.issuer
 
 
-async def test_a_page_that_is_not_there_is_said_so(site: Site) -> None:
+async def test_a_page_that_is_not_there_is_said_so(site: JourneySite) -> None:
     async with site.session.get(f"{site.base}/nothing") as answer:
         assert (answer.status, (await answer.json())["error"]["code"]) == (404, "not_found")

@@ -15,7 +15,7 @@ from esign.jobs import key_expiry
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api
 from tests.journeys.letters import part
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 OFFICE = "office@fernhill.example"
 EXPIRING, UNUSED = "An API key is about to expire", "An unused API key is about to be revoked"
@@ -34,13 +34,15 @@ def mailbox() -> FakeMailbox:
 @pytest.fixture
 async def site(
     tmp_path: Path, clock: FakeClock, mailbox: FakeMailbox, revoke_unused: bool
-) -> AsyncIterator[Site]:
+) -> AsyncIterator[JourneySite]:
     organisation, wish = {"name": "Fernhill Gardens", "reply_to": OFFICE}, {"revoke_unused": revoke_unused}
     async with a_site(tmp_path / "data", clock, organisation=organisation, keys=wish) as site:
         yield replace(site, runtime=replace(site.runtime, mail=mailbox))
 
 
-async def a_key(site: Site, name: str, days: int | None = None, mode: Mode = Mode.LIVE) -> tuple[ApiKey, Api]:
+async def a_key(
+    site: JourneySite, name: str, days: int | None = None, mode: Mode = Mode.LIVE
+) -> tuple[ApiKey, Api]:
     installation = site.runtime.installation
     expires_at = None if days is None else installation.now + days * DAY
     wish = KeyWish(name, mode, frozenset({Scope.ALL}), expires_at)
@@ -48,7 +50,7 @@ async def a_key(site: Site, name: str, days: int | None = None, mode: Mode = Mod
     return key, Api(site.session, site.base, text)
 
 
-async def days_of_mails(site: Site, clock: FakeClock, mailbox: FakeMailbox, days: int) -> list[int]:
+async def days_of_mails(site: JourneySite, clock: FakeClock, mailbox: FakeMailbox, days: int) -> list[int]:
     """On which of the next days a mail leaves."""
     found = []
     for day in range(1, days + 1):
@@ -62,7 +64,7 @@ async def days_of_mails(site: Site, clock: FakeClock, mailbox: FakeMailbox, days
 
 
 async def test_administrators_are_told_fourteen_and_three_days_before_a_key_expires(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     await a_key(site, "CRM", 30)
     await a_key(site, "short", 3)
@@ -74,7 +76,7 @@ async def test_administrators_are_told_fourteen_and_three_days_before_a_key_expi
 
 
 async def test_a_key_of_test_mode_is_spoken_of_as_one(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     _, testing = await a_key(site, "CI", 10, Mode.TEST)
     assert await days_of_mails(site, clock, mailbox, 7) == [7]
@@ -85,7 +87,7 @@ async def test_a_key_of_test_mode_is_spoken_of_as_one(
 
 @pytest.mark.parametrize(("stop", "told"), [(20, 2), (28, 1), (31, 0)])
 async def test_after_a_stop_only_the_notice_that_fits_is_given(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox, stop: int, told: int
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox, stop: int, told: int
 ) -> None:
     await a_key(site, "CRM", 30)
     clock.advance(days=stop)
@@ -93,14 +95,16 @@ async def test_after_a_stop_only_the_notice_that_fits_is_given(
     assert len(mailbox.messages) == told
 
 
-async def test_of_a_revoked_key_nothing_is_said(site: Site, clock: FakeClock, mailbox: FakeMailbox) -> None:
+async def test_of_a_revoked_key_nothing_is_said(
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
+) -> None:
     _, api = await a_key(site, "gone", 30)
     await api.ok("DELETE", "/api-keys/current")
     assert await days_of_mails(site, clock, mailbox, 31) == []
 
 
 async def test_unused_keys_stay_where_nothing_else_is_wished(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     _, api = await a_key(site, "forgotten")
     clock.advance(days=800)
@@ -110,7 +114,7 @@ async def test_unused_keys_stay_where_nothing_else_is_wished(
 
 @pytest.mark.parametrize("revoke_unused", [True])
 async def test_where_it_is_wished_an_unused_key_is_revoked_after_two_notices(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     clock.advance(days=1)
     _, api = await a_key(site, "forgotten")
@@ -131,7 +135,7 @@ async def test_where_it_is_wished_an_unused_key_is_revoked_after_two_notices(
 
 @pytest.mark.parametrize("revoke_unused", [True])
 async def test_a_key_unused_for_years_is_spoken_of_twice_before_it_goes(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     _, api = await a_key(site, "forgotten")
     clock.advance(days=1000)
@@ -145,7 +149,7 @@ async def test_a_key_unused_for_years_is_spoken_of_twice_before_it_goes(
 
 @pytest.mark.parametrize("revoke_unused", [True])
 async def test_where_nobody_can_be_told_no_key_is_revoked(
-    site: Site, clock: FakeClock, mailbox: FakeMailbox
+    site: JourneySite, clock: FakeClock, mailbox: FakeMailbox
 ) -> None:
     await site.api.ok("PATCH", "/settings", {"replyTo": None})
     _, api = await a_key(site, "forgotten")

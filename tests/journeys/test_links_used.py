@@ -14,7 +14,7 @@ from esign.core.actor import Mode
 from tests.fakes import FakeClock
 from tests.journeys.api import Api, Person, a_request
 from tests.journeys.letters import link_in, part
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import Server, serving
 from tests.pdf.sealing import text_of, words
 
@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[Server]:
 
 
 @pytest.fixture
-async def post(tmp_path: Path, clock: FakeClock, server: Server) -> AsyncIterator[Site]:
+async def post(tmp_path: Path, clock: FakeClock, server: Server) -> AsyncIterator[JourneySite]:
     """A site whose mails leave."""
     mail = {
         "host": "127.0.0.1",
@@ -41,14 +41,14 @@ async def post(tmp_path: Path, clock: FakeClock, server: Server) -> AsyncIterato
         yield site
 
 
-async def by_mail(site: Site, server: Server) -> Person:
+async def by_mail(site: JourneySite, server: Server) -> Person:
     """Whoever opens the newest link that a mail server took."""
     await site.work("mail")
     link = next(link for message in reversed(server.messages) if (link := link_in(message)))
     return Person(site.session, link)
 
 
-async def by_hand(site: Site, api: Api, document: str) -> Person:
+async def by_hand(site: JourneySite, api: Api, document: str) -> Person:
     """Whoever opens a link that the sender fetched."""
     recipient = (await api.get(document))["recipients"][0]["id"]
     path = f"/documents/{document}/recipients/{recipient}/link"
@@ -65,7 +65,7 @@ async def proof(api: Api, document: str) -> Any:
     return (await api.get(document))["recipients"][0]["proof"]
 
 
-async def print_certificate(site: Site, api: Api, document: str) -> str:
+async def print_certificate(site: JourneySite, api: Api, document: str) -> str:
     """The certificate page."""
     await site.work("seal")
     return words(text_of(await api.file(document)))
@@ -75,7 +75,7 @@ def says(text: str, sentence: str) -> bool:
     return words(sentence) in text
 
 
-async def test_a_link_from_a_mail_that_a_mail_server_took(post: Site, server: Server) -> None:
+async def test_a_link_from_a_mail_that_a_mail_server_took(post: JourneySite, server: Server) -> None:
     document = await post.api.send_document(recipients=[ADA])
     assert await proof(post.api, document) is None
     await (await by_mail(post, server)).sign()
@@ -86,7 +86,7 @@ async def test_a_link_from_a_mail_that_a_mail_server_took(post: Site, server: Se
 
 
 async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
-    post: Site, server: Server
+    post: JourneySite, server: Server
 ) -> None:
     document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).sign()
@@ -99,7 +99,7 @@ async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
 
 @pytest.mark.parametrize("first", ["email", "sender"])
 async def test_where_both_links_are_used_each_act_names_its_own(
-    post: Site, server: Server, first: str
+    post: JourneySite, server: Server, first: str
 ) -> None:
     document = await post.api.send_document(recipients=[ADA])
     both = {"email": await by_mail(post, server), "sender": await by_hand(post, post.api, document)}
@@ -117,14 +117,14 @@ async def test_where_both_links_are_used_each_act_names_its_own(
     assert says(text, "Link sent by e-mail – passed") and says(text, "Link given to the sender")
 
 
-async def test_a_refusal_names_its_link_too(post: Site, server: Server) -> None:
+async def test_a_refusal_names_its_link_too(post: JourneySite, server: Server) -> None:
     document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).decline()
     assert (await acts(post.api, document))["recipient.declined"] == "sender"
     assert (await proof(post.api, document))["link"] == "sender"
 
 
-async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: Site) -> None:
+async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: JourneySite) -> None:
     document = await site.api.send_document(recipients=[ADA])
     await site.work("mail")
     recipient = (await site.api.get(document))["recipients"][0]
@@ -141,7 +141,7 @@ async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: S
         assert not says(text, claim)
 
 
-async def test_the_state_of_each_mail_is_told_beside_the_status(post: Site, server: Server) -> None:
+async def test_the_state_of_each_mail_is_told_beside_the_status(post: JourneySite, server: Server) -> None:
     document = (await post.api.ok("POST", "/documents", a_request(recipients=[ADA])))["id"]
     seen = [(await post.api.get(document))["recipients"][0]["mail"]]
     await post.api.send(document)
@@ -156,7 +156,7 @@ async def test_the_state_of_each_mail_is_told_beside_the_status(post: Site, serv
 
 
 @pytest.mark.parametrize("how", ["mail", "simulated", "hand"])
-async def test_a_link_of_test_mode_is_called_that(post: Site, server: Server, how: str) -> None:
+async def test_a_link_of_test_mode_is_called_that(post: JourneySite, server: Server, how: str) -> None:
     api = await post.key(mode=Mode.TEST)
     document = await api.send_document(recipients=[ADA])
     if how == "mail":
@@ -171,7 +171,9 @@ async def test_a_link_of_test_mode_is_called_that(post: Site, server: Server, ho
     assert not says(await print_certificate(post, api, document), "by e-mail")
 
 
-async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(post: Site, server: Server) -> None:
+async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(
+    post: JourneySite, server: Server
+) -> None:
     document = await post.api.send_document(recipients=[ADA])
     ada = await by_mail(post, server)
     await post.runtime.db.write(lambda tx: tx.run("UPDATE link SET reached = NULL"))
@@ -183,7 +185,7 @@ async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(post: Sit
 
 
 async def test_a_phone_that_draws_for_a_desk_changes_nothing_about_its_link(
-    post: Site, server: Server
+    post: JourneySite, server: Server
 ) -> None:
     from tests.journeys.test_handoff import offer_handoff, send
 
@@ -197,7 +199,7 @@ async def test_a_phone_that_draws_for_a_desk_changes_nothing_about_its_link(
 
 @pytest.mark.parametrize("mailed", [True, False])
 async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
-    tmp_path: Path, clock: FakeClock, post: Site, site: Site, server: Server, mailed: bool
+    tmp_path: Path, clock: FakeClock, post: JourneySite, site: JourneySite, server: Server, mailed: bool
 ) -> None:
     at = post if mailed else site
     document = await at.api.send_document(recipients=[{**ADA, "authentication": "email_code"}])
@@ -218,14 +220,14 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
     assert says(text, "Code kept on the server, not e-mailed – passed") is not mailed
 
 
-async def newest_kept(site: Site) -> Any:
+async def newest_kept(site: JourneySite) -> Any:
     from esign.actions.mail import embedded_outbox
 
     kept = (await embedded_outbox.list_mails(site.runtime.db, 1))[-1]
     return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, kept.id)
 
 
-async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: Server) -> None:
+async def test_a_corrected_recipient_has_shown_nothing_yet(post: JourneySite, server: Server) -> None:
     document = await post.api.send_document(recipients=[ADA])
     assert (await (await by_mail(post, server)).view()).status == 200
     recipient = (await post.api.get(document))["recipients"][0]["id"]
@@ -234,7 +236,7 @@ async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: S
     assert await proof(post.api, document) is None
 
 
-async def test_the_trail_in_the_sealed_file_says_the_same(post: Site, server: Server) -> None:
+async def test_the_trail_in_the_sealed_file_says_the_same(post: JourneySite, server: Server) -> None:
     document = await post.api.send_document(recipients=[ADA])
     await (await by_hand(post, post.api, document)).sign()
     await post.work("seal")

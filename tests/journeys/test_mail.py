@@ -19,7 +19,7 @@ from esign.mail.smtp import SmtpServer
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_request
 from tests.journeys.letters import link_in, part, shown_name
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import Server, octets, serving
 
 SENDER = "sign@fernhill.example"
@@ -35,7 +35,7 @@ BOTH = [
 class Post:
     """A site whose mails leave, and the server that takes them."""
 
-    site: Site
+    site: JourneySite
     server: Server
     clock: FakeClock
 
@@ -56,7 +56,7 @@ class Post:
     async def delivery(self, document: str, number: int = 0) -> Any:
         return (await self.site.api.get(document))["recipients"][number]["delivery"]
 
-    def without_server(self) -> Site:
+    def without_server(self) -> JourneySite:
         """The same site while nothing listens where the mail server was."""
         gone = SmtpServer("127.0.0.1", find_free_port(), "none")
         return replace(self.site, runtime=replace(self.site.runtime, mail=gone))
@@ -468,7 +468,7 @@ async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_o
     await (await post.person(ADA)).send_code()
     path = f"/documents/{document}/recipients/{(await api.get(document))['recipients'][0]['id']}"
 
-    class Refusing:
+    class RefusingRelay:
         async def send(self, message: EmailMessage, lane: str = "") -> Any:
             """Refuses it after somebody has seen the mistake."""
             await api.ok("PATCH", path, {"email": "countess@example.test"})
@@ -476,12 +476,12 @@ async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_o
 
     mail = next(kind for kind in worker.KINDS if kind.name == "mail")
     [job] = await worker.claim_due(post.site.runtime, mail, 1)
-    await worker.attempt(replace(post.site.runtime, mail=Refusing()), mail, job)
+    await worker.attempt(replace(post.site.runtime, mail=RefusingRelay()), mail, job)
     assert (await post.delivery(document))["status"] == "queued"
     assert len(await post.to("countess@example.test")) == 1
 
 
-async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(site: Site) -> None:
+async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(site: JourneySite) -> None:
     document = await site.api.send_document(recipients=BOTH[:1])
     await site.work("mail")
     await site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "nobody is to read this"})

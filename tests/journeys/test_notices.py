@@ -10,7 +10,7 @@ from esign.core.actor import Mode
 from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import Server, serving
 
 OFFICE = "office@fernhill.example"
@@ -24,14 +24,14 @@ async def server() -> AsyncIterator[Server]:
 
 
 @pytest.fixture
-async def site(tmp_path: Path, clock: FakeClock, server: Server) -> AsyncIterator[Site]:
+async def site(tmp_path: Path, clock: FakeClock, server: Server) -> AsyncIterator[JourneySite]:
     mail = {"host": "127.0.0.1", "port": server.port, "security": "none", "from": "sign@fernhill.example"}
     organisation = {"name": "Fernhill Gardens", "reply_to": OFFICE}
     async with a_site(tmp_path / "data", clock, mail=mail, organisation=organisation) as site:
         yield site
 
 
-async def notify(site: Site, key: str = "wh_1", mode: Mode = Mode.LIVE) -> None:
+async def notify(site: JourneySite, key: str = "wh_1", mode: Mode = Mode.LIVE) -> None:
     row = await site.runtime.db.one("SELECT id FROM organisation")
     assert row is not None
 
@@ -42,7 +42,7 @@ async def notify(site: Site, key: str = "wh_1", mode: Mode = Mode.LIVE) -> None:
     await site.work("mail")
 
 
-async def test_without_members_whoever_gets_the_answers_is_told(site: Site, server: Server) -> None:
+async def test_without_members_whoever_gets_the_answers_is_told(site: JourneySite, server: Server) -> None:
     await notify(site)
     [message] = server.messages
     assert message["To"].addresses[0].addr_spec == OFFICE
@@ -51,7 +51,7 @@ async def test_without_members_whoever_gets_the_answers_is_told(site: Site, serv
     assert (await site.api.ok("GET", "/account/usage"))["data"][-1]["emails"] == 1
 
 
-async def test_owners_and_admins_are_told_and_nobody_else(site: Site, server: Server) -> None:
+async def test_owners_and_admins_are_told_and_nobody_else(site: JourneySite, server: Server) -> None:
     await site.invite_owner("owner@example.test", "owner")
     for role in ("admin", "member", "viewer"):
         await site.api.ok("POST", "/members", {"email": f"{role}@example.test", "name": role, "role": role})
@@ -67,7 +67,7 @@ async def test_owners_and_admins_are_told_and_nobody_else(site: Site, server: Se
         assert f"Hello {str(envelope.rcpt_tos[0]).partition('@')[0]}," in part(message, "plain")
 
 
-async def test_the_same_notice_leaves_once(site: Site, server: Server) -> None:
+async def test_the_same_notice_leaves_once(site: JourneySite, server: Server) -> None:
     await notify(site)
     await notify(site)
     assert len(server.messages) == 1
@@ -75,13 +75,13 @@ async def test_the_same_notice_leaves_once(site: Site, server: Server) -> None:
     assert len(server.messages) == 2
 
 
-async def test_a_notice_of_test_mode_says_so(site: Site, server: Server) -> None:
+async def test_a_notice_of_test_mode_says_so(site: JourneySite, server: Server) -> None:
     await notify(site, mode=Mode.TEST)
     assert server.messages[0]["Subject"].startswith("[TEST] ")
 
 
 async def test_a_notice_waits_for_a_mail_server_that_is_busy(
-    site: Site, server: Server, clock: FakeClock
+    site: JourneySite, server: Server, clock: FakeClock
 ) -> None:
     server.says["rcpt"] = "451 later"
     await notify(site)
@@ -92,7 +92,9 @@ async def test_a_notice_waits_for_a_mail_server_that_is_busy(
     assert [envelope.rcpt_tos for envelope in server.envelopes] == [[OFFICE]]
 
 
-async def test_a_notice_that_is_refused_is_given_up(site: Site, server: Server, clock: FakeClock) -> None:
+async def test_a_notice_that_is_refused_is_given_up(
+    site: JourneySite, server: Server, clock: FakeClock
+) -> None:
     server.says["rcpt"] = "550 nobody here"
     await notify(site)
     clock.advance(days=3)

@@ -18,7 +18,7 @@ from esign.mail.smtp import SmtpServer
 from esign.store.queue import mail_breaker, outbox
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import PASSWORD, USER, Server, authenticate, serving
 
 ADA = {"name": "Ada Lovelace", "email": "ada@example.test"}
@@ -56,7 +56,7 @@ async def listening(port: int, greeting: bytes = b"") -> AsyncIterator[Listener]
 
 
 @contextlib.asynccontextmanager
-async def site_at(folder: Path, clock: FakeClock, port: int, **options: Any) -> AsyncIterator[Site]:
+async def site_at(folder: Path, clock: FakeClock, port: int, **options: Any) -> AsyncIterator[JourneySite]:
     """A site whose mails go to a port; `options` are those of `Smtp`."""
     mail = {"host": "127.0.0.1", "port": port, "security": "none", "from": "Fernhill <sign@fernhill.example>"}
     async with a_site(folder / "data", clock, mail=mail) as site:
@@ -70,7 +70,7 @@ async def site_at(folder: Path, clock: FakeClock, port: int, **options: Any) -> 
             await post.close()
 
 
-async def readyz(site: Site) -> tuple[int, str]:
+async def readyz(site: JourneySite) -> tuple[int, str]:
     async with site.session.get(f"{site.base}/readyz") as answer:
         return answer.status, json.loads(await answer.read())["checks"]["mailer"]
 
@@ -81,7 +81,7 @@ async def until(happens: Callable[[], bool], seconds: float = 30) -> None:
             await asyncio.sleep(0.01)
 
 
-async def attempts(site: Site) -> set[int]:
+async def attempts(site: JourneySite) -> set[int]:
     return {
         row["attempts"]
         for row in await site.runtime.db.all("SELECT attempts FROM outbox WHERE kind = 'mail'")
@@ -308,7 +308,7 @@ async def test_a_code_overtakes_everything_that_waits(tmp_path: Path, clock: Fak
             assert len(server.messages) == 31
 
 
-async def site_link(site: Site, server: Server) -> Any:
+async def site_link(site: JourneySite, server: Server) -> Any:
     from tests.journeys.api import Person
     from tests.journeys.letters import link_in
 
@@ -317,7 +317,7 @@ async def site_link(site: Site, server: Server) -> Any:
     return Person(site.session, link)
 
 
-async def test_the_order_is_by_urgency_without_starving_the_rest(site: Site) -> None:
+async def test_the_order_is_by_urgency_without_starving_the_rest(site: JourneySite) -> None:
     db, now = site.runtime.db, site.runtime.clock.now()
     for n in range(40):
         await db.write(
@@ -335,7 +335,7 @@ async def test_the_order_is_by_urgency_without_starving_the_rest(site: Site) -> 
     assert "news:0" in keys and "news:1" in keys
 
 
-async def test_each_choice_of_one_is_a_choice_too(site: Site) -> None:
+async def test_each_choice_of_one_is_a_choice_too(site: JourneySite) -> None:
     db, now = site.runtime.db, site.runtime.clock.now()
     await db.write(lambda tx: outbox.add(tx, "mail", "old", now, urgency=Urgency.NEWS))
     await db.write(lambda tx: outbox.add(tx, "mail", "code", now + 1, urgency=Urgency.AWAITED))

@@ -15,16 +15,16 @@ from esign.core.instant import DAY
 from esign.jobs import certificates
 from esign.jobs.schedule import TICKS
 from tests.fakes import FakeClock
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 from tests.journeys.test_health import ask
 from tests.journeys.test_seal import text_of, verify
 
 
-def fingerprint(site: Site) -> str:
+def fingerprint(site: JourneySite) -> str:
     return hashlib.sha256(site.runtime.credentials[Mode.LIVE].certificate_der).hexdigest()
 
 
-async def read_sealed(site: Site, email: str = "first@example.test") -> bytes:
+async def read_sealed(site: JourneySite, email: str = "first@example.test") -> bytes:
     return await site.api.file(await site.complete_document(recipients=[{"name": "Nora", "email": email}]))
 
 
@@ -33,7 +33,7 @@ def words(file: bytes) -> str:
 
 
 async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     [seconds] = [seconds for tick, seconds in TICKS if tick is certificates.tick]
     assert seconds * 1000 <= DAY
@@ -55,7 +55,7 @@ async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
 
 
 async def test_a_document_that_waits_for_a_valid_certificate_is_sealed_once_it_is_renewed(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
@@ -72,7 +72,7 @@ async def test_a_document_that_waits_for_a_valid_certificate_is_sealed_once_it_i
 
 
 async def test_what_cannot_be_renewed_is_told_in_time_by_log_and_readiness(
-    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = site.runtime.config.storage.data_dir
     (folder / "authority.key").rename(folder.parent / "kept-elsewhere")
@@ -92,7 +92,7 @@ async def test_what_cannot_be_renewed_is_told_in_time_by_log_and_readiness(
 
 
 async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
-    site: Site, caplog: pytest.LogCaptureFixture
+    site: JourneySite, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = fingerprint(site)
     (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
@@ -101,7 +101,7 @@ async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
     assert fingerprint(site) == before and (await verify(site, await read_sealed(site)))["result"] == "valid"
 
 
-async def test_no_key_is_in_the_database(site: Site, clock: FakeClock) -> None:
+async def test_no_key_is_in_the_database(site: JourneySite, clock: FakeClock) -> None:
     clock.advance(days=1100)
     await certificates.tick(site.runtime)
     await read_sealed(site)

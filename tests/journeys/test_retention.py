@@ -12,7 +12,7 @@ from esign.core.instant import DAY
 from esign.jobs import prune, purge
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
-from tests.journeys.site import Site
+from tests.journeys.site import JourneySite
 
 
 async def cancel_document(api: Api) -> str:
@@ -27,7 +27,7 @@ async def exists(api: Api, document: str) -> bool:
     return answer.status == 200
 
 
-async def rows(site: Site, document: str) -> dict[str, Any]:
+async def rows(site: JourneySite, document: str) -> dict[str, Any]:
     """How many rows speak of it in each table."""
     tables = ("document", "recipient", "document_blob", "link", "audit", "event")
     return {
@@ -41,7 +41,9 @@ async def rows(site: Site, document: str) -> dict[str, Any]:
     }
 
 
-async def test_what_ended_goes_on_its_day_and_leaves_its_tombstone(site: Site, clock: FakeClock) -> None:
+async def test_what_ended_goes_on_its_day_and_leaves_its_tombstone(
+    site: JourneySite, clock: FakeClock
+) -> None:
     ended, declined, draft = (
         await site.complete_document(),
         await cancel_document(site.api),
@@ -75,7 +77,7 @@ async def test_what_ended_goes_on_its_day_and_leaves_its_tombstone(site: Site, c
     assert [row["document_id"] for row in kept] == [draft]
 
 
-async def test_nothing_goes_before_its_retention_ends(site: Site, clock: FakeClock) -> None:
+async def test_nothing_goes_before_its_retention_ends(site: JourneySite, clock: FakeClock) -> None:
     completed, closed = await site.complete_document(), await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 10, "retainCompletedDays": 20})
     clock.advance(days=20, milliseconds=-1)
@@ -86,14 +88,14 @@ async def test_nothing_goes_before_its_retention_ends(site: Site, clock: FakeClo
     assert not await exists(site.api, completed)
 
 
-async def test_without_the_setting_live_documents_stay_for_ever(site: Site, clock: FakeClock) -> None:
+async def test_without_the_setting_live_documents_stay_for_ever(site: JourneySite, clock: FakeClock) -> None:
     document = await site.complete_document()
     clock.advance(days=5000)
     assert await purge.tick(site.runtime) == 0
     assert await exists(site.api, document)
 
 
-async def test_the_setting_counts_at_the_moment_of_the_tick(site: Site, clock: FakeClock) -> None:
+async def test_the_setting_counts_at_the_moment_of_the_tick(site: JourneySite, clock: FakeClock) -> None:
     document = await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 1})
     clock.advance(days=3)
@@ -104,7 +106,9 @@ async def test_the_setting_counts_at_the_moment_of_the_tick(site: Site, clock: F
     assert not await exists(site.api, document)
 
 
-async def test_documents_of_test_mode_go_ninety_days_after_their_end(site: Site, clock: FakeClock) -> None:
+async def test_documents_of_test_mode_go_ninety_days_after_their_end(
+    site: JourneySite, clock: FakeClock
+) -> None:
     testing, live = await site.key(mode=Mode.TEST), await cancel_document(site.api)
     tested, draft, sent = (
         await cancel_document(testing),
@@ -120,7 +124,7 @@ async def test_documents_of_test_mode_go_ninety_days_after_their_end(site: Site,
         assert await exists(api, document)
 
 
-async def test_ticks_at_once_and_a_deletion_by_hand_delete_once(site: Site, clock: FakeClock) -> None:
+async def test_ticks_at_once_and_a_deletion_by_hand_delete_once(site: JourneySite, clock: FakeClock) -> None:
     document = await cancel_document(site.api)
     await site.api.ok("PATCH", "/settings", {"deleteClosedAfterDays": 1})
     clock.advance(days=2)
@@ -133,7 +137,9 @@ async def test_ticks_at_once_and_a_deletion_by_hand_delete_once(site: Site, cloc
 
 
 @pytest.mark.parametrize("days", [1, 400])
-async def test_the_life_of_test_documents_is_a_setting(days: int, site: Site, clock: FakeClock) -> None:
+async def test_the_life_of_test_documents_is_a_setting(
+    days: int, site: JourneySite, clock: FakeClock
+) -> None:
     test = site.runtime.config.test.model_copy(update={"purge_after_days": days})
     runtime = replace(site.runtime, config=site.runtime.config.model_copy(update={"test": test}))
     document = await cancel_document(testing := await site.key(mode=Mode.TEST))

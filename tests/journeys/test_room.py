@@ -11,10 +11,10 @@ from esign import app
 from esign.jobs import schedule
 from esign.jobs import watch_disk as ticking
 from tests.journeys.api import a_request, until
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 
-async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: Site) -> None:
+async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: JourneySite) -> None:
     room = site.runtime.room
     before, document = room.spare, await site.api.send_document()
     draft = (await site.api.ok("POST", "/documents", a_request()))["id"]
@@ -41,12 +41,12 @@ async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: Si
     assert (await ready(site))[0] == 200
 
 
-async def ready(site: Site) -> tuple[int, dict[str, dict[str, str]]]:
+async def ready(site: JourneySite) -> tuple[int, dict[str, dict[str, str]]]:
     async with site.session.get(f"{site.base}/readyz") as answer:
         return answer.status, await answer.json()
 
 
-async def test_a_write_that_finds_no_room_releases_the_reserve(site: Site) -> None:
+async def test_a_write_that_finds_no_room_releases_the_reserve(site: JourneySite) -> None:
     reserve = site.runtime.config.storage.data_dir / "reserve"
     await ticking.tick(site.runtime)
     assert reserve.exists()

@@ -24,7 +24,7 @@ from esign.store.document import documents
 from esign.store.engine.connections import FILE
 from tests.fakes import FakeClock
 from tests.journeys.api import a_signature
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.pki import a_seal, an_authority
 
 EXPIRED = datetime(2026, 6, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ NAMES = {
 }
 
 
-async def verify(site: Site, file: bytes) -> Verification:
+async def verify(site: JourneySite, file: bytes) -> Verification:
     runtime = site.runtime
     return await runtime.pdf.verify(file, VerificationCase(runtime.roots, runtime.clock.now(), runtime.own))
 
@@ -67,7 +67,7 @@ def change_byte(file: bytes, at: int) -> bytes:
 # ---------- accepted by others, and refused by them ----------
 
 
-async def test_poppler_accepts_the_sealed_file_as_a_whole(site: Site, tmp_path: Path) -> None:
+async def test_poppler_accepts_the_sealed_file_as_a_whole(site: JourneySite, tmp_path: Path) -> None:
     document = await site.complete_document()
     said = await pdfsig(await site.api.file(document), tmp_path)
     assert "Signature is Valid." in said
@@ -76,7 +76,7 @@ async def test_poppler_accepts_the_sealed_file_as_a_whole(site: Site, tmp_path: 
     assert len(re.findall("^Signature #", said, re.MULTILINE)) == 1
 
 
-async def test_the_certificate_alone_is_sealed_as_well(site: Site, tmp_path: Path) -> None:
+async def test_the_certificate_alone_is_sealed_as_well(site: JourneySite, tmp_path: Path) -> None:
     document = await site.complete_document()
     said = await pdfsig(await site.api.file(document, "certificate"), tmp_path)
     assert "Signature is Valid." in said and "Total document signed" in said
@@ -84,7 +84,7 @@ async def test_the_certificate_alone_is_sealed_as_well(site: Site, tmp_path: Pat
 
 @pytest.mark.parametrize("part", [0.02, 0.35, 0.999])
 async def test_one_changed_bit_is_refused_by_poppler_and_by_us(
-    site: Site, tmp_path: Path, part: float
+    site: JourneySite, tmp_path: Path, part: float
 ) -> None:
     sealed = await site.api.file(await site.complete_document())
     tampered = change_byte(sealed, int(len(sealed) * part))
@@ -93,7 +93,7 @@ async def test_one_changed_bit_is_refused_by_poppler_and_by_us(
     assert (await verify(site, tampered))["result"] == "invalid"
 
 
-async def test_the_seal_in_the_api_is_that_of_the_file(site: Site) -> None:
+async def test_the_seal_in_the_api_is_that_of_the_file(site: JourneySite) -> None:
     document = await site.complete_document()
     sealed = await site.api.file(document)
     told = await site.api.get(document)
@@ -104,7 +104,7 @@ async def test_the_seal_in_the_api_is_that_of_the_file(site: Site) -> None:
     assert (told["seal"]["level"], told["seal"]["timestamped"]) == ("B-B", False)
 
 
-async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site: Site) -> None:
+async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site: JourneySite) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
     assert await site.api.status(document) == "sealing"
@@ -113,7 +113,7 @@ async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site
         assert (answer.status, answer.code) == (409, "document_not_completed")
 
 
-async def test_the_sample_contract_is_sealed_with_every_answer_in_it(site: Site) -> None:
+async def test_the_sample_contract_is_sealed_with_every_answer_in_it(site: JourneySite) -> None:
     document = (await site.api.ok("POST", "/documents", contract.build_create_body()))["id"]
     await site.api.send(document)
     for person in (contract.CAFE, contract.GARDENER):
@@ -153,7 +153,9 @@ def letters(text: str) -> set[str]:
     return {c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c)[0] in "LS"}
 
 
-async def test_names_of_every_script_come_out_on_page_and_certificate(site: Site, tmp_path: Path) -> None:
+async def test_names_of_every_script_come_out_on_page_and_certificate(
+    site: JourneySite, tmp_path: Path
+) -> None:
     place = {"page": 1, "x": 10, "width": 60, "height": 4}
     people = [
         {
@@ -176,7 +178,7 @@ async def test_names_of_every_script_come_out_on_page_and_certificate(site: Site
         assert letters(name) <= letters(rest), f"{script} is not on the certificate"
 
 
-async def test_what_no_font_can_print_is_named_before_anybody_signs(site: Site) -> None:
+async def test_what_no_font_can_print_is_named_before_anybody_signs(site: JourneySite) -> None:
     """Chinese is printed only where a font for it is found, so both outcomes are right, each in its place."""
     name = "王小明"
     unprintable = await site.runtime.pdf.find_missing_characters([name])
@@ -193,7 +195,7 @@ async def test_what_no_font_can_print_is_named_before_anybody_signs(site: Site) 
     assert await site.api.status(document) == "draft"
 
 
-async def test_a_character_that_no_font_has_is_named_before_anybody_signs(site: Site) -> None:
+async def test_a_character_that_no_font_has_is_named_before_anybody_signs(site: JourneySite) -> None:
     document = await site.api.create(title="Vertrag \U00012000")  # cuneiform
     answer = await site.api.call("POST", f"/documents/{document}/send")
     assert (answer.status, answer.code) == (409, "document_not_ready")
@@ -213,7 +215,7 @@ def with_credential(runtime: Runtime, credential: Credential) -> Runtime:
     return replace(runtime, credentials={**runtime.credentials, Mode.LIVE: credential})
 
 
-async def due_at(site: Site, document: str) -> Instant:
+async def due_at(site: JourneySite, document: str) -> Instant:
     """When its seal is tried next."""
     row = await site.runtime.db.one(
         "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document}"
@@ -222,11 +224,13 @@ async def due_at(site: Site, document: str) -> Instant:
     return int(row["due_at"])
 
 
-async def fail(site: Site) -> None:
+async def fail(site: JourneySite) -> None:
     assert await worker.drain(expire_certificate(site.runtime), "seal") == 1
 
 
-async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Site, clock: FakeClock) -> None:
+async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(
+    site: JourneySite, clock: FakeClock
+) -> None:
     hooks = await site.api.webhook("http://127.0.0.1:65000/events")
     document = await site.api.send_document()
     await site.all_sign(document)
@@ -252,7 +256,7 @@ async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Si
     assert hooks["enabled"]
 
 
-async def shift_entry(site: Site, document: str, by: int) -> None:
+async def shift_entry(site: JourneySite, document: str, by: int) -> None:
     """Somebody who may write to the database moves one entry of the trail in time."""
     async with aiosqlite.connect(site.runtime.config.storage.data_dir / FILE) as tamper:
         [guard] = await tamper.execute_fetchall(
@@ -264,7 +268,7 @@ async def shift_entry(site: Site, document: str, by: int) -> None:
         await tamper.commit()
 
 
-async def test_no_seal_vouches_for_a_trail_that_was_changed(site: Site, clock: FakeClock) -> None:
+async def test_no_seal_vouches_for_a_trail_that_was_changed(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
     await shift_entry(site, document, -1)
@@ -279,14 +283,14 @@ async def test_no_seal_vouches_for_a_trail_that_was_changed(site: Site, clock: F
     assert (await site.api.get(document))["status"] == "completed"
 
 
-async def events_of(site: Site, document: str) -> list[str]:
+async def events_of(site: JourneySite, document: str) -> list[str]:
     rows = await site.runtime.db.all(
         "SELECT type FROM event WHERE document_id = :id ORDER BY sequence", id=document
     )
     return [row["type"] for row in rows]
 
 
-async def test_the_reason_of_a_failed_seal_can_be_read(site: Site) -> None:
+async def test_the_reason_of_a_failed_seal_can_be_read(site: JourneySite) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
     await fail(site)
@@ -295,7 +299,7 @@ async def test_the_reason_of_a_failed_seal_can_be_read(site: Site) -> None:
 
 
 async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due(
-    site: Site, clock: FakeClock
+    site: JourneySite, clock: FakeClock
 ) -> None:
     waiting = []
     for _ in range(2):
@@ -316,7 +320,7 @@ async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due
 
 
 async def test_the_operator_is_warned_of_each_failure_and_alerted_at_the_third(
-    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
@@ -330,7 +334,9 @@ async def test_the_operator_is_warned_of_each_failure_and_alerted_at_the_third(
         assert document in record.getMessage() and "expired" in record.getMessage()
 
 
-async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(site: Site, clock: FakeClock) -> None:
+async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(
+    site: JourneySite, clock: FakeClock
+) -> None:
     waiting = []
     for _ in range(2):
         waiting.append(await site.api.send_document())
@@ -362,7 +368,7 @@ async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: 
         assert await site.api.status(document) == "completed"
 
 
-async def test_a_damaged_file_is_never_sealed_and_never_given_up(site: Site, clock: FakeClock) -> None:
+async def test_a_damaged_file_is_never_sealed_and_never_given_up(site: JourneySite, clock: FakeClock) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
     found = await documents.get(site.runtime.db, document)
@@ -379,14 +385,14 @@ async def test_a_damaged_file_is_never_sealed_and_never_given_up(site: Site, clo
     assert await site.api.status(document) == "completed"
 
 
-async def write_chunk(site: Site, sha256: str, content: bytes) -> None:
+async def write_chunk(site: JourneySite, sha256: str, content: bytes) -> None:
     async def write(tx: Any) -> None:
         await tx.run("UPDATE blob_chunk SET content = :content WHERE sha256 = :h", content=content, h=sha256)
 
     await site.runtime.db.write(write)
 
 
-async def test_the_time_of_the_seal_is_that_of_the_clock(site: Site, clock: FakeClock) -> None:
+async def test_the_time_of_the_seal_is_that_of_the_clock(site: JourneySite, clock: FakeClock) -> None:
     document = await site.complete_document()
     assert parse((await site.api.get(document))["seal"]["sealedAt"]) == clock.now()
     [signature] = (await verify(site, await site.api.file(document)))["signatures"]

@@ -16,17 +16,17 @@ from esign.mail.failure import PermanentFailure, TemporaryFailure
 from esign.store.document import documents
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 OFFICE, ADA, BOB = "office@fernhill.example", "ada@example.test", "bob@example.test"
 BOTH = [{"name": "Ada Lovelace", "email": "Ada@example.test"}, {"name": "Bob Noyce", "email": BOB}]
 
 
 @dataclass(frozen=True)
-class Stage:
+class TestModeStage:
     """A site whose mails would reach `mailbox`, and the API with a test key."""
 
-    site: Site
+    site: JourneySite
     api: Api
     mailbox: FakeMailbox
 
@@ -49,15 +49,15 @@ def rule() -> str:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, clock: FakeClock, rule: str) -> AsyncIterator[Stage]:
+async def stage(tmp_path: Path, clock: FakeClock, rule: str) -> AsyncIterator[TestModeStage]:
     organisation = {"name": "Fernhill Gardens", "reply_to": OFFICE}
     async with a_site(tmp_path / "data", clock, test={"mails": rule}, organisation=organisation) as site:
         mailbox = FakeMailbox()
         site = replace(site, runtime=replace(site.runtime, mail=mailbox))
-        yield Stage(site, await site.key(mode=Mode.TEST), mailbox)
+        yield TestModeStage(site, await site.key(mode=Mode.TEST), mailbox)
 
 
-async def test_every_mail_is_sent_and_kept(stage: Stage) -> None:
+async def test_every_mail_is_sent_and_kept(stage: TestModeStage) -> None:
     document = await stage.api.send_document(recipients=BOTH)
     assert [mail["to"] for mail in await stage.list_mails(document)] == ["Ada@example.test", BOB]
     assert len(stage.mailbox.messages) == 2
@@ -65,7 +65,7 @@ async def test_every_mail_is_sent_and_kept(stage: Stage) -> None:
     assert await stage.delivery(document) == ["accepted", "accepted"]
 
 
-async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: Stage, clock: FakeClock) -> None:
+async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: TestModeStage, clock: FakeClock) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     stage.mailbox.failure = TemporaryFailure("busy")
     assert len(await stage.list_mails(document)) == 1
@@ -78,7 +78,7 @@ async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: Stage, clock: F
     assert await stage.delivery(document) == ["failed"]
 
 
-async def test_live_mails_are_sent_and_not_kept(stage: Stage) -> None:
+async def test_live_mails_are_sent_and_not_kept(stage: TestModeStage) -> None:
     document = await stage.site.api.send_document()
     await stage.work()
     assert len(stage.mailbox.messages) == 1 and await stage.list_mails(document) == []
@@ -86,7 +86,7 @@ async def test_live_mails_are_sent_and_not_kept(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("rule", ["capture"])
-async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: Stage) -> None:
+async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: TestModeStage) -> None:
     document = await stage.api.send_document(recipients=BOTH)
     found = await stage.list_mails(document)
     assert [mail["to"] for mail in found] == ["Ada@example.test", BOB] and all(m["links"] for m in found)
@@ -97,7 +97,7 @@ async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: Stage) 
 
 
 @pytest.mark.parametrize("rule", ["members"])
-async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stage: Stage) -> None:
+async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stage: TestModeStage) -> None:
     for name, email in (("Ada", ADA), ("Bob", BOB)):
         await stage.site.api.ok("POST", "/members", {"email": email, "name": name, "role": "member"})
     await stage.work()
@@ -119,7 +119,7 @@ async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stag
     assert [message["To"].address for message in stage.mailbox.messages[2:]] == ["Ada@example.test"]
 
 
-async def test_news_to_the_sender_are_kept_under_their_document(stage: Stage) -> None:
+async def test_news_to_the_sender_are_kept_under_their_document(stage: TestModeStage) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     await stage.api.ok("POST", f"/test/documents/{document}/simulate", {"action": "decline"})
@@ -130,7 +130,7 @@ async def test_news_to_the_sender_are_kept_under_their_document(stage: Stage) ->
     assert {mail["to"] for mail in page["data"]} == {"Ada@example.test"}
 
 
-async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: Site) -> None:
+async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: JourneySite) -> None:
     api = await site.key(mode=Mode.TEST)
     document = await api.send_document()
     await site.work("mail")
@@ -140,7 +140,7 @@ async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: Site) ->
     assert await (await site.person(ADA)).state() == "open", "esign outbox reads it too"
 
 
-async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(stage: Stage) -> None:
+async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(stage: TestModeStage) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     stored = await documents.get(stage.site.runtime.db, document)

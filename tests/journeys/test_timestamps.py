@@ -18,26 +18,28 @@ from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import retry_one_seal, worker
 from esign.pdf.report import Verification, VerificationCase
 from tests.fakes import FakeClock
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 from tests.tsa import Tsa, a_stamping_certificate, granting, hanging, saying, stamping
 
 DOWN = saying(b"", 503)
 
 
 @asynccontextmanager
-async def stamped_site(folder: Path, clock: FakeClock, *urls: str, **seal: Any) -> AsyncIterator[Site]:
+async def stamped_site(folder: Path, clock: FakeClock, *urls: str, **seal: Any) -> AsyncIterator[JourneySite]:
     async with a_site(folder, clock, seal={"level": "B-T", "tsa_urls": urls, **seal}) as site:
         yield site
 
 
 @asynccontextmanager
-async def run_with_authority(folder: Path, clock: FakeClock, **seal: Any) -> AsyncIterator[tuple[Site, Tsa]]:
+async def run_with_authority(
+    folder: Path, clock: FakeClock, **seal: Any
+) -> AsyncIterator[tuple[JourneySite, Tsa]]:
     """A program with one time-stamp authority."""
     async with stamping(now=clock.now) as tsa, stamped_site(folder, clock, tsa.url, **seal) as site:
         yield site, tsa
 
 
-async def sign_documents(site: Site, count: int = 1) -> list[str]:
+async def sign_documents(site: JourneySite, count: int = 1) -> list[str]:
     """Documents that everybody has signed, one a second."""
     documents = []
     for _ in range(count):
@@ -49,25 +51,25 @@ async def sign_documents(site: Site, count: int = 1) -> list[str]:
     return documents
 
 
-async def verify(site: Site, document: str, *roots: bytes, variant: str = "sealed") -> Verification:
+async def verify(site: JourneySite, document: str, *roots: bytes, variant: str = "sealed") -> Verification:
     file = await site.api.file(document, variant)
     return await site.runtime.pdf.verify(
         file, VerificationCase(roots, site.runtime.clock.now(), site.runtime.roots)
     )
 
 
-async def due_at(site: Site, document: str) -> Instant:
+async def due_at(site: JourneySite, document: str) -> Instant:
     row = await site.runtime.db.one("SELECT due_at FROM outbox WHERE key = :key", key=f"seal:{document}")
     assert row is not None
     return int(row["due_at"])
 
 
-async def ready(site: Site) -> tuple[int, str]:
+async def ready(site: JourneySite) -> tuple[int, str]:
     async with site.session.get(f"{site.base}/readyz") as answer:
         return answer.status, (await answer.json())["checks"]["signer"]
 
 
-async def completed_entry(site: Site, document: str) -> Any:
+async def completed_entry(site: JourneySite, document: str) -> Any:
     trail = (await site.api.ok("GET", f"/documents/{document}/audit"))["data"]
     return next(entry["data"] for entry in trail if entry["type"] == "document.completed")
 
@@ -114,7 +116,7 @@ async def test_the_next_authority_stands_in_and_the_page_names_both(tmp_path: Pa
             assert tsa.url.split("/")[2] in page
 
 
-async def certificate_page(site: Site, document: str) -> str:
+async def certificate_page(site: JourneySite, document: str) -> str:
     file = await site.api.file(document, "certificate")
     process = await asyncio.create_subprocess_exec(
         "pdftotext", "-", "-", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE

@@ -16,7 +16,7 @@ from esign.system.clock import SystemClock
 from tests.fakes import FakeClock
 from tests.journeys.api import until
 from tests.journeys.receiver import Delivered, Receiver
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 SCHEDULE = (5 * SECOND, 5 * MINUTE, 30 * MINUTE, *(n * HOUR for n in (2, 5, 10, 14, 20, 24)))
 JOURNEY = [
@@ -30,7 +30,7 @@ JOURNEY = [
 
 
 @pytest.fixture
-async def hook(site: Site, receiver: Receiver) -> Any:
+async def hook(site: JourneySite, receiver: Receiver) -> Any:
     """A webhook for every event, with its secret."""
     return await site.api.webhook(receiver.url)
 
@@ -41,13 +41,13 @@ def sign_delivery(hook: Any, delivered: Delivered) -> str:
     return Webhook(hook["secret"]).sign(delivered.id, at, delivered.body.decode())
 
 
-async def next_due(site: Site) -> Instant:
+async def next_due(site: JourneySite) -> Instant:
     row = await site.runtime.db.one("SELECT MIN(due_at) AS due FROM delivery WHERE status = 'pending'")
     assert row is not None
     return int(row["due"])
 
 
-async def pending(site: Site) -> int:
+async def pending(site: JourneySite) -> int:
     rows = await site.runtime.db.all("SELECT 1 FROM delivery WHERE status = 'pending'")
     return len(rows)
 
@@ -56,14 +56,14 @@ async def pending(site: Site) -> int:
 
 
 @pytest.fixture
-async def live(tmp_path: Path) -> AsyncIterator[Site]:
+async def live(tmp_path: Path) -> AsyncIterator[JourneySite]:
     """A server that works by itself and whose clock is the real one."""
     async with a_site(tmp_path / "data", SystemClock(), working=True) as site:
         yield site
 
 
 async def test_a_whole_journey_arrives_and_the_public_library_accepts_each_event(
-    live: Site, receiver: Receiver
+    live: JourneySite, receiver: Receiver
 ) -> None:
     hook = await live.api.webhook(receiver.url)
     document = await live.api.send_document()
@@ -89,7 +89,7 @@ async def test_a_whole_journey_arrives_and_the_public_library_accepts_each_event
     assert len(await live.api.file(document)) > 1000
 
 
-async def test_a_forged_body_is_refused_by_the_public_library(live: Site, receiver: Receiver) -> None:
+async def test_a_forged_body_is_refused_by_the_public_library(live: JourneySite, receiver: Receiver) -> None:
     hook = await live.api.webhook(receiver.url)
     await live.api.create()
 
@@ -106,7 +106,7 @@ async def test_a_forged_body_is_refused_by_the_public_library(live: Site, receiv
 
 
 async def test_a_delivery_has_the_headers_and_members_of_the_contract(
-    site: Site, hook: Any, receiver: Receiver, clock: FakeClock
+    site: JourneySite, hook: Any, receiver: Receiver, clock: FakeClock
 ) -> None:
     document = await site.api.create(externalId="order 7", metadata={"team": "legal"})
     await site.work("webhook")
@@ -130,7 +130,7 @@ async def test_a_delivery_has_the_headers_and_members_of_the_contract(
 
 
 async def test_an_event_about_a_recipient_names_that_recipient(
-    site: Site, hook: Any, receiver: Receiver
+    site: JourneySite, hook: Any, receiver: Receiver
 ) -> None:
     await site.api.send_document()
     await site.work()
@@ -146,7 +146,7 @@ async def test_an_event_about_a_recipient_names_that_recipient(
     assert receiver.types().count("document.declined") == 1
 
 
-async def test_only_the_events_asked_for_are_delivered(site: Site, receiver: Receiver) -> None:
+async def test_only_the_events_asked_for_are_delivered(site: JourneySite, receiver: Receiver) -> None:
     await site.api.webhook(receiver.url, "document.sent", "recipient.viewed")
     await site.complete_document()
     await site.work("webhook")
@@ -154,7 +154,7 @@ async def test_only_the_events_asked_for_are_delivered(site: Site, receiver: Rec
 
 
 async def test_two_webhooks_get_the_same_event_under_their_own_secrets(
-    site: Site, hook: Any, receiver: Receiver
+    site: JourneySite, hook: Any, receiver: Receiver
 ) -> None:
     other = await site.api.webhook(receiver.url)
     assert other["secret"] != hook["secret"]
@@ -166,7 +166,7 @@ async def test_two_webhooks_get_the_same_event_under_their_own_secrets(
     assert signatures == {sign_delivery(hook, first), sign_delivery(other, first)}
 
 
-async def test_the_other_mode_hears_nothing(site: Site, hook: Any, receiver: Receiver) -> None:
+async def test_the_other_mode_hears_nothing(site: JourneySite, hook: Any, receiver: Receiver) -> None:
     testing = await site.key(mode=Mode.TEST)
     await testing.create()
     await site.work("webhook")
@@ -181,7 +181,7 @@ async def test_the_other_mode_hears_nothing(site: Site, hook: Any, receiver: Rec
 
 
 async def test_a_failing_receiver_is_tried_ten_times_on_the_schedule_with_the_same_bytes(
-    site: Site, hook: Any, receiver: Receiver, clock: FakeClock
+    site: JourneySite, hook: Any, receiver: Receiver, clock: FakeClock
 ) -> None:
     receiver.always(500)
     await site.api.create()
@@ -202,7 +202,9 @@ async def test_a_failing_receiver_is_tried_ten_times_on_the_schedule_with_the_sa
     assert await site.work("webhook") == 0
 
 
-async def test_the_delays_of_the_schedule_are_spread(site: Site, hook: Any, receiver: Receiver) -> None:
+async def test_the_delays_of_the_schedule_are_spread(
+    site: JourneySite, hook: Any, receiver: Receiver
+) -> None:
     receiver.always(500)
     for _ in range(8):
         await site.api.create()
@@ -213,7 +215,7 @@ async def test_the_delays_of_the_schedule_are_spread(site: Site, hook: Any, rece
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 404, 500, 503])
 async def test_everything_but_2xx_is_a_failure_and_no_redirect_is_followed(
-    site: Site, hook: Any, receiver: Receiver, status: int
+    site: JourneySite, hook: Any, receiver: Receiver, status: int
 ) -> None:
     receiver.always(status, location=f"{receiver.url}/elsewhere")
     await site.api.create()
@@ -222,7 +224,7 @@ async def test_everything_but_2xx_is_a_failure_and_no_redirect_is_followed(
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-async def test_any_2xx_is_success(site: Site, hook: Any, receiver: Receiver, status: int) -> None:
+async def test_any_2xx_is_success(site: JourneySite, hook: Any, receiver: Receiver, status: int) -> None:
     receiver.always(status)
     await site.api.create()
     await site.work("webhook")
@@ -243,7 +245,7 @@ async def test_any_2xx_is_success(site: Site, hook: Any, receiver: Receiver, sta
     ],
 )
 async def test_a_receiver_may_ask_for_time_with_429_and_503(
-    site: Site, hook: Any, receiver: Receiver, clock: FakeClock, status: int, header: str, least: int
+    site: JourneySite, hook: Any, receiver: Receiver, clock: FakeClock, status: int, header: str, least: int
 ) -> None:
     receiver.always(status, retry_after=header)
     await site.api.create()
@@ -271,7 +273,7 @@ def test_a_date_to_wait_for_is_in_utc_wherever_this_machine_stands(zone: str) ->
 
 
 async def test_410_ends_the_webhook_and_what_was_on_its_way(
-    site: Site, hook: Any, receiver: Receiver
+    site: JourneySite, hook: Any, receiver: Receiver
 ) -> None:
     receiver.always(500)
     await site.api.create()
@@ -290,7 +292,7 @@ async def test_410_ends_the_webhook_and_what_was_on_its_way(
 
 
 async def test_a_deleted_webhook_gets_nothing_more(
-    site: Site, hook: Any, receiver: Receiver, clock: FakeClock
+    site: JourneySite, hook: Any, receiver: Receiver, clock: FakeClock
 ) -> None:
     receiver.always(500)
     await site.api.create()
@@ -306,7 +308,7 @@ async def test_a_deleted_webhook_gets_nothing_more(
 
 
 async def test_one_dead_receiver_does_not_hold_up_another(
-    site: Site, hook: Any, receiver: Receiver, clock: FakeClock
+    site: JourneySite, hook: Any, receiver: Receiver, clock: FakeClock
 ) -> None:
     await site.api.webhook("http://127.0.0.1:65000/nobody")
     await site.api.create()
@@ -362,7 +364,9 @@ async def test_a_receiver_on_loopback_is_refused_once_the_installation_is_public
     assert len(receiver.came) == 1
 
 
-async def test_a_redirect_to_another_place_is_not_followed(site: Site, hook: Any, receiver: Receiver) -> None:
+async def test_a_redirect_to_another_place_is_not_followed(
+    site: JourneySite, hook: Any, receiver: Receiver
+) -> None:
     receiver.always(302, location="http://169.254.169.254/latest/")
     await site.api.create()
     await site.work("webhook")
@@ -375,7 +379,7 @@ async def test_a_redirect_to_another_place_is_not_followed(site: Site, hook: Any
 
 
 async def test_the_secret_is_shown_once_and_stands_nowhere_in_the_clear(
-    site: Site, receiver: Receiver, caplog: pytest.LogCaptureFixture
+    site: JourneySite, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
     made = await site.api.call(

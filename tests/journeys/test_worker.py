@@ -15,12 +15,12 @@ from esign.mail.smtp import AcceptedMail
 from esign.runtime import Runtime
 from esign.store.engine.database import Database
 from tests.fakes import FakeClock
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 MAIL = next(kind for kind in worker.KINDS if kind.name == "mail")
 
 
-class Slow:
+class SlowRelay:
     """A mail server that takes a mail when it is told to."""
 
     def __init__(self) -> None:
@@ -52,8 +52,10 @@ async def state(runtime: Runtime) -> tuple[str, str | None]:
     return row["state"], row["boot"]
 
 
-async def test_what_runs_when_the_program_ends_comes_to_its_end_and_is_not_done_twice(site: Site) -> None:
-    slow = Slow()
+async def test_what_runs_when_the_program_ends_comes_to_its_end_and_is_not_done_twice(
+    site: JourneySite,
+) -> None:
+    slow = SlowRelay()
     runtime = replace(site.runtime, mail=slow)
     await site.api.send_document()
     working = asyncio.create_task(worker.run(runtime, MAIL))
@@ -70,7 +72,7 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
 ) -> None:
     monkeypatch.setattr(worker, "LAST_SECONDS", 0.05)
     async with a_site(tmp_path / "data", clock) as site:
-        slow = Slow()
+        slow = SlowRelay()
         await site.api.send_document()
         working = asyncio.create_task(worker.run(replace(site.runtime, mail=slow), MAIL))
         await asyncio.wait_for(slow.asked.wait(), 10)
@@ -83,7 +85,7 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
 
 
 async def test_a_job_whose_failure_cannot_be_written_down_is_due_when_its_lease_ends(
-    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await site.api.send_document()
     [job] = await worker.claim_due(site.runtime, MAIL, 1)

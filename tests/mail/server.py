@@ -110,7 +110,7 @@ async def serving(
 
     transports: dict[SMTP, asyncio.BaseTransport] = {}
 
-    class Counted(SMTP):
+    class CountedConnection(SMTP):
         """Counts connections; `says["connect"]` is said instead of a greeting once `limit` are open."""
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -132,7 +132,7 @@ async def serving(
             super().connection_lost(error)
 
     listener = await loop.create_server(
-        lambda: Counted(server, hostname=HOST, loop=loop, **options),
+        lambda: CountedConnection(server, hostname=HOST, loop=loop, **options),
         "127.0.0.1",
         port,
         ssl=tls if smtps else None,

@@ -8,7 +8,7 @@ import pytest
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import Attachment, NamedMailbox, compose_message
 from esign.mail.smtp import Mailer, SmtpServer
-from tests.certificates import Pair
+from tests.certificates import TlsPair
 from tests.mail.samples import at, letters
 from tests.mail.server import PASSWORD, USER, authenticate, octets, serving
 
@@ -65,7 +65,7 @@ async def test_a_name_full_of_traps_adds_no_recipient_and_no_header() -> None:
     assert received["Bcc"] is None
 
 
-async def test_starttls_is_used_before_password_and_letter(pair: Pair) -> None:
+async def test_starttls_is_used_before_password_and_letter(pair: TlsPair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
         await SmtpServer("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client).send(
             a_message()
@@ -74,7 +74,7 @@ async def test_starttls_is_used_before_password_and_letter(pair: Pair) -> None:
     assert server.encrypted == [True]
 
 
-async def test_tls_from_the_first_byte(pair: Pair) -> None:
+async def test_tls_from_the_first_byte(pair: TlsPair) -> None:
     async with serving(pair.server, smtps=True) as server:
         await SmtpServer("localhost", server.port, "tls", trust=pair.client).send(a_message())
 
@@ -90,7 +90,7 @@ async def test_a_server_without_starttls_gets_nothing_where_it_is_required() -> 
 
 
 @pytest.mark.parametrize("security", ["starttls", "tls"])
-async def test_a_certificate_that_cannot_be_trusted_stops_the_mail(pair: Pair, security: str) -> None:
+async def test_a_certificate_that_cannot_be_trusted_stops_the_mail(pair: TlsPair, security: str) -> None:
     async with serving(pair.server, smtps=security == "tls") as server:
         with pytest.raises(TemporaryFailure):
             await SmtpServer("localhost", server.port, security, USER, PASSWORD).send(a_message())  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ async def test_a_certificate_that_cannot_be_trusted_stops_the_mail(pair: Pair, s
     assert server.envelopes == []
 
 
-async def test_a_certificate_for_another_host_stops_the_mail(pair: Pair) -> None:
+async def test_a_certificate_for_another_host_stops_the_mail(pair: TlsPair) -> None:
     async with serving(pair.server) as server:
         with pytest.raises(TemporaryFailure):
             await SmtpServer("127.0.0.1", server.port, "starttls", trust=pair.client).send(a_message())
@@ -106,7 +106,7 @@ async def test_a_certificate_for_another_host_stops_the_mail(pair: Pair) -> None
     assert server.envelopes == []
 
 
-async def test_a_wrong_password_is_an_authentication_failure(pair: Pair) -> None:
+async def test_a_wrong_password_is_an_authentication_failure(pair: TlsPair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
         with pytest.raises(AuthenticationFailure, match="535") as caught:
             await SmtpServer("localhost", server.port, "starttls", USER, "wrong", trust=pair.client).send(
@@ -116,7 +116,7 @@ async def test_a_wrong_password_is_an_authentication_failure(pair: Pair) -> None
     assert "wrong" not in caught.value.reason
 
 
-async def test_a_server_that_wants_a_password_is_an_authentication_failure(pair: Pair) -> None:
+async def test_a_server_that_wants_a_password_is_an_authentication_failure(pair: TlsPair) -> None:
     async with serving(pair.server, authenticator=authenticate, auth_required=True) as server:
         with pytest.raises(AuthenticationFailure, match="530"):
             await SmtpServer("localhost", server.port, "starttls", trust=pair.client).send(a_message())

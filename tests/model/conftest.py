@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.model.world import Stage, World
+from tests.model.world import ModelStage, ModelWorld
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    stage = Stage(Path(tmp_path_factory.mktemp("world")))
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ModelWorld]:
+    stage = ModelStage(Path(tmp_path_factory.mktemp("world")))
     await stage.open()
-    world = World(stage)
+    world = ModelWorld(stage)
     await world.open()
     yield world
     await world.close()

@@ -67,7 +67,7 @@ class Link:
 
 
 @dataclass
-class Person:
+class ModelPerson:
     """A recipient; `id` and `email` are those of the installation."""
 
     id: str
@@ -101,7 +101,7 @@ class Paper:
     """A document as the contract knows it; `events` are the published ones, each with its recipient."""
 
     id: str
-    people: list[Person] = field(default_factory=list)
+    people: list[ModelPerson] = field(default_factory=list)
     status: str = "draft"
     deleted: bool = False
     title: str = "agreement"
@@ -117,7 +117,7 @@ class Paper:
     events: list[tuple[str, str | None]] = field(default_factory=list)
     moves: list[str] = field(default_factory=list)  # which of D1 … D12, for the count at the end
 
-    def add_event(self, type: str, person: Person | None = None) -> None:
+    def add_event(self, type: str, person: ModelPerson | None = None) -> None:
         self.events.append((type, person.id if person else None))
 
 
@@ -132,17 +132,17 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """A code of the catalogue or OK; `status` is the `currentStatus` of a refusal by the state machine."""
 
     code: str
     status: str | None = None
 
 
-NOBODY = Person("", "")
+NOBODY = ModelPerson("", "")
 
 
-def create_paper(id: str, people: list[Person]) -> Paper:
+def create_paper(id: str, people: list[ModelPerson]) -> Paper:
     """D1."""
     paper = Paper(id, people)
     paper.add_event("document.created")
@@ -150,19 +150,19 @@ def create_paper(id: str, people: list[Person]) -> Paper:
     return paper
 
 
-def attempt(paper: Paper, act: Attempt, now: int, retained_days: int | None = None) -> Answer:
+def attempt(paper: Paper, act: Attempt, now: int, retained_days: int | None = None) -> ModelAnswer:
     """What it answers, and what it changes; a document past its expiry expires before anything else (D10)."""
     person = next((p for p in paper.people if p.id == act.who), None)
     link = next((k for k in person.links if k.token == act.token), None) if person else None
     if paper.deleted or (link is not None and not lives(paper, link, now)):
-        return Answer("not_found")
+        return ModelAnswer("not_found")
     meet(paper, now)
     if act.kind in OF_ONE and person is None:
-        return Answer("not_found")
+        return ModelAnswer("not_found")
     if refused := TABLE[act.kind].get(paper.status) or find_lock(paper, act, now, retained_days):
-        return Answer(refused, paper.status)
+        return ModelAnswer(refused, paper.status)
     refusal = ACTS[act.kind](paper, person or NOBODY, act, now)
-    return Answer(refusal, paper.status) if refusal else Answer(OK)
+    return ModelAnswer(refusal, paper.status) if refusal else ModelAnswer(OK)
 
 
 def find_lock(paper: Paper, act: Attempt, now: int, retained_days: int | None) -> str | None:
@@ -191,36 +191,36 @@ def lives(paper: Paper, link: Link, now: int) -> bool:
 # ---------- what each attempt does where the status allows it ----------
 
 
-def nothing(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def nothing(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     return None
 
 
-def edit_content(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def edit_content(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     paper.title = f"title {act.value}"
     paper.moves.append("D2")
     return None
 
 
-def add(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def add(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """The id is the installation's to make: whoever asked puts it in."""
-    paper.people.append(Person("", address(act), order=1 + act.value % 3))
+    paper.people.append(ModelPerson("", address(act), order=1 + act.value % 3))
     paper.moves.append("D2")
     return None
 
 
-def reorder(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def reorder(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     person.order = 1 + act.value % 3
     paper.moves.append("D2")
     return None
 
 
-def remove(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def remove(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     paper.people.remove(person)
     paper.moves.append("D2")
     return None
 
 
-def correct(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def correct(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     if paper.status == "sent" and person.status == "completed":
         return "recipient_already_completed"
     if person.email == address(act):
@@ -239,7 +239,7 @@ def address(act: Attempt) -> str:
     return f"person{act.value}@example.test"
 
 
-def edit_expiry(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def edit_expiry(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """The value must be later than now and at most 365 days after sending."""
     if paper.expires_at != act.value:
         paper.expires_at = act.value
@@ -247,24 +247,24 @@ def edit_expiry(paper: Paper, person: Person, act: Attempt, now: int) -> str | N
     return None
 
 
-def edit_reminders(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def edit_reminders(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     if paper.reminders != bool(act.value % 2):
         paper.reminders = bool(act.value % 2)
         reschedule(paper, now)
     return None
 
 
-def edit_external(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def edit_external(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     paper.external_id = f"order {act.value}"
     return None
 
 
-def edit_metadata(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def edit_metadata(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     paper.metadata = {"case": str(act.value)}
     return None
 
 
-def send(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def send(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """D4."""
     if not any(p.role == "signer" for p in paper.people):
         return "document_not_ready"
@@ -275,7 +275,7 @@ def send(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     return None
 
 
-def remind(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def remind(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     pending = [p for p in paper.people if p.pending]
     due = [p for p in pending if p.reminded_at is None or now >= p.reminded_at + HOUR]
     if not due:
@@ -285,31 +285,31 @@ def remind(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     return None
 
 
-def link(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def link(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """The token is the installation's to make: whoever asked adds it."""
     return open_to(person)
 
 
-def open_to(person: Person) -> str | None:
+def open_to(person: ModelPerson) -> str | None:
     """Why their link does not open the document; None where it does."""
     if person.status == "completed":
         return "recipient_already_completed"
     return None if person.active else "recipient_not_active"
 
 
-def turn(person: Person) -> str | None:
+def turn(person: ModelPerson) -> str | None:
     """Why they may not act; None where they may."""
     return open_to(person) or (None if person.acting else "recipient_not_active")
 
 
-def cancel(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def cancel(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     close(paper, "cancelled", now)
     paper.add_event("document.cancelled")
     paper.moves.append("D11")
     return None
 
 
-def delete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def delete(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """The earlier events go with the document (D12)."""
     paper.moves.append("D3" if paper.status == "draft" else "D12")
     paper.deleted = True
@@ -317,14 +317,14 @@ def delete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     return None
 
 
-def retry_seal(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def retry_seal(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     if not paper.seal_failures:
         return "seal_not_failed"
     paper.seal_due = now
     return None
 
 
-def view(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def view(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     if refusal := open_to(person):
         return refusal
     if person.status == "sent":
@@ -334,7 +334,7 @@ def view(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     return None
 
 
-def complete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def complete(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """D5, and D6 with the last."""
     if refusal := turn(person):
         return refusal
@@ -350,7 +350,7 @@ def complete(paper: Paper, person: Person, act: Attempt, now: int) -> str | None
     return None
 
 
-def decline(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
+def decline(paper: Paper, person: ModelPerson, act: Attempt, now: int) -> str | None:
     """D9."""
     if refusal := turn(person):
         return refusal
@@ -362,7 +362,7 @@ def decline(paper: Paper, person: Person, act: Attempt, now: int) -> str | None:
     return None
 
 
-ACTS: dict[str, Callable[[Paper, Person, Attempt, int], str | None]] = {
+ACTS: dict[str, Callable[[Paper, ModelPerson, Attempt, int], str | None]] = {
     **dict.fromkeys((*READS, "duplicate"), nothing),
     "edit content": edit_content,
     "add a recipient": add,
@@ -396,13 +396,13 @@ def invite_next(paper: Paper, now: int) -> None:
             invite(paper, person, now)
 
 
-def invite(paper: Paper, person: Person, now: int) -> None:
+def invite(paper: Paper, person: ModelPerson, now: int) -> None:
     person.status, person.sent_at = "sent", now
     person.next_reminder = next_reminder(paper, person, now) if person.acting else None
     paper.add_event("recipient.sent", person)
 
 
-def next_reminder(paper: Paper, person: Person, after: int) -> int | None:
+def next_reminder(paper: Paper, person: ModelPerson, after: int) -> int | None:
     """First after 3 days, then every 4, at most 5, and one a day before expiry; never two within the hour."""
     assert paper.expires_at is not None
     plan = [person.sent_at + (3 + 4 * n) * DAY for n in range(5)]
@@ -418,7 +418,7 @@ def reschedule(paper: Paper, now: int) -> None:
             person.next_reminder = next_reminder(paper, person, now)
 
 
-def remind_person(paper: Paper, person: Person, now: int) -> None:
+def remind_person(paper: Paper, person: ModelPerson, now: int) -> None:
     person.reminded_at, person.next_reminder = now, next_reminder(paper, person, now)
     person.reminders_sent += 1
     paper.add_event("recipient.reminded", person)

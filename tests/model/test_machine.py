@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from esign.core.instant import parse
-from tests.api.site import Answer
+from tests.api.site import SiteAnswer
 from tests.model import rules
 from tests.model.rules import (
     DAY,
@@ -25,10 +25,10 @@ from tests.model.rules import (
     SENDERS,
     TABLE,
     Attempt,
+    ModelPerson,
     Paper,
-    Person,
 )
-from tests.model.world import Stage, World, both, call_of
+from tests.model.world import ModelStage, ModelWorld, both, call_of
 
 T = TypeVar("T")
 
@@ -64,13 +64,13 @@ class Life(RuleBasedStateMachine):
     """What is kept here is the model; after every step the installation must show the same."""
 
     runner: ClassVar[asyncio.Runner]
-    stage: ClassVar[Stage]
+    stage: ClassVar[ModelStage]
     cells: ClassVar[set[tuple[str, str]]]
     moves: ClassVar[set[str]]
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(self.stage)
+        self.world = ModelWorld(self.stage)
         self.papers: list[Paper] = []
         self.retained: int | None = None
         self.run(self.world.open())
@@ -216,7 +216,7 @@ class Life(RuleBasedStateMachine):
 
     def new_paper(self, group: Group) -> Paper:
         asked = [
-            Person("", f"first{len(self.papers)}.{n}@example.test", order, role)
+            ModelPerson("", f"first{len(self.papers)}.{n}@example.test", order, role)
             for n, (order, role) in enumerate(group)
         ]
         document_id, ids = self.run(self.world.create(asked))
@@ -259,7 +259,7 @@ class Life(RuleBasedStateMachine):
         if answer.status < 400:
             self.learn(paper, act, answer)
 
-    def learn(self, paper: Paper, act: Attempt, answer: Answer) -> None:
+    def learn(self, paper: Paper, act: Attempt, answer: SiteAnswer) -> None:
         """What only the installation can say: ids and links."""
         if act.kind == "add a recipient":
             paper.people[-1].id = answer.body["id"]
@@ -270,20 +270,22 @@ class Life(RuleBasedStateMachine):
         if act.kind == "duplicate" and len(self.papers) < 4:
             ids = self.run(self.world.people_of(answer.body["id"]))
             again = [
-                Person(id, person.email, person.order, person.role)
+                ModelPerson(id, person.email, person.order, person.role)
                 for id, person in zip(ids, paper.people, strict=True)
             ]
             self.papers.append(rules.create_paper(answer.body["id"], again))
             copied = self.papers[-1]
             copied.title, copied.metadata, copied.reminders = paper.title, paper.metadata, paper.reminders
 
-    def same(self, act: Attempt, expected: rules.Answer, answer: Answer) -> None:
+    def same(self, act: Attempt, expected: rules.ModelAnswer, answer: SiteAnswer) -> None:
         assert read_refusal(answer) == (expected.code, expected.status if answer.status == 409 else None), (
             act,
             answer,
         )
 
-    def explain(self, paper: Paper, acts: tuple[Attempt, Attempt], found: tuple[Answer, Answer]) -> None:
+    def explain(
+        self, paper: Paper, acts: tuple[Attempt, Attempt], found: tuple[SiteAnswer, SiteAnswer]
+    ) -> None:
         """One order of the two gives what was answered; the model goes on from there."""
         tried = []
         for order in ((0, 1), (1, 0)):
@@ -306,15 +308,15 @@ class Life(RuleBasedStateMachine):
     def put_back(self, paper: Paper, state: Paper) -> None:
         self.papers[self.papers.index(paper)] = state
 
-    def must(self, paper: Paper, kind: str, person: Person | None = None) -> None:
+    def must(self, paper: Paper, kind: str, person: ModelPerson | None = None) -> None:
         token = self.live(paper, person) if person else None
         self.do(paper, Attempt(kind, person.id if person else None, token=token))
         self.look(paper)
 
-    def live(self, paper: Paper, person: Person) -> str:
+    def live(self, paper: Paper, person: ModelPerson) -> str:
         return next(k.token for k in reversed(person.links) if rules.lives(paper, k, self.now))
 
-    def pending(self, paper: Paper) -> list[Person]:
+    def pending(self, paper: Paper) -> list[ModelPerson]:
         return [p for p in paper.people if p.pending]
 
     def everybody(self, paper: Paper) -> None:
@@ -382,7 +384,7 @@ class Life(RuleBasedStateMachine):
         self.world.check_file()
 
 
-def read_refusal(answer: Answer) -> tuple[str, str | None]:
+def read_refusal(answer: SiteAnswer) -> tuple[str, str | None]:
     """The code and the `currentStatus` of an answer."""
     if answer.status < 400:
         return OK, None
@@ -393,7 +395,7 @@ def read_refusal(answer: Answer) -> tuple[str, str | None]:
 def life(tmp_path: Path) -> Iterator[type[Life]]:
     """The machine with the loop in which all lives pass, and the stage that they share."""
     with asyncio.Runner(debug=False) as runner:
-        Life.runner, Life.stage = runner, Stage(tmp_path)
+        Life.runner, Life.stage = runner, ModelStage(tmp_path)
         Life.cells, Life.moves = set(), set()
         runner.run(Life.stage.open())
         yield Life

@@ -13,12 +13,12 @@ from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook_signature import sign
 from esign.jobs import worker
-from tests.api.site import Answer
+from tests.api.site import SiteAnswer
 from tests.journeys.receiver import Delivered, receiving
 from tests.journeys.site import new_key
 from tests.model import rules
-from tests.model.rules import Attempt, Paper, Person
-from tests.model.world import Call, World
+from tests.model.rules import Attempt, ModelPerson, Paper
+from tests.model.world import Call, ModelWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -26,9 +26,9 @@ ROUNDS = int(os.environ.get("ESIGN_ROUNDS", "20"))  # a night's run takes 200
 Work = Callable[[], Awaitable[Any]]
 
 
-async def send_paper(world: World, *people: Person) -> Paper:
+async def send_paper(world: ModelWorld, *people: ModelPerson) -> Paper:
     """A document that is out, everybody with the link of the mail."""
-    people = people or (Person("", "ada@example.test"),)
+    people = people or (ModelPerson("", "ada@example.test"),)
     document_id, ids = await world.create(people)
     for person, id in zip(people, ids, strict=True):
         person.id, person.links = id, []
@@ -42,7 +42,7 @@ async def send_paper(world: World, *people: Person) -> Paper:
     return paper
 
 
-def by(person: Person, kind: str) -> Attempt:
+def by(person: ModelPerson, kind: str) -> Attempt:
     return Attempt(kind, person.id, token=person.links[0].token)
 
 
@@ -59,11 +59,11 @@ async def at_once(round: int, *works: Work) -> list[Any]:
     return found[-(round % 2) :] + found[: -(round % 2)] if round % 2 else found
 
 
-def won(answers: list[Answer]) -> list[bool]:
+def won(answers: list[SiteAnswer]) -> list[bool]:
     return [answer.status < 400 for answer in answers]
 
 
-async def facts(world: World, paper: Paper) -> tuple[str, list[str]]:
+async def facts(world: ModelWorld, paper: Paper) -> tuple[str, list[str]]:
     """The status, and the types of the published events; their sequence has no gap (I-b)."""
     status = (await world.attempt(paper, Attempt("fetch"))).body["status"]
     rows = await world.runtime.db.all(
@@ -73,7 +73,7 @@ async def facts(world: World, paper: Paper) -> tuple[str, list[str]]:
     return status, [json.loads(row["body"])["type"] for row in rows]
 
 
-async def seals_once(world: World, paper: Paper, round: int) -> None:
+async def seals_once(world: ModelWorld, paper: Paper, round: int) -> None:
     """There is one job for the seal; in some rounds it is done, too."""
     jobs = await world.runtime.db.all(
         "SELECT 1 FROM outbox WHERE kind = 'seal' AND document_id = :id", id=paper.id
@@ -87,8 +87,8 @@ async def seals_once(world: World, paper: Paper, round: int) -> None:
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_the_last_two_sign_and_there_is_one_seal(world: World, round: int) -> None:
-    paper = await send_paper(world, Person("", "ada@example.test"), Person("", "bea@example.test"))
+async def test_the_last_two_sign_and_there_is_one_seal(world: ModelWorld, round: int) -> None:
+    paper = await send_paper(world, ModelPerson("", "ada@example.test"), ModelPerson("", "bea@example.test"))
     first, second = paper.people
     answers = await at_once(
         round,
@@ -103,7 +103,7 @@ async def test_the_last_two_sign_and_there_is_one_seal(world: World, round: int)
 
 @pytest.mark.parametrize("round", range(ROUNDS))
 @pytest.mark.parametrize("other", ["complete", "decline", "cancel"])
-async def test_a_signature_and_what_would_prevent_it(world: World, other: str, round: int) -> None:
+async def test_a_signature_and_what_would_prevent_it(world: ModelWorld, other: str, round: int) -> None:
     """Twice the same signature, signature against refusal, and (A18) signature against withdrawal."""
     paper = await send_paper(world)
     [person] = paper.people
@@ -126,7 +126,7 @@ async def test_a_signature_and_what_would_prevent_it(world: World, other: str, r
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_a_signature_and_the_end_of_its_time(world: World, round: int) -> None:
+async def test_a_signature_and_the_end_of_its_time(world: ModelWorld, round: int) -> None:
     paper = await send_paper(world)
     [person] = paper.people
     await world.attempt(paper, Attempt("edit expiry", value=world.clock.now() + 1))
@@ -147,8 +147,8 @@ async def test_a_signature_and_the_end_of_its_time(world: World, round: int) -> 
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_it_is_sent_once(world: World, round: int) -> None:
-    document_id, [ada] = await world.create([Person("", "ada@example.test")])
+async def test_it_is_sent_once(world: ModelWorld, round: int) -> None:
+    document_id, [ada] = await world.create([ModelPerson("", "ada@example.test")])
     paper, send = rules.create_paper(document_id, []), Attempt("send")
     answers = await at_once(round, lambda: world.attempt(paper, send), lambda: world.attempt(paper, send))
     assert won(answers).count(True) == 1
@@ -160,9 +160,9 @@ async def test_it_is_sent_once(world: World, round: int) -> None:
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_what_is_sent_is_what_was_seen(world: World, round: int) -> None:
+async def test_what_is_sent_is_what_was_seen(world: ModelWorld, round: int) -> None:
     """Sending and changing with the same `If-Match`."""
-    document_id, _ = await world.create([Person("", "ada@example.test")])
+    document_id, _ = await world.create([ModelPerson("", "ada@example.test")])
     paper, seen = rules.create_paper(document_id, []), {"If-Match": '"1"'}
     answers = await at_once(
         round,
@@ -178,8 +178,10 @@ async def test_what_is_sent_is_what_was_seen(world: World, round: int) -> None:
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_a_file_is_handed_out_whole_or_not_at_all_while_it_is_deleted(world: World, round: int) -> None:
-    document_id, _ = await world.create([Person("", "ada@example.test")])
+async def test_a_file_is_handed_out_whole_or_not_at_all_while_it_is_deleted(
+    world: ModelWorld, round: int
+) -> None:
+    document_id, _ = await world.create([ModelPerson("", "ada@example.test")])
     paper = rules.create_paper(document_id, [])
     sha256 = (await world.attempt(paper, Attempt("fetch"))).body["fileSha256"]
     deleted, file = await at_once(
@@ -195,7 +197,7 @@ async def test_a_file_is_handed_out_whole_or_not_at_all_while_it_is_deleted(worl
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_a_corrected_address_and_the_signature_of_the_old_one(world: World, round: int) -> None:
+async def test_a_corrected_address_and_the_signature_of_the_old_one(world: ModelWorld, round: int) -> None:
     """Whoever the sender no longer means cannot sign any more; who has signed is not corrected."""
     paper = await send_paper(world)
     [person] = paper.people
@@ -217,7 +219,7 @@ async def test_a_corrected_address_and_the_signature_of_the_old_one(world: World
 
 
 @pytest.mark.parametrize("round", range(ROUNDS))
-async def test_a_key_is_revoked_and_used(world: World, round: int) -> None:
+async def test_a_key_is_revoked_and_used(world: ModelWorld, round: int) -> None:
     key = await new_key(world.runtime, frozenset({Scope.ALL}), Mode.LIVE)
     bearer = {"Authorization": f"Bearer {key}"}
     revoked, used = await at_once(
@@ -233,13 +235,13 @@ async def test_a_key_is_revoked_and_used(world: World, round: int) -> None:
 @pytest.mark.parametrize("grace", [0, 24])
 @pytest.mark.parametrize("round", range(ROUNDS // 2))
 async def test_every_delivery_is_signed_by_a_secret_that_lives_while_it_is_rotated(
-    world: World, round: int, grace: int
+    world: ModelWorld, round: int, grace: int
 ) -> None:
     async with receiving() as receiver:
         hook = {"url": receiver.url, "events": ["document.created"]}
         made = (await world.ask(Call("POST", "/webhooks", hook))).body
         at = f"/webhooks/{made['id']}"
-        await world.create([Person("", "ada@example.test")])
+        await world.create([ModelPerson("", "ada@example.test")])
         rotated, _ = await at_once(
             round,
             lambda: world.ask(Call("POST", f"{at}/rotate-secret", {"graceHours": grace})),

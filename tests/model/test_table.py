@@ -2,10 +2,21 @@
 
 import pytest
 
-from tests.api.site import Answer
+from tests.api.site import SiteAnswer
 from tests.model import rules
-from tests.model.rules import CLOSED, DAY, READS, RECIPIENTS, SENDERS, STATUSES, TABLE, Attempt, Paper, Person
-from tests.model.world import World
+from tests.model.rules import (
+    CLOSED,
+    DAY,
+    READS,
+    RECIPIENTS,
+    SENDERS,
+    STATUSES,
+    TABLE,
+    Attempt,
+    ModelPerson,
+    Paper,
+)
+from tests.model.world import ModelWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,9 +31,9 @@ def known() -> dict[str, Paper]:
     return {}
 
 
-async def a_paper(world: World, status: str) -> Paper:
+async def a_paper(world: ModelWorld, status: str) -> Paper:
     """A document in this status, by the shortest way; a second recipient waits for her turn."""
-    people = [Person("", "ada@example.test"), Person("", "bea@example.test", order=2)]
+    people = [ModelPerson("", "ada@example.test"), ModelPerson("", "bea@example.test", order=2)]
     people = people[:1] if status in ("sealing", "completed") else people
     document_id, ids = await world.create(people)
     paper = rules.create_paper(document_id, people)
@@ -52,30 +63,30 @@ async def a_paper(world: World, status: str) -> Paper:
     return paper
 
 
-async def must(world: World, paper: Paper, act: Attempt) -> None:
+async def must(world: ModelWorld, paper: Paper, act: Attempt) -> None:
     answer = await world.attempt(paper, act)
     assert answer.status in (200, 201), (act, answer)
     rules.attempt(paper, act, world.clock.now())
 
 
-async def status_of(world: World, paper: Paper) -> str:
+async def status_of(world: ModelWorld, paper: Paper) -> str:
     return str((await world.attempt(paper, Attempt("fetch"))).body["status"])
 
 
-async def find_or_make_paper(world: World, known: dict[str, Paper], status: str) -> Paper:
+async def find_or_make_paper(world: ModelWorld, known: dict[str, Paper], status: str) -> Paper:
     if status not in known or await status_of(world, known[status]) != status:  # another test may seal all
         known[status] = await a_paper(world, status)
     return known[status]
 
 
-def read_refusal(answer: Answer) -> tuple[str, str]:
+def read_refusal(answer: SiteAnswer) -> tuple[str, str]:
     assert answer.status == 409, answer
     return answer.code, answer.body["error"]["currentStatus"]
 
 
 @pytest.mark.parametrize(("kind", "status"), CELLS)
 async def test_each_attempt_in_each_status(
-    world: World, known: dict[str, Paper], kind: str, status: str
+    world: ModelWorld, known: dict[str, Paper], kind: str, status: str
 ) -> None:
     code = TABLE[kind].get(status)
     if kind == "retry-seal" and status == "sealing":
@@ -94,7 +105,7 @@ async def test_each_attempt_in_each_status(
 
 @pytest.mark.parametrize(("kind", "status"), BY_LINK)
 async def test_each_act_of_a_recipient_in_each_status(
-    world: World, known: dict[str, Paper], kind: str, status: str
+    world: ModelWorld, known: dict[str, Paper], kind: str, status: str
 ) -> None:
     code = TABLE[kind].get(status)
     paper = await (find_or_make_paper(world, known, status) if code else a_paper(world, status))
@@ -106,7 +117,7 @@ async def test_each_act_of_a_recipient_in_each_status(
         assert answer.status == 200, answer
 
 
-async def test_a_seal_that_failed_may_be_retried(world: World) -> None:
+async def test_a_seal_that_failed_may_be_retried(world: ModelWorld) -> None:
     paper = await a_paper(world, "sealing")
     await world.seal(broken=True)
     assert (await world.attempt(paper, Attempt("retry-seal"))).status == 200
@@ -114,13 +125,13 @@ async def test_a_seal_that_failed_may_be_retried(world: World) -> None:
     assert await status_of(world, paper) == "completed"
 
 
-async def test_a_draft_without_a_signer_is_not_ready(world: World) -> None:
+async def test_a_draft_without_a_signer_is_not_ready(world: ModelWorld) -> None:
     document_id, _ = await world.create([])
     answer = await world.attempt(Paper(document_id), Attempt("send"))
     assert read_refusal(answer) == ("document_not_ready", "draft")
 
 
-async def test_a_completed_document_under_retention_is_not_deleted(world: World) -> None:
+async def test_a_completed_document_under_retention_is_not_deleted(world: ModelWorld) -> None:
     paper = await a_paper(world, "completed")
     await world.retain(5)
     assert read_refusal(await world.attempt(paper, Attempt("delete"))) == ("retention_locked", "completed")
@@ -130,7 +141,7 @@ async def test_a_completed_document_under_retention_is_not_deleted(world: World)
 
 
 @pytest.mark.parametrize("status", [s for s in STATUSES if s not in ("sent", "sealing")])
-async def test_of_a_deleted_document_nothing_is_known_any_more(world: World, status: str) -> None:
+async def test_of_a_deleted_document_nothing_is_known_any_more(world: ModelWorld, status: str) -> None:
     paper = await a_paper(world, status)
     assert (await world.attempt(paper, Attempt("delete"))).status == 200
     for kind in SENDERS:
@@ -141,7 +152,7 @@ async def test_of_a_deleted_document_nothing_is_known_any_more(world: World, sta
 
 @pytest.mark.parametrize("status", STATUSES)
 async def test_a_recipient_who_is_not_there_is_not_found_in_any_status(
-    world: World, known: dict[str, Paper], status: str
+    world: ModelWorld, known: dict[str, Paper], status: str
 ) -> None:
     paper = await find_or_make_paper(world, known, status)
     for kind in ("reorder a recipient", "remove a recipient", "correct a recipient", "link"):

@@ -34,13 +34,13 @@ from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
 from esign.web.http.server import run_server
 from tests.api import described
-from tests.api.site import PLENTY, Answer, a_request
+from tests.api.site import PLENTY, SiteAnswer, a_request
 from tests.factories import is_intact
 from tests.fakes import FakeClock
 from tests.journeys.api import V1, a_session, a_signature
 from tests.journeys.letters import link_in
 from tests.journeys.site import new_key
-from tests.model.rules import Attempt, Paper, Person
+from tests.model.rules import Attempt, ModelPerson, Paper
 from tests.pristine import SPARE
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ def call_of(paper: Paper, act: Attempt) -> Call:
     }[act.kind]
 
 
-class Stage:
+class ModelStage:
     """What all installations of a run share, because it takes long to start: workers, a listening port, a client."""
 
     def __init__(self, folder: Path) -> None:
@@ -138,10 +138,10 @@ class Stage:
         return folder
 
 
-class World:
+class ModelWorld:
     """One installation at a time; `crash` goes on with what a killed one leaves on the disk."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ModelStage) -> None:
         self.stage, self.clock = stage, FakeClock()
         self.press, self.session, self.key = stage.press, stage.session, stage.key
         self.base = stage.config.server.base_url
@@ -178,14 +178,14 @@ class World:
 
     # ---------- attempts ----------
 
-    async def ask(self, call: Call, **headers: str) -> Answer:
+    async def ask(self, call: Call, **headers: str) -> SiteAnswer:
         """One request of the program."""
         sent = {"Authorization": f"Bearer {self.key}", **headers}
         url = f"{self.base}{V1}{call.path}"
         async with self.session.request(call.method, url, json=call.body, headers=sent) as found:
-            return Answer(found.status, found.headers, await found.read())
+            return SiteAnswer(found.status, found.headers, await found.read())
 
-    async def attempt(self, paper: Paper, act: Attempt) -> Answer:
+    async def attempt(self, paper: Paper, act: Attempt) -> SiteAnswer:
         """By a program with its key, or by whoever holds a link."""
         if act.kind in ("view", "complete", "decline"):
             return await self._by_link(act)
@@ -195,13 +195,13 @@ class World:
         described.check(call.method, f"{V1}{call.path}", answer.status, answer.headers, body)
         return answer
 
-    async def _by_link(self, act: Attempt) -> Answer:
+    async def _by_link(self, act: Attempt) -> SiteAnswer:
         body: dict[str, Any] = {"reason": "not like this"} if act.kind == "decline" else {}
         if act.kind == "complete":
             assert act.token is not None
             body = {"answers": {"signature": a_signature()}, "consent": await self.consent(act.token)}
         async with self.session.post(f"{self.base}/s/{act.token}/{act.kind}", json=body) as found:
-            return Answer(found.status, found.headers, await found.read())
+            return SiteAnswer(found.status, found.headers, await found.read())
 
     async def consent(self, token: str) -> str:
         """The words that the page of this link asks to agree to, by their hash; looked up once."""
@@ -213,7 +213,7 @@ class World:
             self._consents[token] = found[1]
         return self._consents[token]
 
-    async def create(self, people: Sequence[Person]) -> tuple[str, list[str]]:
+    async def create(self, people: Sequence[ModelPerson]) -> tuple[str, list[str]]:
         """The ids of a new draft and of its recipients."""
         recipients = [
             {"name": f"Person {n}", "email": p.email, "order": p.order, "role": p.role}
@@ -283,7 +283,7 @@ class World:
         connection.close()
 
 
-async def both(first: Any, second: Any) -> tuple[Answer, Answer]:
+async def both(first: Any, second: Any) -> tuple[SiteAnswer, SiteAnswer]:
     """Two at once."""
     one, other = await asyncio.gather(first, second)
     return one, other

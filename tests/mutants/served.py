@@ -52,7 +52,7 @@ class Course:
 
 
 @dataclass
-class Server:
+class MutantServer:
     """A running program, a key of test mode for it, and whoever makes the files."""
 
     program: Program
@@ -138,7 +138,7 @@ def describe_answer(answer: Answer) -> str:
 
 
 @asynccontextmanager
-async def serve_program(folder: Path) -> AsyncIterator[Server]:
+async def serve_program(folder: Path) -> AsyncIterator[MutantServer]:
     program = Program(configuration(folder, LIMITS))
     await program.start()
     try:
@@ -148,7 +148,7 @@ async def serve_program(folder: Path) -> AsyncIterator[Server]:
         timeout = aiohttp.ClientTimeout(total=4 * LONGEST)
         with ProcessPoolExecutor(1, get_context("spawn"), warnings.simplefilter, ("ignore",)) as makers:
             async with aiohttp.ClientSession(timeout=timeout) as session:
-                yield Server(program, Api(session, program.base, made.out.strip()), makers, folder)
+                yield MutantServer(program, Api(session, program.base, made.out.strip()), makers, folder)
     finally:
         if program.process.returncode is None:
             await program.stop()

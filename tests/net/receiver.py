@@ -12,7 +12,7 @@ Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
-class Receiver:
+class SocketReceiver:
     """`requests` are heads and bodies as they came; `connections` counts accepted ones."""
 
     reply: Reply
@@ -61,8 +61,8 @@ async def hanging_up(writer: asyncio.StreamWriter) -> None:
 @contextlib.asynccontextmanager
 async def receiving(
     reply: Reply | None = None, *, tls: ssl.SSLContext | None = None
-) -> AsyncIterator[Receiver]:
-    receiver = Receiver(reply or answering(OK))
+) -> AsyncIterator[SocketReceiver]:
+    receiver = SocketReceiver(reply or answering(OK))
     server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
     try:

@@ -11,8 +11,8 @@ from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
 from esign.net.gate import AddressBarred, AddressGate, Resolve, belongs_to_this_machine
 from esign.net.zones import Zone
 from esign.system.clock import SystemClock
-from tests.certificates import Pair
-from tests.net.receiver import OK, Receiver, answering, hanging_up, receiving, silent
+from tests.certificates import TlsPair
+from tests.net.receiver import OK, SocketReceiver, answering, hanging_up, receiving, silent
 
 HEADERS = {"Content-Type": "application/json", "User-Agent": "esign-webhooks/1", "webhook-id": "evt_1"}
 BODY = b'{"id":"evt_1"}'
@@ -276,7 +276,7 @@ async def test_a_name_without_address_fails() -> None:
             await out.post("https://hooks.example.test/", BODY, HEADERS)
 
 
-async def tls_attempt(pair: Pair, host: str) -> Receiver:
+async def tls_attempt(pair: TlsPair, host: str) -> SocketReceiver:
     async with (
         receiving(tls=pair.server) as receiver,
         outbound(LOCAL, resolving(["127.0.0.1"]), pair.client) as out,
@@ -285,16 +285,16 @@ async def tls_attempt(pair: Pair, host: str) -> Receiver:
     return receiver
 
 
-async def test_https_asks_for_the_certificate_of_the_name(pair: Pair) -> None:
+async def test_https_asks_for_the_certificate_of_the_name(pair: TlsPair) -> None:
     assert len((await tls_attempt(pair, "mail.example.test")).requests) == 1
 
 
-async def test_https_to_a_host_with_another_certificate_fails_without_sending(pair: Pair) -> None:
+async def test_https_to_a_host_with_another_certificate_fails_without_sending(pair: TlsPair) -> None:
     with pytest.raises(RequestFailed, match=r"^tls_failed: "):
         await tls_attempt(pair, "other.example.test")
 
 
-async def test_https_with_an_unknown_authority_fails(pair: Pair) -> None:
+async def test_https_with_an_unknown_authority_fails(pair: TlsPair) -> None:
     async with (
         receiving(tls=pair.server) as receiver,
         outbound(LOCAL, resolving(["127.0.0.1"])) as out,

@@ -40,7 +40,7 @@ class Responder(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class Handler(BaseHTTPRequestHandler):
+class RevocationHandler(BaseHTTPRequestHandler):
     server: Responder
 
     def do_GET(self) -> None:
@@ -60,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Responder]:
-    with Responder(("127.0.0.1", 0), Handler) as server:
+    with Responder(("127.0.0.1", 0), RevocationHandler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield server

@@ -84,7 +84,7 @@ def a_stream(data: bytes, entries: bytes = b"", length: int | None = None) -> by
 
 
 @dataclass(frozen=True)
-class Way:
+class RevisionStyle:
     """How a revision is written; as it stands, exactly as careful writers do.
 
     `odd` turns the offset of each entry, `lines` writes the lines of the table, `unlisted` go before the objects and
@@ -115,9 +115,9 @@ class Way:
     packed: bool = False
 
 
-def revision(known: Facts, objects: Objects, way: Way | None = None) -> bytes:
+def revision(known: Facts, objects: Objects, way: RevisionStyle | None = None) -> bytes:
     """The file with one revision behind it."""
-    way = way or Way()
+    way = way or RevisionStyle()
     made = bytearray(known.file + way.first)
     for number, body in way.unlisted.items():
         made += b"%d 0 obj\n%s\nendobj\n" % (number, body)
@@ -136,7 +136,7 @@ def revision(known: Facts, objects: Objects, way: Way | None = None) -> bytes:
     return bytes(made) + b"startxref\n%d\n" % (start + way.start_shift) + way.end
 
 
-def trailer(known: Facts, way: Way, size: int) -> bytes:
+def trailer(known: Facts, way: RevisionStyle, size: int) -> bytes:
     info = b" /Info %d 0 R" % known.info if known.info is not None else b""
     prev = way.prev % (known.start + way.prev_shift)
     return b"/Root %d 0 R%s /Size %d /ID %s /Prev %s%s" % (
@@ -149,14 +149,14 @@ def trailer(known: Facts, way: Way, size: int) -> bytes:
     )
 
 
-def table(known: Facts, listed: Mapping[int, int], way: Way, size: int) -> bytes:
+def table(known: Facts, listed: Mapping[int, int], way: RevisionStyle, size: int) -> bytes:
     made = way.word + way.null
     for number in sorted(listed, reverse=way.reverse):
         made += way.section % (number, 1) + way.entry % listed[number]
     return made + way.in_trailer + b"<< " + trailer(known, way, size) + b" >>\n"
 
 
-def table_stream(known: Facts, listed: Mapping[int, int], way: Way, start: int, size: int) -> bytes:
+def table_stream(known: Facts, listed: Mapping[int, int], way: RevisionStyle, start: int, size: int) -> bytes:
     number = max([known.size, *(n + 1 for n in listed)])
     size = size if way.size is not None else max(size, number + 1 + way.more_size)
     rows = {number: start, **listed}
@@ -259,7 +259,7 @@ def stamped_like_dss(
         if b"/Extensions" in known.catalog
         else within(known.catalog, b"/Extensions << /ADBE << /BaseVersion /1.7 /ExtensionLevel 8 >> >>"),
     }
-    way = Way(
+    way = RevisionStyle(
         first=b"\r\n",
         entry=b"%010d 00000 n\r\n",
         null=b"0 1\n0000000000 65535 f\r\n",
@@ -300,63 +300,63 @@ def payloads(known: Facts) -> dict[str, Objects]:
     }
 
 
-TABLES: dict[str, Way] = {
-    "19-byte entries": Way(entry=b"%010d 00000 n\n", null=b"0 1\n0000000000 65535 f\n"),
-    "21-byte entries": Way(entry=b"%010d 00000 n  \n"),
-    "short offsets": Way(entry=b"%d 00000 n \n"),
-    "other generation": Way(entry=b"%010d 00001 n \n"),
-    "entries in capitals": Way(entry=b"%010d 00000 N \n"),
-    "entries between tabs": Way(entry=b"%010d\t00000\tn \n"),
-    "carriage returns": Way(entry=b"%010d 00000 n \r"),
-    "size of ten": Way(size=10),
-    "size of one": Way(size=1),
-    "size of nothing": Way(size=0),
-    "size too large": Way(more_size=1),
-    "size of the past": Way(more_size=-1),
-    "nothing listed": Way(word=b"xref\n0 0\n"),
-    "no null object": Way(null=b"", section=b"%d %d \n \n"),
-    "sections on one line": Way(section=b"%d %d ", null=b"0 1 0000000000 65535 f \n"),
-    "sections out of order": Way(reverse=True),
-    "null not free": Way(null=b"0 1\n0000000000 65535 n \n"),
-    "null of another generation": Way(null=b"0 1\n0000000000 00000 f \n"),
-    "another object freed": Way(null=b"0 2\n0000000000 65535 f \n0000000000 00001 f \n"),
-    "null leads somewhere": Way(null=b"0 1\n0000000001 65535 f \n"),
-    "offsets one too early": Way(shift=-1),
-    "offsets one too late": Way(shift=1),
-    "offsets ten too early": Way(shift=-10),
-    "table one too early": Way(start_shift=-1),
-    "table one too late": Way(start_shift=1),
-    "table five too late": Way(start_shift=5),
-    "way back with a sign": Way(prev=b"+%d"),
-    "way back as a fraction": Way(prev=b"%d.0"),
-    "way back with zeros": Way(prev=b"00%d"),
-    "way back one too early": Way(prev_shift=-1),
-    "way back one too late": Way(prev_shift=1),
-    "way back by reference": Way(prev=b"%d 0 R"),
-    "hybrid": Way(more=b" /XRefStm 5"),
-    "old hybrid": Way(more=b" /XRefStm 0"),
-    "encryption": Way(more=b" /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O () /U () >>"),
-    "more in the trailer": Way(more=b" /Hidden (" + WORDS + b")"),
-    "the same key twice": Way(more=b" /Size 7"),
-    "a comment before the table": Way(before_table=b"%here\n"),
-    "a comment in the table": Way(word=b"xref %here\n"),
-    "a comment in the trailer": Way(in_trailer=b"trailer %here\n"),
-    "garbage before the table": Way(before_table=WORDS + b"\n"),
-    "garbage between objects": Way(between=b"\n" + WORDS + b"\n"),
-    "comments between objects": Way(between=b"\n%" + WORDS + b"\n"),
-    "spaces between objects": Way(between=b"\n" + b" " * 5000 + b"\n"),
-    "zeros between objects": Way(between=b"\n\0\0\0\n"),
-    "garbage in front": Way(first=WORDS + b"\n"),
-    "a comment in front": Way(first=b"%" + WORDS + b"\n"),
-    "heads of tabs": Way(head=b"%d\t0\tobj\n"),
-    "heads with zeros": Way(head=b"00%d 0 obj\n"),
-    "two ends": Way(end=b"%%EOF\n%%EOF\n"),
-    "no end": Way(end=b""),
-    "half an end": Way(end=b"%%EO"),
-    "garbage behind": Way(end=b"%%EOF\n" + WORDS),
-    "spaces behind": Way(end=b"%%EOF\n    \n"),
-    "zeros behind": Way(end=b"%%EOF\n\0"),
-    "a second table": Way(before_table=b"xref\n0 0\ntrailer\n<< /Size 1 >>\n"),
+TABLES: dict[str, RevisionStyle] = {
+    "19-byte entries": RevisionStyle(entry=b"%010d 00000 n\n", null=b"0 1\n0000000000 65535 f\n"),
+    "21-byte entries": RevisionStyle(entry=b"%010d 00000 n  \n"),
+    "short offsets": RevisionStyle(entry=b"%d 00000 n \n"),
+    "other generation": RevisionStyle(entry=b"%010d 00001 n \n"),
+    "entries in capitals": RevisionStyle(entry=b"%010d 00000 N \n"),
+    "entries between tabs": RevisionStyle(entry=b"%010d\t00000\tn \n"),
+    "carriage returns": RevisionStyle(entry=b"%010d 00000 n \r"),
+    "size of ten": RevisionStyle(size=10),
+    "size of one": RevisionStyle(size=1),
+    "size of nothing": RevisionStyle(size=0),
+    "size too large": RevisionStyle(more_size=1),
+    "size of the past": RevisionStyle(more_size=-1),
+    "nothing listed": RevisionStyle(word=b"xref\n0 0\n"),
+    "no null object": RevisionStyle(null=b"", section=b"%d %d \n \n"),
+    "sections on one line": RevisionStyle(section=b"%d %d ", null=b"0 1 0000000000 65535 f \n"),
+    "sections out of order": RevisionStyle(reverse=True),
+    "null not free": RevisionStyle(null=b"0 1\n0000000000 65535 n \n"),
+    "null of another generation": RevisionStyle(null=b"0 1\n0000000000 00000 f \n"),
+    "another object freed": RevisionStyle(null=b"0 2\n0000000000 65535 f \n0000000000 00001 f \n"),
+    "null leads somewhere": RevisionStyle(null=b"0 1\n0000000001 65535 f \n"),
+    "offsets one too early": RevisionStyle(shift=-1),
+    "offsets one too late": RevisionStyle(shift=1),
+    "offsets ten too early": RevisionStyle(shift=-10),
+    "table one too early": RevisionStyle(start_shift=-1),
+    "table one too late": RevisionStyle(start_shift=1),
+    "table five too late": RevisionStyle(start_shift=5),
+    "way back with a sign": RevisionStyle(prev=b"+%d"),
+    "way back as a fraction": RevisionStyle(prev=b"%d.0"),
+    "way back with zeros": RevisionStyle(prev=b"00%d"),
+    "way back one too early": RevisionStyle(prev_shift=-1),
+    "way back one too late": RevisionStyle(prev_shift=1),
+    "way back by reference": RevisionStyle(prev=b"%d 0 R"),
+    "hybrid": RevisionStyle(more=b" /XRefStm 5"),
+    "old hybrid": RevisionStyle(more=b" /XRefStm 0"),
+    "encryption": RevisionStyle(more=b" /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O () /U () >>"),
+    "more in the trailer": RevisionStyle(more=b" /Hidden (" + WORDS + b")"),
+    "the same key twice": RevisionStyle(more=b" /Size 7"),
+    "a comment before the table": RevisionStyle(before_table=b"%here\n"),
+    "a comment in the table": RevisionStyle(word=b"xref %here\n"),
+    "a comment in the trailer": RevisionStyle(in_trailer=b"trailer %here\n"),
+    "garbage before the table": RevisionStyle(before_table=WORDS + b"\n"),
+    "garbage between objects": RevisionStyle(between=b"\n" + WORDS + b"\n"),
+    "comments between objects": RevisionStyle(between=b"\n%" + WORDS + b"\n"),
+    "spaces between objects": RevisionStyle(between=b"\n" + b" " * 5000 + b"\n"),
+    "zeros between objects": RevisionStyle(between=b"\n\0\0\0\n"),
+    "garbage in front": RevisionStyle(first=WORDS + b"\n"),
+    "a comment in front": RevisionStyle(first=b"%" + WORDS + b"\n"),
+    "heads of tabs": RevisionStyle(head=b"%d\t0\tobj\n"),
+    "heads with zeros": RevisionStyle(head=b"00%d 0 obj\n"),
+    "two ends": RevisionStyle(end=b"%%EOF\n%%EOF\n"),
+    "no end": RevisionStyle(end=b""),
+    "half an end": RevisionStyle(end=b"%%EO"),
+    "garbage behind": RevisionStyle(end=b"%%EOF\n" + WORDS),
+    "spaces behind": RevisionStyle(end=b"%%EOF\n    \n"),
+    "zeros behind": RevisionStyle(end=b"%%EOF\n\0"),
+    "a second table": RevisionStyle(before_table=b"xref\n0 0\ntrailer\n<< /Size 1 >>\n"),
 }
 FOR_STREAMS = (  # what says something of a cross-reference stream too
     "size", "offsets", "table one", "table five", "way back", "hybrid", "old hybrid", "encryption", "more in",
@@ -365,7 +365,7 @@ FOR_STREAMS = (  # what says something of a cross-reference stream too
 )  # fmt: skip
 
 
-def ways(known: Facts) -> Iterator[tuple[str, Way]]:
+def ways(known: Facts) -> Iterator[tuple[str, RevisionStyle]]:
     for name, way in TABLES.items():
         if not known.stream or name.startswith(FOR_STREAMS):
             yield name, way
@@ -377,10 +377,10 @@ def hide_payloads(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
     store = a_store(known, proofs)
     for content, lying in payloads(known).items():
         if lying:
-            yield f"{content}, unlisted", revision(known, store, Way(unlisted=lying))
+            yield f"{content}, unlisted", revision(known, store, RevisionStyle(unlisted=lying))
             yield f"{content}, listed", revision(known, store | lying)
             yield f"{content}, alone", revision(known, lying)
-            yield f"{content}, in the table of nothing", revision(known, {}, Way(unlisted=lying))
+            yield f"{content}, in the table of nothing", revision(known, {}, RevisionStyle(unlisted=lying))
         for name, way in ways(known):
             yield f"{content}, {name}", revision(known, store, replace(way, unlisted=lying))
 

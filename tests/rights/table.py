@@ -321,7 +321,7 @@ OPEN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RightsRow:
     """One line: the operation as `METHOD /path`, and what stands behind it."""
 
     operation: str
@@ -336,13 +336,13 @@ class Row:
         return self.operation.split(" ")[1]
 
 
-def read(text: str) -> dict[str, Row]:
+def read(text: str) -> dict[str, RightsRow]:
     rows = {}
     for line in filter(str.strip, text.splitlines()):
         method, path, *words = line.split()
         operation = f"{method} {path}"
         assert operation not in rows, f"{operation} stands there twice"
-        rows[operation] = Row(operation, tuple(words))
+        rows[operation] = RightsRow(operation, tuple(words))
     return rows
 
 

@@ -19,9 +19,9 @@ from esign.store.people import users as people
 from esign.system.entropy import make_id, make_key_secret
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
-from tests.api.site import Answer, Site, a_config, running
-from tests.api.test_matrix import Owner, body_of, concrete, name_endpoint, places
-from tests.rights.table import ADMIN, API, MEMBER, OWNER, SCOPES, VIEWER, WITHOUT_SCOPE, Row
+from tests.api.site import Site, SiteAnswer, a_config, running
+from tests.api.test_matrix import OwnerObjects, body_of, concrete, name_endpoint, places
+from tests.rights.table import ADMIN, API, MEMBER, OWNER, SCOPES, VIEWER, WITHOUT_SCOPE, RightsRow
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -122,11 +122,11 @@ async def keys(site: Site) -> Keys:
 # ---------- scopes, makers and modes ----------
 
 
-def row_of(endpoint: Endpoint) -> Row:
+def row_of(endpoint: Endpoint) -> RightsRow:
     return API[name_endpoint(endpoint)]
 
 
-def find_expected_answer(row: Row, maker: str, mode: Mode, scopes: Scopes) -> str:
+def find_expected_answer(row: RightsRow, maker: str, mode: Mode, scopes: Scopes) -> str:
     """What the table says: `through`, `not_found` or `insufficient_scope`."""
     need, role = row.words[0], MAKERS[maker]
     if "test" in row.words and mode is Mode.LIVE:
@@ -164,7 +164,7 @@ async def test_a_key_does_what_the_table_says(site: Site, keys: Keys, endpoint: 
     assert not wrong, f"(maker, mode, scopes, expected, found): {wrong}"
 
 
-def verdict(endpoint: Endpoint, answer: Answer) -> str:
+def verdict(endpoint: Endpoint, answer: SiteAnswer) -> str:
     if answer.code == "insufficient_scope":
         assert answer.status == 401
         assert 'error="insufficient_scope"' in answer.headers["www-authenticate"], answer.headers
@@ -320,9 +320,9 @@ async def live_rows(site: Site) -> dict[str, str]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def live(site: Site) -> Owner:
+async def live(site: Site) -> OwnerObjects:
     """What is live, an object of each kind; nothing of it is to change."""
-    owner = Owner(site, site.key, Mode.LIVE)
+    owner = OwnerObjects(site, site.key, Mode.LIVE)
     for place in ("/documents/{id}", "/templates/{id}", "/webhooks/{id}", "/members/{id}"):
         await owner.id(place)
     return owner
@@ -330,10 +330,10 @@ async def live(site: Site) -> Owner:
 
 @pytest.mark.parametrize("endpoint", WRITES, ids=name_endpoint)
 async def test_a_test_key_leaves_everything_live_as_it_is(
-    site: Site, keys: Keys, live: Owner, endpoint: Endpoint
+    site: Site, keys: Keys, live: OwnerObjects, endpoint: Endpoint
 ) -> None:
     """Asked with ids that there are and the example of the description: nothing but the right is in the way."""
-    test = Owner(site, await keys.get(OPERATOR, Mode.TEST, Scope.ALL), Mode.TEST)
+    test = OwnerObjects(site, await keys.get(OPERATOR, Mode.TEST, Scope.ALL), Mode.TEST)
     shared = ("/members", "/api-keys")
     owner = live if endpoint.path.removeprefix(V1).startswith(shared) else test
     path = await concrete(endpoint, [owner] * len(places(endpoint)))

@@ -36,7 +36,7 @@ from esign.web.office.routes import TABLE
 from tests.journeys.api import until
 from tests.logos import a_logo
 from tests.pki import a_seal, an_authority
-from tests.web.office.server.test_server import JumpingClock
+from tests.web.office.server.test_server import WrongClock
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 
@@ -262,7 +262,7 @@ SEAL = a_seal(an_authority()).pkcs12("word")
 
 
 @dataclass
-class Owner:
+class BrowsingOwner:
     """Ada at her browser; `before` is the log as it was when her last form was sent."""
 
     office: Office
@@ -300,7 +300,7 @@ class Owner:
 
 
 EMAIL = "ada@example.test"
-Deed = Callable[[Owner], Awaitable[object]]
+Deed = Callable[[BrowsingOwner], Awaitable[object]]
 
 
 def code_of(office: Office, secret: str) -> str:
@@ -310,7 +310,7 @@ def code_of(office: Office, secret: str) -> str:
 def fill_made_form(path: str, make: Made, look: str = "", **form: str) -> Deed:
     """Send a form about something that is made first; `look` is the page before it."""
 
-    async def deed(ada: Owner) -> None:
+    async def deed(ada: BrowsingOwner) -> None:
         made = await make(ada.office)
         there = look.replace("{id}", made)
         await ada.send(path.replace("{id}", made), look_at=there, **form)
@@ -319,7 +319,7 @@ def fill_made_form(path: str, make: Made, look: str = "", **form: str) -> Deed:
 
 
 def signing_in(path: str, *, with_code: bool = False) -> Deed:
-    async def deed(ada: Owner) -> None:
+    async def deed(ada: BrowsingOwner) -> None:
         secret = await ada.guard() if with_code else ""
         ada.visitor = ada.office.visitor()
         await ada.send(path.removesuffix("/code"), email=EMAIL, password=PASSWORD)
@@ -330,7 +330,7 @@ def signing_in(path: str, *, with_code: bool = False) -> Deed:
 
 
 def by_link(errand: Errand, path: str, **form: str) -> Deed:
-    async def deed(ada: Owner) -> None:
+    async def deed(ada: BrowsingOwner) -> None:
         office, subject = ada.office, (await ada.office.user_of(EMAIL)).id
         if errand is Errand.INVITATION:
             subject = await ada.member()
@@ -342,7 +342,7 @@ def by_link(errand: Errand, path: str, **form: str) -> Deed:
     return deed
 
 
-async def sign_out_elsewhere(ada: Owner) -> None:
+async def sign_out_elsewhere(ada: BrowsingOwner) -> None:
     user = await ada.office.user_of(EMAIL)
     other = ada.office.visitor()
     await other.sign_in(EMAIL)
@@ -353,12 +353,12 @@ async def sign_out_elsewhere(ada: Owner) -> None:
     await ada.send(f"/account/sessions/{session.id}/end", look_at="/account")
 
 
-async def sign_out_all_others(ada: Owner) -> None:
+async def sign_out_all_others(ada: BrowsingOwner) -> None:
     await ada.office.visitor().sign_in(EMAIL)
     await ada.send("/account/sessions/end-others", look_at="/account")
 
 
-async def forget(ada: Owner) -> None:
+async def forget(ada: BrowsingOwner) -> None:
     await ada.send("/forgot", email=EMAIL)
 
     async def is_entered() -> bool | None:
@@ -367,7 +367,7 @@ async def forget(ada: Owner) -> None:
     await until(is_entered, "entry, which is made after the answer")
 
 
-async def enable_factor(ada: Owner) -> None:
+async def enable_factor(ada: BrowsingOwner) -> None:
     page = await ada.visitor.get("/account/second-factor")
     found = re.search(r"(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}", page.said)
     assert found
@@ -375,17 +375,17 @@ async def enable_factor(ada: Owner) -> None:
     await ada.send("/account/second-factor", offer=page.value("offer"), code=code)
 
 
-async def renew_codes(ada: Owner) -> None:
+async def renew_codes(ada: BrowsingOwner) -> None:
     secret = await ada.guard()
     await ada.send("/account/second-factor/codes", **{"code-again": code_of(ada.office, secret)})
 
 
-async def disable_factor(ada: Owner) -> None:
+async def disable_factor(ada: BrowsingOwner) -> None:
     secret = await ada.guard()
     await ada.send("/account/second-factor/off", **{"code-again": code_of(ada.office, secret)})
 
 
-async def export(ada: Owner) -> None:
+async def export(ada: BrowsingOwner) -> None:
     ids = " ".join([await a_draft(ada.office) for _ in range(2)])
     await ada.visitor.get("/documents")
     ada.before = await newest(ada.office)
@@ -395,27 +395,27 @@ async def export(ada: Owner) -> None:
         assert (await answer.read()).startswith(b"PK")
 
 
-async def delete_selected(ada: Owner) -> None:
+async def delete_selected(ada: BrowsingOwner) -> None:
     await ada.send("/selection/delete", look_at="/documents", ids=await a_cancelled(ada.office))
 
 
-async def switch_hook(ada: Owner, to: str) -> None:
+async def switch_hook(ada: BrowsingOwner, to: str) -> None:
     hook = await a_hook(ada.office)
     if to == "on":
         await ada.office.site.api.ok("PATCH", f"/webhooks/{hook}", {"enabled": False})
     await ada.send(f"/settings/webhooks/{hook}/{to}", look_at=f"/settings/webhooks/{hook}")
 
 
-async def remove_logo(ada: Owner) -> None:
+async def remove_logo(ada: BrowsingOwner) -> None:
     await ada.upload("/settings/organisation/logo", "logo.png", a_logo())
     await ada.send("/settings/organisation/logo/remove")
 
 
-async def upload_seal(ada: Owner) -> None:
+async def upload_seal(ada: BrowsingOwner) -> None:
     await ada.upload("/settings/seal/upload", "own.p12", OWN.pkcs12("word"), passphrase="word")
 
 
-async def take_back_seal(ada: Owner) -> None:
+async def take_back_seal(ada: BrowsingOwner) -> None:
     await upload_seal(ada)
     await ada.send("/settings/seal/back")
 
@@ -426,8 +426,8 @@ async def a_cancelled(office: Office) -> str:
     return document
 
 
-async def confirm_clock(ada: Owner) -> None:
-    assert isinstance(ada.office.clock, JumpingClock)
+async def confirm_clock(ada: BrowsingOwner) -> None:
+    assert isinstance(ada.office.clock, WrongClock)
     ada.office.clock.error = 31 * DAY
     await ada.send("/server/clock", look_at="/server/clock")
 
@@ -496,8 +496,8 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
 
 @pytest.mark.parametrize("path", OFFICE_DEEDS)
 async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: str) -> None:
-    async with an_office(tmp_path / "data", clock=JumpingClock()) as office:
-        ada = Owner(office, await office.signed_in("Ada"))
+    async with an_office(tmp_path / "data", clock=WrongClock()) as office:
+        ada = BrowsingOwner(office, await office.signed_in("Ada"))
         await OFFICE_DEEDS[path](ada)
         found = [one for one in await newest(office) if one not in ada.before]
         if path == "/invitation/{token}":  # who joins is signed in as well
@@ -539,7 +539,7 @@ async def test_the_first_owner_is_entered_with_how_they_called_the_organisation(
 
 async def test_who_never_gave_their_code_is_not_said_to_have_signed_out(office: Office) -> None:
     """Nor is it counted where all other browsers are signed out."""
-    ada = Owner(office, await office.signed_in("Ada"))
+    ada = BrowsingOwner(office, await office.signed_in("Ada"))
     secret = await ada.guard()
     thief = office.visitor()
     for _ in range(2):

@@ -15,7 +15,7 @@ from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import name_endpoint
 from tests.journeys.api import Answer, Api, Person
-from tests.rights.table import LINK, OFFICE, OPENED_BY, Row
+from tests.rights.table import LINK, OFFICE, OPENED_BY, RightsRow
 from tests.web.office.frame.test_dispatch import address, name
 from tests.web.office.visitor import Office, an_office
 
@@ -68,7 +68,7 @@ async def a_document(api: Api) -> Sent:
     return Sent(api, document, links)
 
 
-async def ask(person: Person, row: Row) -> Answer:
+async def ask(person: Person, row: RightsRow) -> Answer:
     below = row.path.removeprefix("/s/{token}").removeprefix("/").replace(":int", "")
     below = below.format_map({"id": "hnd_nobody", "number": 1, "done": 1})
     if row.method == "GET":
@@ -82,7 +82,7 @@ async def ask(person: Person, row: Row) -> Answer:
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("row", LINK.values(), ids=lambda row: row.operation)
 async def test_a_link_opens_what_the_table_says(
-    office: Office, apis: dict[Mode, Api], row: Row, mode: Mode
+    office: Office, apis: dict[Mode, Api], row: RightsRow, mode: Mode
 ) -> None:
     """For each holder a document of their own: one act may end it for all."""
     for (holder, _), expected in zip(HOLDERS.items(), row.words, strict=True):

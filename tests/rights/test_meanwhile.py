@@ -85,7 +85,7 @@ async def revoke(office: Office, member: Member) -> None:
 
 
 @dataclass
-class Slow:
+class SlowBody:
     """A body that is asked for (`100 Continue`) once it is known who asks, and that comes when it is told to."""
 
     body: bytes
@@ -102,7 +102,7 @@ async def answer_after(
     office: Office, method: str, path: str, body: bytes, headers: Mapping[str, str], change: Awaitable[None]
 ) -> tuple[int, str]:
     """Return status and Location, or the code of an error, of a request whose body comes after `change`."""
-    slow = Slow(body)
+    slow = SlowBody(body)
 
     async def ask() -> tuple[int, str]:
         async with office.browser.request(

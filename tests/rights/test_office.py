@@ -42,7 +42,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Offi
 
 
 @dataclass
-class People:
+class OfficePeople:
     """One of each role here, one of each with a second factor, and the owner of another organisation."""
 
     plain: dict[MemberRole, User]
@@ -56,7 +56,7 @@ SECRET = second_factor.new_secret()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def people(office: Office) -> People:
+async def people(office: Office) -> OfficePeople:
     first = await organisations.find_first(office.runtime.db)
     assert first
     later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
@@ -65,7 +65,7 @@ async def people(office: Office) -> People:
     for role, user in guarded.items():
         await guard(office, user)
         guarded[role] = await office.user_of(user.email)
-    return People(
+    return OfficePeople(
         {role: await office.user(role.title(), role) for role in MemberRole},
         guarded,
         await office.user("Stranger", MemberRole.OWNER, other.id),
@@ -129,7 +129,7 @@ async def knock(visitor: Visitor, line: OfficeRoute, **form: str) -> Page:
 
 @pytest.mark.parametrize("line", BEHIND, ids=name)
 async def test_a_line_opens_to_the_roles_of_the_table(
-    office: Office, people: People, line: OfficeRoute
+    office: Office, people: OfficePeople, line: OfficeRoute
 ) -> None:
     allowed = OPENED_BY[OFFICE[name(line)].words[0]]
     for mode in Mode:
@@ -161,7 +161,7 @@ NOW_AND_LONG_AGO = {"just signed in": 0, "signed in long ago": FRESH}
 
 @pytest.mark.parametrize("line", [one for one in BEHIND if one.path != "/confirm"], ids=name)
 async def test_what_is_asked_once_more_is_what_the_table_says(
-    office: Office, people: People, line: OfficeRoute
+    office: Office, people: OfficePeople, line: OfficeRoute
 ) -> None:
     words = OFFICE[name(line)].words[1:]
     owner = MemberRole.OWNER
@@ -185,7 +185,7 @@ CONFIRMED_BY_CODE = [line for line in BEHIND if {"code", "each"} & set(OFFICE[na
 
 @pytest.mark.parametrize("line", [one for one in CONFIRMED_BY_CODE if one.method == "POST"], ids=name)
 async def test_a_wrong_code_opens_nothing_and_a_right_one_opens_it(
-    office: Office, people: People, line: OfficeRoute
+    office: Office, people: OfficePeople, line: OfficeRoute
 ) -> None:
     visitor = await at_browser(office, people.guarded[MemberRole.OWNER], people.here)
     before = visitor.token
@@ -210,7 +210,7 @@ async def test_a_wrong_code_opens_nothing_and_a_right_one_opens_it(
     assert CONFIRM not in again.text, "it counts for a while"
 
 
-async def test_a_second_factor_goes_only_with_a_code_of_its_own(office: Office, people: People) -> None:
+async def test_a_second_factor_goes_only_with_a_code_of_its_own(office: Office, people: OfficePeople) -> None:
     """A code that confirmed something else a moment ago is not enough, nor is one that was used."""
     user = await office.user("Vera", MemberRole.MEMBER)
     await guard(office, user)
@@ -229,7 +229,7 @@ async def test_a_second_factor_goes_only_with_a_code_of_its_own(office: Office, 
     assert (await office.user_of(user.email)).totp is None
 
 
-async def test_a_new_password_takes_a_code_too(office: Office, people: People) -> None:
+async def test_a_new_password_takes_a_code_too(office: Office, people: OfficePeople) -> None:
     user = await office.user("Wim", MemberRole.MEMBER)
     await guard(office, user)
     visitor = await at_browser(office, await office.user_of(user.email), people.here, confirmed=0)
@@ -242,7 +242,7 @@ async def test_a_new_password_takes_a_code_too(office: Office, people: People) -
     assert (await visitor.post("/account/password", given)).to == "/account?done=password-changed"
 
 
-async def test_codes_cannot_be_guessed_at_an_open_browser(office: Office, people: People) -> None:
+async def test_codes_cannot_be_guessed_at_an_open_browser(office: Office, people: OfficePeople) -> None:
     office.clock.advance(minutes=16)  # what was tried before from this address is forgotten
     user = await office.user("Xena", MemberRole.MEMBER)
     await guard(office, user)
@@ -257,7 +257,9 @@ ROLES = [*MemberRole]
 GONE, AGAIN = "gone", "again"
 
 
-async def a_member(office: Office, people: People, email: str, role: MemberRole, *, invited: bool) -> str:
+async def a_member(
+    office: Office, people: OfficePeople, email: str, role: MemberRole, *, invited: bool
+) -> str:
     user = await office.user(email, role)
     [member] = await members.find_by_user(office.runtime.db, user.id)
 
@@ -273,7 +275,7 @@ async def a_member(office: Office, people: People, email: str, role: MemberRole,
 @pytest.mark.parametrize("after", [*[str(role) for role in ROLES], GONE, AGAIN])
 @pytest.mark.parametrize("before", [None, *ROLES])
 async def test_owners_are_changed_by_owners_alone(
-    office: Office, people: People, before: MemberRole | None, after: str, by: MemberRole
+    office: Office, people: OfficePeople, before: MemberRole | None, after: str, by: MemberRole
 ) -> None:
     visitor = await at_browser(office, people.plain[by], people.here)
     email = f"{before}-{after}-{by}".lower()
@@ -303,7 +305,7 @@ async def test_owners_are_changed_by_owners_alone(
 
 @pytest.mark.parametrize("path", ["/settings/seal/new", "/settings/seal/back", "/settings/seal/upload"])
 async def test_the_seal_is_changed_by_owners_of_the_first_organisation_alone(
-    office: Office, people: People, path: str
+    office: Office, people: OfficePeople, path: str
 ) -> None:
     authority = office.runtime.keyring.authority
     admin = await at_browser(office, people.plain[MemberRole.ADMIN], people.here)
@@ -324,7 +326,7 @@ async def test_the_seal_is_changed_by_owners_of_the_first_organisation_alone(
 
 
 async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
-    office: Office, people: People
+    office: Office, people: OfficePeople
 ) -> None:
     owner = await at_browser(office, people.plain[MemberRole.OWNER], people.here)
     for revoke in (True, False):

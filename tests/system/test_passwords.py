@@ -35,7 +35,7 @@ async def test_the_same_letters_from_another_keyboard_fit(passwords: Passwords) 
     assert await passwords.is_password(stored, "caf\u00e9 mit filigranem Griff", LANE_OF_ONE)
 
 
-class Counted:
+class CountedHasher:
     """Counts the comparisons of a real hasher."""
 
     def __init__(self, hasher: Any) -> None:
@@ -52,7 +52,7 @@ class Counted:
 
 async def test_nobody_is_compared_with_as_much_work_as_somebody(passwords: Passwords) -> None:
     stored = await passwords.hash(GOOD, LANE_OF_ONE)
-    counted = Counted(passwords._hasher)
+    counted = CountedHasher(passwords._hasher)
     passwords._hasher = counted  # type: ignore[assignment]
     assert not await passwords.is_password(None, GOOD, LANE_OF_ONE)
     assert not await passwords.is_password(None, "the password of nobody", LANE_OF_ONE)

@@ -63,19 +63,21 @@ def test_of_more_fields_in_all_than_any_setting_allows_nothing_is_made(
     assert [(detail.path, detail.rule) for detail in refused.value.details] == [(f"/{member}", "length")]
 
 
-class Counted(str):
+class CountedName(str):
     """A name that counts how often it is held against another."""
 
     compared = 0
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
-        Counted.compared += 1
+        CountedName.compared += 1
         return str.__eq__(self, other)
 
 
 def test_names_that_stand_twice_are_found_without_holding_each_against_each() -> None:
-    names = [Counted(n) for n in range(1_000)]
-    found = [detail.path for detail in find_duplicates([None, *names, None, Counted(7)], "/recipients", "id")]
+    names = [CountedName(n) for n in range(1_000)]
+    found = [
+        detail.path for detail in find_duplicates([None, *names, None, CountedName(7)], "/recipients", "id")
+    ]
     assert found == ["/recipients/1002/id"]
-    assert Counted.compared < 1_000
+    assert CountedName.compared < 1_000

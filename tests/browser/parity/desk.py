@@ -9,14 +9,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from esign.core.actor import Mode
 from tests.browser.parity.table import ANYWHERE, Control
-from tests.browser.stage import Stage
+from tests.browser.stage import BrowserStage
 from tests.journeys.api import Api
 
 
-class Desk:
+class ParityDesk:
     """`used` are the lines of the table that were done so far; `api` asks what came of them."""
 
-    def __init__(self, stage: Stage, page: Page, controls: Mapping[str, Control]) -> None:
+    def __init__(self, stage: BrowserStage, page: Page, controls: Mapping[str, Control]) -> None:
         self.stage, self.page, self.controls = stage, page, controls
         self.used: set[str] = set()
         self.api: Api = stage.site.api

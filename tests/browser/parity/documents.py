@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from esign.core.actor import Mode
 from esign.demo import contract
 from tests.browser.furnished import furnish
-from tests.browser.parity.desk import Desk
+from tests.browser.parity.desk import ParityDesk
 
 ADA, BO = ("Ada Lovelace", "ada@example.test"), ("Bo Berg", "bo@example.test")
 PDF = "application/pdf"
@@ -21,14 +21,14 @@ def a_file(name: str) -> Any:
     return {"name": name, "mimeType": PDF, "buffer": contract.read_pdf()}
 
 
-def documents(desk: Desk) -> None:
+def documents(desk: ParityDesk) -> None:
     path = draft(desk)
     under_way(desk, path)
     end_document(desk, path)
     list_documents(desk)
 
 
-def draft(desk: Desk) -> str:
+def draft(desk: ParityDesk) -> str:
     """From a file to a document that is sent; its path, here as in the API."""
     page = desk.page
     desk.go("/documents/new")
@@ -64,7 +64,7 @@ def draft(desk: Desk) -> str:
     return path
 
 
-def under_way(desk: Desk, path: str) -> None:
+def under_way(desk: ParityDesk, path: str) -> None:
     page = desk.page
     desk.use("listDocuments").click()
     desk.use("getDocument").click()
@@ -99,7 +99,7 @@ def under_way(desk: Desk, path: str) -> None:
     assert desk.ask(path)["recipients"][0]["lastRemindedAt"]
 
 
-def end_document(desk: Desk, path: str) -> None:
+def end_document(desk: ParityDesk, path: str) -> None:
     """Signed, sealed, copied, thrown away."""
     stage, page, id = desk.stage, desk.page, path.split("/")[-1]
     stage.work("mail")
@@ -127,7 +127,7 @@ def end_document(desk: Desk, path: str) -> None:
     assert stage.do(desk.api.call("GET", copy)).status == 404
 
 
-def list_documents(desk: Desk) -> None:
+def list_documents(desk: ParityDesk) -> None:
     path = f"/documents/{desk.stage.do(desk.api.send_document())}"
     desk.go(path)
     desk.menu("Cancel the document")
@@ -142,7 +142,7 @@ def list_documents(desk: Desk) -> None:
     desk.stage.work("seal")
 
 
-def recipients(desk: Desk) -> None:
+def recipients(desk: ParityDesk) -> None:
     page, document = desk.page, desk.stage.do(desk.api.create())
     path = f"/documents/{document}"
     desk.go(path)
@@ -179,7 +179,7 @@ def recipients(desk: Desk) -> None:
     unblock_recipient(desk)
 
 
-def unblock_recipient(desk: Desk) -> None:
+def unblock_recipient(desk: ParityDesk) -> None:
     """A code was tried too often; its sender lets the recipient try again."""
     coded = {"name": BO[0], "email": BO[1], "authentication": "access_code", "accessCode": "Blue-4711"}
     document = desk.stage.do(desk.api.send_document(recipients=[coded]))
@@ -195,7 +195,7 @@ def unblock_recipient(desk: Desk) -> None:
     assert desk.stage.do(person.enter("Blue-4711")).status == 200
 
 
-def files(desk: Desk) -> None:
+def files(desk: ParityDesk) -> None:
     content = desk.stage.do(desk.api.file(desk.stage.do(desk.stage.site.complete_document())))
     desk.go("/verify")
     desk.use("verifyPdf").set_input_files({"name": "sealed.pdf", "mimeType": PDF, "buffer": content})
@@ -205,7 +205,7 @@ def files(desk: Desk) -> None:
     expect(desk.page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible()
 
 
-def in_test_mode(desk: Desk) -> None:
+def in_test_mode(desk: ParityDesk) -> None:
     page = desk.page
     page.get_by_role("button", name="Test", exact=True).click()
     desk.sees("Nothing here has legal effect.")

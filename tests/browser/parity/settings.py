@@ -5,13 +5,13 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.parity.desk import Desk
+from tests.browser.parity.desk import ParityDesk
 from tests.browser.test_office_settings import call
 
 BO = ("Bo Berg", "bo@example.test")
 
 
-def tokens(desk: Desk) -> None:
+def tokens(desk: ParityDesk) -> None:
     page = desk.page
     desk.go("/settings/tokens/new")
     page.get_by_label("Which program will use it?").fill("Portal")
@@ -31,7 +31,7 @@ def tokens(desk: Desk) -> None:
     assert call(desk.stage, token)[0] == 401
 
 
-def audit_log(desk: Desk) -> None:
+def audit_log(desk: ParityDesk) -> None:
     page, entries = desk.page, desk.page.locator(".acts-log > li")
     desk.use("listAuditLog").click()
     desk.heading("Audit log")
@@ -50,7 +50,7 @@ def audit_log(desk: Desk) -> None:
     desk.sees("Nothing of this kind")
 
 
-def settings(desk: Desk) -> None:
+def settings(desk: ParityDesk) -> None:
     desk.stage.do(desk.api.create())
     page, limits = desk.page, desk.ask("/account")["limits"]
     desk.use("getAccount").click()
@@ -95,14 +95,14 @@ def settings(desk: Desk) -> None:
     change_setting(desk, "embedOrigins", ["https://portal.example.com"])
 
 
-def change_setting(desk: Desk, line: str, value: Any) -> None:
+def change_setting(desk: ParityDesk, line: str, value: Any) -> None:
     with desk.page.expect_navigation():
         desk.use(f"changeSettings.{line}").click()
     desk.sees("The settings are saved.")
     assert desk.ask("/settings")[line] == value
 
 
-def members(desk: Desk) -> None:
+def members(desk: ParityDesk) -> None:
     page = desk.page
     desk.use("listMembers").click()
     page.get_by_label("Invite by email").fill(BO[1])

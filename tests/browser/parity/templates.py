@@ -2,11 +2,11 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.parity.desk import Desk
+from tests.browser.parity.desk import ParityDesk
 from tests.browser.parity.documents import ADA, a_file
 
 
-def templates(desk: Desk) -> None:
+def templates(desk: ParityDesk) -> None:
     page = desk.page
     desk.use("listTemplates").click()
     page.get_by_role("link", name="New template").click()

@@ -5,11 +5,11 @@ import re
 from playwright.sync_api import expect
 
 from esign.jobs import deliver_webhooks
-from tests.browser.parity.desk import Desk
-from tests.browser.test_office_settings import Program, listening
+from tests.browser.parity.desk import ParityDesk
+from tests.browser.test_office_settings import ListeningProgram, listening
 
 
-def webhooks(desk: Desk) -> None:
+def webhooks(desk: ParityDesk) -> None:
     with listening() as program:
         page = desk.page
         desk.go("/settings/webhooks/new")
@@ -29,7 +29,7 @@ def webhooks(desk: Desk) -> None:
         secret_and_end(desk, program, f"/webhooks/{made['id']}")
 
 
-def deliveries(desk: Desk, program: Program, path: str) -> None:
+def deliveries(desk: ParityDesk, program: ListeningProgram, path: str) -> None:
     """What was missed while it was off comes after all, and once more."""
     page, stage = desk.page, desk.stage
     for enabled in (False, True):
@@ -64,7 +64,7 @@ def deliveries(desk: Desk, program: Program, path: str) -> None:
     assert len(program.came) == before + 1
 
 
-def secret_and_end(desk: Desk, program: Program, path: str) -> None:
+def secret_and_end(desk: ParityDesk, program: ListeningProgram, path: str) -> None:
     page = desk.page
     desk.go(f"/settings{path}/edit")
     page.get_by_label("What is it for?").fill("Portal")

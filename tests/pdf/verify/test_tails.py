@@ -27,7 +27,7 @@ from tests.pdf.sealing import a_pdf, a_trail, an_order, make_seal_order
 from tests.pdf.tails import (
     WORDS,
     Proofs,
-    Way,
+    RevisionStyle,
     a_store,
     facts,
     forge_words,
@@ -118,7 +118,7 @@ def honest() -> Iterator[tuple[str, bytes]]:
         yield f"{name}, stamped twice", stamped_in_loop(stamped_in_loop(file, a_stamper()), a_stamper())
         known = facts(file)
         yield f"{name}, by hand", revision(known, a_store(known, PROOFS))
-        like_dss = Way(first=b"\r\n", widths=(1, 3, 0), packed=True, entry=b"%010d 00000 n\r\n")
+        like_dss = RevisionStyle(first=b"\r\n", widths=(1, 3, 0), packed=True, entry=b"%010d 00000 n\r\n")
         yield f"{name}, as DSS stores", revision(known, a_store(known, PROOFS, packed=True), like_dss)
         yield f"{name}, as DSS stamps", stamped_like_dss(file)
         yield f"{name}, as DSS twice", stamped_like_dss(stamped_like_dss(file))

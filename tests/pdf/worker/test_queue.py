@@ -20,7 +20,7 @@ from esign.pdf.worker.queue import (
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 
 
-class Line:
+class LabelledQueue:
     """A queue with jobs that end when they are told; `begun` are the labels of those that got a worker, in order."""
 
     def __init__(self, size: int = 2, patience: float = 30) -> None:
@@ -67,15 +67,15 @@ class Line:
 
 
 @asynccontextmanager
-async def a_line(size: int = 2, patience: float = 30) -> AsyncIterator[Line]:
-    line = Line(size, patience)
+async def a_line(size: int = 2, patience: float = 30) -> AsyncIterator[LabelledQueue]:
+    line = LabelledQueue(size, patience)
     try:
         yield line
     finally:
         await line.end()
 
 
-async def fill(line: Line, places: int = 4) -> None:
+async def fill(line: LabelledQueue, places: int = 4) -> None:
     """Take regular and spare workers, each for an organisation of its own."""
     for n in range(places):
         await line.ask(f"busy {n}", PdfJobKind.UPLOAD, f"busy {n}")

@@ -364,7 +364,7 @@ async def put_table(tx: Transaction) -> None:
     await tx.run("CREATE TABLE pair (n INTEGER NOT NULL, half INTEGER NOT NULL) STRICT")
 
 
-class Refusing:
+class RefusingConnection:
     """A writing connection whose checkpoints fail with an SQLite result code."""
 
     def __init__(self, connection: Any, code: int) -> None:
@@ -391,9 +391,9 @@ class Refusing:
 
 
 @asynccontextmanager
-async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
+async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, RefusingConnection]]:
     connections.prepare(path)
-    writer: Any = Refusing(await connections.connect(path, connections.SERVING_PRAGMAS), code)
+    writer: Any = RefusingConnection(await connections.connect(path, connections.SERVING_PRAGMAS), code)
     points = PointReader(path, connections.PRAGMAS)
     db = Database(path, writer, ReaderPool(path, 1, connections.PRAGMAS), points)
     try:

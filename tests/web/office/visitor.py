@@ -24,7 +24,7 @@ from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
-from tests.journeys.site import Site, a_site
+from tests.journeys.site import JourneySite, a_site
 
 PASSWORD = "copper kettle under nine maples"
 CSRF = re.compile(r'name="csrf" value="([^"]+)"')
@@ -70,7 +70,7 @@ class Page:
 class Visitor:
     """`token` is the session's cookie, `known_as` that of a known browser; `csrf` is what the newest page carried."""
 
-    def __init__(self, site: Site, session: aiohttp.ClientSession) -> None:
+    def __init__(self, site: JourneySite, session: aiohttp.ClientSession) -> None:
         self.site = site
         self.session = session
         self.token: str | None = None
@@ -134,7 +134,7 @@ class Visitor:
 class Office:
     """A running installation whose clock stands still."""
 
-    site: Site
+    site: JourneySite
     clock: FakeClock
     browser: aiohttp.ClientSession
 

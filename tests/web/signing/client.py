@@ -51,7 +51,7 @@ def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
     return guard_request
 
 
-class Client:
+class SigningClient:
     def __init__(self, site: SigningSite, clock: Clock | None = None) -> None:
         self.application = application(site, clock)
 

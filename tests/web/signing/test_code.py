@@ -8,7 +8,7 @@ from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND
 from esign.core.people.masking import mask_email
-from tests.web.signing.client import LINK, ORIGIN, Client
+from tests.web.signing.client import LINK, ORIGIN, SigningClient
 from tests.web.signing.site import CODE, NOW, SESSION, SigningSite, a_document, a_recipient, other
 
 
@@ -20,7 +20,7 @@ def make_guarded_port(method: str = "email_code", role: Role = Role.SIGNER, **st
 
 
 async def page_of(site: SigningSite) -> str:
-    seen = await Client(site).ask()
+    seen = await SigningClient(site).ask()
     assert seen.status == 200 and "set-cookie" not in seen.headers
     assert site.calls == []
     return seen.body.decode()
@@ -96,22 +96,22 @@ def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None
 async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
     site = make_guarded_port(step=ChallengeStep.ASK, at=NOW)
     for method in ("GET", "HEAD"):
-        assert (await Client(site).ask(method, f"{LINK}/code")).status == 404
-    assert (await Client(site).post("code", {}, sec_fetch_site="cross-site")).status == 400
+        assert (await SigningClient(site).ask(method, f"{LINK}/code")).status == 404
+    assert (await SigningClient(site).post("code", {}, sec_fetch_site="cross-site")).status == 400
     assert site.calls == []
-    assert (await Client(site).post("code", {})).json == {"state": "code"}
+    assert (await SigningClient(site).post("code", {})).json == {"state": "code"}
     assert site.calls == [("send_code", ORIGIN)]
 
 
 async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_over_https() -> None:
     site = make_guarded_port()
-    seen = await Client(site).post("authenticate", {"code": CODE})
+    seen = await SigningClient(site).post("authenticate", {"code": CODE})
     assert seen.json == {"state": "open"}
     name, _, rest = seen.headers["set-cookie"].partition("=")
     assert name == "__Host-esign-s"
     cookie = {"cookie": f"{name}={rest.partition(';')[0]}"}
-    assert (await Client(site).ask(path=f"{LINK}/status", headers=cookie)).json == {"state": "open"}
-    assert (await Client(site).ask(path=f"{LINK}/status")).json == {"state": "code"}
+    assert (await SigningClient(site).ask(path=f"{LINK}/status", headers=cookie)).json == {"state": "open"}
+    assert (await SigningClient(site).ask(path=f"{LINK}/status")).json == {"state": "code"}
     attributes = {part.strip().casefold() for part in rest.split(";")[1:]}
     assert attributes == {"httponly", "secure", "path=/", "samesite=lax", "max-age=43200"}
 
@@ -128,13 +128,13 @@ async def test_a_right_code_is_remembered_in_a_cookie_that_only_this_host_gets_o
 async def test_the_session_is_read_from_that_cookie_alone(cookie: str, session: str | None) -> None:
     site = make_guarded_port()
     await site.prove(SESSION)
-    seen = await Client(site).ask(headers={"cookie": cookie} if cookie else {})
+    seen = await SigningClient(site).ask(headers={"cookie": cookie} if cookie else {})
     assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
 
 
 async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
     site = make_guarded_port()
-    seen = await Client(site).post("authenticate", {"code": "000000"})
+    seen = await SigningClient(site).post("authenticate", {"code": "000000"})
     assert (seen.status, seen.places) == (400, {("/code", "reference")})
     assert "set-cookie" not in seen.headers
     assert seen.json["error"]["details"][0]["message"] == "This code does not fit. You can try 4 more times."
@@ -143,6 +143,6 @@ async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
 @pytest.mark.parametrize("given", [{}, {"code": None}, {"code": 7}, {"code": "  "}, {"code": "1" * 201}])
 async def test_what_is_no_code_never_reaches_the_count(given: dict[str, object]) -> None:
     site = make_guarded_port()
-    seen = await Client(site).post("authenticate", given)
+    seen = await SigningClient(site).post("authenticate", given)
     assert (seen.status, seen.places) == (400, {("/code", "required")})
     assert site.calls == []

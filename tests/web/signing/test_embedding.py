@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from esign.core.document.document import Document, RecipientStatus, Role
-from tests.web.signing.client import LINK, Client
+from tests.web.signing.client import LINK, SigningClient
 from tests.web.signing.site import CODE, ORGANISATION, SESSION, STATES, SigningSite, a_document, a_recipient
 
 APP, SECOND = "https://app.example.com", "https://other.example:8443"
@@ -33,18 +33,18 @@ SHOWN = {"open": ("open", a_document()), "code": ("code", a_document()), **STATE
 @pytest.mark.parametrize("name", SHOWN)
 async def test_only_listed_applications_may_frame_a_page_of_a_known_link(name: str) -> None:
     state, document = SHOWN[name]
-    listed = await Client(Listed(document, state)).ask()
+    listed = await SigningClient(Listed(document, state)).ask()
     known = name != "unknown"
     assert ancestors(listed.headers) == (f"{APP} {SECOND}" if known else "'none'")
     assert ("x-frame-options" in listed.headers) is not known
-    closed = await Client(SigningSite(document, state)).ask()
+    closed = await SigningClient(SigningSite(document, state)).ask()
     assert ancestors(closed.headers) == "'none'" and closed.headers["x-frame-options"] == "DENY"
     assert b"data-embedders" not in closed.body
 
 
 async def test_everything_else_behind_a_link_stays_unframeable() -> None:
     state, document = STATES["completed"]
-    client = Client(Listed(document, state))
+    client = SigningClient(Listed(document, state))
     for path in (f"{LINK}/status", f"{LINK}/pages/1.webp", f"{LINK}/sealed.pdf", "/s/other"):
         seen = await client.ask(path=path)
         assert seen.headers["x-frame-options"] == "DENY", path
@@ -67,7 +67,7 @@ OUTCOMES = [
 @pytest.mark.parametrize(("name", "outcome"), OUTCOMES)
 async def test_a_framed_page_knows_what_to_tell(name: str, outcome: str | None) -> None:
     state, document = SHOWN[name]
-    page = (await Client(Listed(document, state)).ask()).body.decode()
+    page = (await SigningClient(Listed(document, state)).ask()).body.decode()
     [body] = re.findall(r"<body [^>]*>", page)
     known = dict(re.findall(r'data-([a-z]+)="([^"]*)"', body))
     told = {"outcome": outcome} if outcome else {}
@@ -77,7 +77,7 @@ async def test_a_framed_page_knows_what_to_tell(name: str, outcome: str | None) 
 
 async def test_before_the_code_nothing_is_told_of_what_was_done() -> None:
     done = a_document(a_recipient((), role=Role.SIGNER, status=RecipientStatus.COMPLETED, completed_at=1))
-    page = (await Client(Listed(done, "code")).ask()).body
+    page = (await SigningClient(Listed(done, "code")).ask()).body
     assert b"data-outcome" not in page
 
 
@@ -89,7 +89,7 @@ def make_guarded_port() -> SigningSite:
 
 
 async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> None:
-    client = Client(make_guarded_port())
+    client = SigningClient(make_guarded_port())
     seen = await client.post("authenticate", {"code": CODE, "framed": True})
     name, _, rest = seen.headers["set-cookie"].partition("=")
     assert name == "__Host-esign-f"
@@ -110,14 +110,14 @@ async def test_in_a_frame_the_session_is_kept_for_the_site_around_it_alone() -> 
 async def test_the_session_of_a_frame_is_found(cookie: str, session: str | None) -> None:
     site = make_guarded_port()
     await site.prove(SESSION)
-    seen = await Client(site).ask(headers={"cookie": cookie})
+    seen = await SigningClient(site).ask(headers={"cookie": cookie})
     assert f'data-state="{"open" if session else "code"}"' in seen.body.decode()
 
 
 @pytest.mark.parametrize("framed", ["yes", 1, None])
 async def test_framed_is_true_or_false(framed: object) -> None:
     site = make_guarded_port()
-    seen = await Client(site).post("authenticate", {"code": CODE, "framed": framed})
+    seen = await SigningClient(site).post("authenticate", {"code": CODE, "framed": framed})
     assert (seen.status, seen.places) == (400, {("/framed", "type")})
     assert site.calls == []
 
@@ -130,7 +130,7 @@ async def test_the_session_of_a_frame_opens_nothing_to_another_sites_request() -
         ("complete", {"answers": {}, "consent": "x"}),
     ):
         for sent in ({"sec_fetch_site": "cross-site"}, {"sec_fetch_site": "same-site"}, {"origin": APP}):
-            seen = await Client(site).post(act, body, cookie=f"__Host-esign-f={SESSION}", **sent)
+            seen = await SigningClient(site).post(act, body, cookie=f"__Host-esign-f={SESSION}", **sent)
             assert seen.status == 400
     assert site.calls == []
 
@@ -139,7 +139,7 @@ async def test_the_session_of_a_frame_opens_nothing_to_another_sites_request() -
 
 
 async def test_the_script_is_for_every_site_at_an_address_that_stays() -> None:
-    client = Client(SigningSite())
+    client = SigningClient(SigningSite())
     seen = await client.ask(path="/embed.js")
     assert seen.status == 200 and b"window.Esign" in seen.body
     assert seen.headers["content-type"].startswith("text/javascript")

@@ -8,13 +8,13 @@ import pytest
 
 import esign
 from esign.web.pages import Assets, format_disposition
-from tests.web.signing.client import LINK, Client
+from tests.web.signing.client import LINK, SigningClient
 from tests.web.signing.site import PDF, STATES, SigningSite, picture
 
 
 async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
     site = SigningSite()
-    seen = await Client(site).ask(path=f"{LINK}/pages/2.webp")
+    seen = await SigningClient(site).ask(path=f"{LINK}/pages/2.webp")
     assert (seen.status, seen.body) == (200, picture(2))
     assert seen.headers["content-type"] == "image/webp"
     assert seen.headers["cache-control"] == "private, max-age=86400, immutable"
@@ -23,12 +23,12 @@ async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
 
 @pytest.mark.parametrize("number", ["0", "3", "x", "-1", "1e3"])
 async def test_a_page_that_is_not_there_is_not_found(number: str) -> None:
-    assert (await Client(SigningSite()).ask(path=f"{LINK}/pages/{number}.webp")).status == 404
+    assert (await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/{number}.webp")).status == 404
 
 
 @pytest.mark.parametrize("size", [2, 3])
 async def test_a_page_comes_in_a_few_sizes(size: int) -> None:
-    seen = await Client(SigningSite()).ask(path=f"{LINK}/pages/2.webp?size={size}")
+    seen = await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/2.webp?size={size}")
     assert (seen.status, seen.body) == (200, picture(2, size))
 
 
@@ -37,21 +37,21 @@ async def test_a_page_comes_in_a_few_sizes(size: int) -> None:
 )
 async def test_no_other_size_is_drawn(query: str) -> None:
     for name in ("2.webp", "2/filled-1.webp"):
-        assert (await Client(SigningSite()).ask(path=f"{LINK}/pages/{name}?{query}")).status == 404
+        assert (await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/{name}?{query}")).status == 404
 
 
 async def test_the_text_of_a_page_is_data() -> None:
-    seen = await Client(SigningSite()).ask(path=f"{LINK}/pages/1.json")
+    seen = await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/1.json")
     assert seen.headers["content-type"] == "application/json"
     assert seen.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert b"Words of page 1." in seen.body
-    assert (await Client(SigningSite()).ask(path=f"{LINK}/pages/3.json")).status == 404
+    assert (await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/3.json")).status == 404
 
 
 @pytest.mark.parametrize("file", ["original.pdf", "sealed.pdf"])
 async def test_a_pdf_is_saved_and_never_shown_inside_the_origin(file: str) -> None:
     state, document = STATES["completed"]
-    seen = await Client(SigningSite(document, state)).ask(path=f"{LINK}/{file}")
+    seen = await SigningClient(SigningSite(document, state)).ask(path=f"{LINK}/{file}")
     assert (seen.status, seen.body) == (200, PDF)
     assert seen.headers["content-type"] == "application/pdf"
     assert seen.headers["content-security-policy"] == "sandbox; default-src 'none'"
@@ -60,7 +60,7 @@ async def test_a_pdf_is_saved_and_never_shown_inside_the_origin(file: str) -> No
 
 
 async def test_there_is_no_sealed_file_before_the_document_is_completed() -> None:
-    seen = await Client(SigningSite()).ask(path=f"{LINK}/sealed.pdf")
+    seen = await SigningClient(SigningSite()).ask(path=f"{LINK}/sealed.pdf")
     assert (seen.status, seen.code) == (409, "document_not_completed")
 
 
@@ -83,7 +83,7 @@ def test_the_name_of_a_file_cannot_end_its_header(name: str, header: str) -> Non
 
 
 async def test_static_files_are_kept_for_ever_under_a_name_that_changes_with_them() -> None:
-    client = Client(SigningSite())
+    client = SigningClient(SigningSite())
     page = (await client.ask()).body.decode()
     addresses = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
     assert {address.rpartition("/")[2] for address in addresses} >= {
@@ -102,7 +102,7 @@ async def test_static_files_are_kept_for_ever_under_a_name_that_changes_with_the
 
 
 async def test_the_page_itself_is_packed_for_whoever_takes_it() -> None:
-    client = Client(SigningSite())
+    client = SigningClient(SigningSite())
     plain = await client.ask()
     packed = await client.ask(headers={"accept-encoding": "gzip, br"})
     assert "content-encoding" not in plain.headers
@@ -116,7 +116,7 @@ async def test_the_page_itself_is_packed_for_whoever_takes_it() -> None:
 @pytest.mark.parametrize("name", ["../pages.py", "..%2fpages.py", "/etc/passwd", "fonts", ""])
 async def test_only_files_of_the_list_are_served(name: str) -> None:
     digest = Assets.load().digest
-    assert (await Client(SigningSite()).ask(path=f"/static/{digest}/{name}")).status == 404
+    assert (await SigningClient(SigningSite()).ask(path=f"/static/{digest}/{name}")).status == 404
 
 
 async def test_what_is_typed_is_shown_with_the_very_fonts_of_the_seal() -> None:

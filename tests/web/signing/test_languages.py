@@ -12,7 +12,7 @@ from esign.core.document.document import Role
 from esign.core.instant import MINUTE, parse
 from esign.core.language import LANGUAGES
 from esign.web.signing.words import WordLibrary
-from tests.web.signing.client import LINK, Client
+from tests.web.signing.client import LINK, SigningClient
 from tests.web.signing.site import NOW, STATES, SigningSite, a_document, a_recipient, all_fields, other
 
 PAGES = {
@@ -34,7 +34,7 @@ LIBRARY = WordLibrary.load()
 
 async def page(site: SigningSite, query: str = "", accept: str | None = None) -> str:
     headers = {"accept-language": accept} if accept else {}
-    seen = await Client(site).ask(path=LINK + query, headers=headers)
+    seen = await SigningClient(site).ask(path=LINK + query, headers=headers)
     assert seen.status == 200
     return seen.body.decode()
 

@@ -14,7 +14,7 @@ from esign.core.language import LANGUAGES
 from esign.web.http.errors import respond_as_json
 from esign.web.signing.throttle import LinkThrottle
 from tests.fakes import FakeClock
-from tests.web.signing.client import LINK, Client
+from tests.web.signing.client import LINK, SigningClient
 from tests.web.signing.site import STATES, SigningSite
 from tests.web.wire import Seen
 
@@ -30,12 +30,12 @@ def clock() -> Iterator[FakeClock]:
 
 
 @pytest.fixture
-def client(clock: FakeClock) -> Client:
+def client(clock: FakeClock) -> SigningClient:
     state, document = STATES["expired"]
-    return Client(SigningSite(document, state), clock)
+    return SigningClient(SigningSite(document, state), clock)
 
 
-async def many(client: Client, times: int, path: str = LINK, method: str = "GET") -> list[int]:
+async def many(client: SigningClient, times: int, path: str = LINK, method: str = "GET") -> list[int]:
     return [(await client.ask(method, path, b"", {})).status for _ in range(times)]
 
 
@@ -43,7 +43,7 @@ def is_refusal(seen: Seen, retry_after: str) -> bool:
     return (seen.status, seen.headers.get("retry-after")) == (429, retry_after)
 
 
-async def test_a_link_is_read_120_times_a_minute(client: Client, clock: FakeClock) -> None:
+async def test_a_link_is_read_120_times_a_minute(client: SigningClient, clock: FakeClock) -> None:
     status = f"{LINK}/status"
     assert set(await many(client, 120, status)) == {200}
     seen = await client.ask(path=status)
@@ -55,7 +55,7 @@ async def test_a_link_is_read_120_times_a_minute(client: Client, clock: FakeCloc
     assert (await client.ask(path=status)).status == 200
 
 
-async def test_writing_is_counted_apart_and_less(client: Client) -> None:
+async def test_writing_is_counted_apart_and_less(client: SigningClient) -> None:
     for _ in range(30):
         assert (await client.post("renewal", {})).status == 200
     seen = await client.post("renewal", {})
@@ -63,7 +63,7 @@ async def test_writing_is_counted_apart_and_less(client: Client) -> None:
     assert (await client.ask(path=f"{LINK}/status")).status == 200
 
 
-async def test_typing_for_long_does_not_stand_in_the_way_of_finishing(client: Client) -> None:
+async def test_typing_for_long_does_not_stand_in_the_way_of_finishing(client: SigningClient) -> None:
     typed = [await many(client, 60, f"{LINK}/{what}", "POST") for what in ("draft", "letters")]
     assert 429 not in typed[0] + typed[1]
     assert await many(client, 1, f"{LINK}/draft", "POST") == [429]
@@ -71,14 +71,14 @@ async def test_typing_for_long_does_not_stand_in_the_way_of_finishing(client: Cl
 
 
 async def test_pages_are_counted_apart_and_more(clock: FakeClock) -> None:
-    client = Client(SigningSite(), clock)
+    client = SigningClient(SigningSite(), clock)
     picture = f"{LINK}/pages/1.webp"
     assert set(await many(client, 1200, picture)) == {200}
     assert await many(client, 1, picture) == [429]
     assert await many(client, 1) == [200]
 
 
-async def test_an_address_may_have_ten_links_open(client: Client) -> None:
+async def test_an_address_may_have_ten_links_open(client: SigningClient) -> None:
     assert [await many(client, 1, f"/static/none-{n}") for n in range(3)] == [[404]] * 3
     for n in range(300):
         assert (await client.ask("POST", f"/s/link-{n % 15}/nothing")).status == 404
@@ -108,7 +108,7 @@ async def test_what_an_address_is_refused_does_not_count_for_the_link(clock: Fak
     assert await ask("192.0.2.8", "/s/link-10") == 200
 
 
-async def test_who_tries_wrong_links_waits_ten_minutes(client: Client, clock: FakeClock) -> None:
+async def test_who_tries_wrong_links_waits_ten_minutes(client: SigningClient, clock: FakeClock) -> None:
     tried = [WRONG, f"{WRONG}/status"]
     for n in range(30):
         assert (await client.ask(path=tried[n % 2])).status == 200
@@ -121,7 +121,7 @@ async def test_who_tries_wrong_links_waits_ten_minutes(client: Client, clock: Fa
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-async def test_a_browser_reads_in_its_language_how_long_to_wait(client: Client, tag: str) -> None:
+async def test_a_browser_reads_in_its_language_how_long_to_wait(client: SigningClient, tag: str) -> None:
     await many(client, 121, f"{LINK}/status")
     seen = await client.ask(headers={**BROWSER, "accept-language": f"{tag};q=0.9"})
     assert is_refusal(seen, "60")

@@ -191,7 +191,7 @@ def test_anything_but_one_address_is_refused(text: str) -> None:
 
 
 def test_a_validator_may_name_the_member_that_it_means() -> None:
-    class Pair(Schema):
+    class PairInput(Schema):
         first: int
         second: int
 
@@ -199,15 +199,15 @@ def test_a_validator_may_name_the_member_that_it_means() -> None:
             if self.first == self.second:
                 raise refusal("duplicate", "Both are the same.", at="second")
 
-    assert problems({"first": 1, "second": 1}, Pair) == {("/second", "duplicate")}
+    assert problems({"first": 1, "second": 1}, PairInput) == {("/second", "duplicate")}
 
 
 def test_an_answer_is_built_by_names_and_written_in_camel_case() -> None:
-    class Answer(Reply):
+    class TimedReply(Reply):
         made_at: Moment
         left_out: str | None
 
-    assert Answer(made_at=0, left_out=None).model_dump_json(by_alias=True) == (
+    assert TimedReply(made_at=0, left_out=None).model_dump_json(by_alias=True) == (
         '{"madeAt":"1970-01-01T00:00:00.000Z","leftOut":null}'
     )
 

@@ -105,7 +105,7 @@ async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
 # ---------- the clock ----------
 
 
-class JumpingClock(FakeClock):
+class WrongClock(FakeClock):
     error = 0
 
     def now(self) -> int:
@@ -113,7 +113,7 @@ class JumpingClock(FakeClock):
 
 
 async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path) -> None:
-    clock = JumpingClock()
+    clock = WrongClock()
     async with an_office(tmp_path / "data", clock=clock) as office:
         ada = await office.signed_in("Ada")
         bo = await office.signed_in("Bo", MemberRole.ADMIN)
@@ -131,7 +131,7 @@ async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path)
 
 async def test_the_clock_is_confirmed_by_owners_of_the_first_organisation_alone(tmp_path: Path) -> None:
     """What is due in every organisation of the server hangs on it."""
-    clock = JumpingClock()
+    clock = WrongClock()
     async with an_office(tmp_path / "data", clock=clock) as office:
         ada = await office.signed_in("Ada")
         later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
