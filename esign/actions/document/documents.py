@@ -1,23 +1,25 @@
 """Creates, reads, sends and expires documents."""
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from esign.actions.base import printable_text, quota
+from esign.actions.base import printable_text, quota, settings_in_force
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Decide, Find, R, Save, check_revision, perform_transition
 from esign.actions.document import upload
+from esign.actions.document.holder_entries import HolderEntry, make_recipients
 from esign.actions.document.upload import Source
-from esign.core.actor import Actor, Owner
+from esign.core.actor import Owner
 from esign.core.document.audit import AuditEntry
-from esign.core.document.document import Document, File, Recipient
+from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters
 from esign.core.document.placement import find_misplaced
 from esign.core.document.state import Act, is_past_expiry, lifecycle, require
+from esign.core.document.state.edit import make_title
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Detail, Problem
-from esign.core.instant import Instant
-from esign.core.people.account import Reminders
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, outcomes
 from esign.store.engine.database import Transaction
@@ -29,20 +31,24 @@ from esign.system.entropy import make_id
 
 @dataclass(frozen=True, slots=True)
 class DocumentOrder:
-    """What the caller wants created. Recipients and fields have their ids already."""
+    """What the caller wants created.
+
+    Without a title it follows from the file name. Without `expires_in_days`, and for what `reminders` leaves out
+    by the names of `Reminders`, the settings apply.
+    """
 
     file_name: str
     file: Source
-    title: str
-    recipients: tuple[Recipient, ...]
+    title: str | None = None
+    recipients: tuple[HolderEntry, ...] = ()
     subject: str | None = None
     message: str | None = None
     locale: str | None = None
-    expires_in_days: int = 30
-    reminders: Reminders = Reminders()
+    expires_in_days: int | None = None
+    reminders: Mapping[str, Any] = field(default_factory=dict)
     redirect_url: str | None = None
     external_id: str | None = None
-    metadata: dict[str, str] | None = None
+    metadata: Mapping[str, str] | None = None
     send: bool = False
 
 
@@ -50,13 +56,33 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
     """Create a draft (D1) and return it. With `order.send` it is sent at once (D4).
 
     The file is inspected and normalised, and a trial shows that it can be sealed. Raises what `quota.check_quota`,
-    `upload.inspect`, `check_placement` and `check_ready` raise.
+    `upload.inspect`, `make_recipients`, `check_placement` and `check_ready` raise.
     """
     owner, author = caller.owner, caller.author
+    recipients = make_recipients(runtime, (), order.recipients, runtime.clock.now())
+    defaults = await settings_in_force.read(runtime, owner)
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
-    document = make_draft(owner, author.actor, order, uploaded.file, now)
+    document = Document(
+        id=make_id("doc", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title or make_title(order.file_name),
+        file=uploaded.file,
+        created_by=author.actor,
+        created_at=now,
+        updated_at=now,
+        recipients=recipients,
+        subject=order.subject or None,
+        message=order.message or None,
+        locale=order.locale,
+        expires_in_days=order.expires_in_days or defaults.expires_in_days,
+        reminders=replace(defaults.reminders, **order.reminders),
+        redirect_url=order.redirect_url,
+        external_id=order.external_id or None,
+        metadata=order.metadata or {},
+    )
     check_placement(document)
 
     if order.send:
@@ -74,29 +100,6 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
 
     created = await runtime.db.write(write)
     return created
-
-
-def make_draft(owner: Owner, actor: Actor, order: DocumentOrder, file: File, now: Instant) -> Document:
-    """Return a new draft as the caller ordered it."""
-    return Document(
-        id=make_id("doc", now),
-        organisation_id=owner.organisation_id,
-        mode=owner.mode,
-        title=order.title,
-        file=file,
-        created_by=actor,
-        created_at=now,
-        updated_at=now,
-        recipients=order.recipients,
-        subject=order.subject,
-        message=order.message,
-        locale=order.locale,
-        expires_in_days=order.expires_in_days,
-        reminders=order.reminders,
-        redirect_url=order.redirect_url,
-        external_id=order.external_id,
-        metadata=order.metadata or {},
-    )
 
 
 def check_placement(document: Document) -> None:

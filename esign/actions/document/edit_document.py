@@ -1,17 +1,24 @@
 """Changes a document and its recipients."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from esign.actions.base import printable_text
+from esign.actions.base import printable_text, settings_in_force
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Save, check_revision
 from esign.actions.document import upload
 from esign.actions.document.documents import change_own, check_placement, get
+from esign.actions.document.holder_entries import (
+    HolderEntry,
+    check_recipient,
+    make_recipient,
+    make_recipients,
+    place_fields,
+)
 from esign.actions.document.upload import Source
 from esign.core.document.audit import AuditEntry
-from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.document import Document, Field, Recipient, Status
 from esign.core.document.state import edit as editing
 from esign.core.document.state.edit import CORRECTED, correct, is_redirected
 from esign.core.document.state.outcome import Event, Outcome
@@ -30,29 +37,39 @@ R = TypeVar("R")
 WHILE: Millis = 15 * MINUTE
 
 Recipients = Callable[[Document], tuple[Recipient, ...]]
-Check = Callable[[Document, Recipient], None]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChanges:
-    """The members to replace, by their names in `core`. A `title` of None means the title that follows from the
-    file name.
+    """The members to replace, by their names in `core`.
+
+    A `title` of None means the title that follows from the file name, an expiry of None that of the settings, and
+    what `reminders` leaves out is as in the settings. `recipients` is the whole new list; `fields` replaces the
+    fields of the recipients whose ids it names.
 
     `file` is read only if the state allows it to be replaced. It needs a `file_name`. `steady` marks one of many
     changes while a member works on a draft. The audit trail then records only one in a while.
     """
 
-    members: Mapping[str, object]
+    members: Mapping[str, object] = field(default_factory=dict)
     file_name: str | None = None
     file: Source | None = None
-    recipients: Recipients | None = None
+    recipients: tuple[HolderEntry, ...] | None = None
+    fields: Mapping[str, Sequence[Field]] | None = None
     steady: bool = False
 
     @property
     def names(self) -> set[str]:
         """Return the names of the members that change."""
-        named = {"file": self.file_name, "recipients": self.recipients}
-        return {*self.members, *(name for name, given in named.items() if given is not None)}
+        named = [("file", self.file_name), ("recipients", self.recipients), ("recipients", self.fields)]
+        return {*self.members, *(name for name, given in named if given is not None)}
+
+    def list_recipients(self, runtime: Runtime, document: Document) -> tuple[Recipient, ...] | None:
+        """Return the new list of recipients, or None if it stays. Raises `invalid_request`."""
+        before, now = document.recipients, runtime.clock.now()
+        if self.recipients is not None:
+            return make_recipients(runtime, before, self.recipients, now)
+        return None if self.fields is None else place_fields(runtime, before, self.fields, now, "/recipients")
 
 
 async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: DocumentChanges) -> Document:
@@ -60,8 +77,8 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
     current = await get(runtime, caller.owner, document_id)
     check_revision(current, caller.revision)
     editing.check_may_change(current, changes.names)
-    if changes.recipients is not None:
-        changes.recipients(current)  # raises what is wrong with them before the file is read
+    changes.list_recipients(runtime, current)  # raises what is wrong with them before the file is read
+    given = await settings_in_force.fill_members(runtime, caller.owner, changes.members)
     new = None
     if changes.file is not None and changes.file_name is not None:
         new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
@@ -70,13 +87,13 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
     def decide(document: Document) -> Outcome:
         check_revision(document, caller.revision)
         editing.check_may_change(document, changes.names)
-        members = dict(changes.members)
+        members = dict(given)
         if changes.file_name is not None:
             members["file"] = new.file if new else replace(document.file, name=changes.file_name)
         if members.get("title", "") is None:
             members["title"] = editing.make_title(changes.file_name or document.file.name)
-        if changes.recipients is not None:
-            members["recipients"] = changes.recipients(document)
+        if (recipients := changes.list_recipients(runtime, document)) is not None:
+            members["recipients"] = recipients
         outcome = editing.edit(document, members, caller.author, now)
         check_placement(outcome.document)
         return outcome
@@ -121,20 +138,15 @@ def is_repetition(event: Event, entry: AuditEntry) -> bool:
 # ---------- one recipient ----------
 
 
-async def add_recipient(
-    runtime: Runtime,
-    caller: Caller,
-    document_id: str,
-    recipient: Recipient,
-    check: Check,
-) -> Recipient:
+async def add_recipient(runtime: Runtime, caller: Caller, document_id: str, entry: HolderEntry) -> Recipient:
     """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
+    recipient = make_recipient(runtime.vault, entry, None, runtime.clock.now())
 
     def everybody(document: Document) -> tuple[Recipient, ...]:
         if len(document.recipients) >= limit:
             raise Problem("limit_reached", f"At most {limit} recipients.", current_status=document.status)
-        check(document, recipient)
+        check_recipient(runtime, document, recipient)
         return (*document.recipients, recipient)
 
     return await change_recipients(runtime, caller, document_id, everybody, make_save(recipient.id))
@@ -157,15 +169,14 @@ async def remove_recipient(runtime: Runtime, caller: Caller, document_id: str, r
 
 @dataclass(frozen=True, slots=True)
 class RecipientChanges:
-    """The members of a recipient to replace, by their names in `core`, and what may speak against it.
+    """The members of a recipient to replace, as `HolderEntry` has them.
 
-    `check` raises if the recipient does not fit the document then. `require_send` raises if the caller may not
+    `require_send` raises if the caller may not
     send documents. It is called before a document that is out goes to another address, in the transaction that
     changes it: the document may have been sent since the caller looked.
     """
 
     members: Mapping[str, Any]
-    check: Check
     require_send: Callable[[], None]
 
 
@@ -177,14 +188,14 @@ async def change_recipient(
 
     def decide(document: Document) -> Outcome:
         recipient = document.recipient(recipient_id)
-        changed = replace(recipient, **members)
+        changed = make_recipient(runtime.vault, HolderEntry(members), recipient, now)
         check_revision(document, caller.revision)
         if document.status is Status.SENT and CORRECTED.issuperset(members):
             if is_redirected(recipient, changed.email):
                 changes.require_send()
             return correct(document, changed, caller.author, now)
         editing.check_may_change(document, ("recipients",))
-        changes.check(document, changed)
+        check_recipient(runtime, document, changed)
         people = document.with_recipient(changed).recipients
         return editing.edit(document, {"recipients": people}, caller.author, now)
 

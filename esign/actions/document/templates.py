@@ -1,24 +1,28 @@
 """Creates, reads, changes and uses templates (contract 3.3)."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from esign.actions.base import audit_log, quota
+from esign.actions.base import audit_log, quota, settings_in_force
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import Caller
 from esign.actions.base.disk_room import require_room
+from esign.actions.base.stored_codes import encode_access_code
 from esign.actions.document import documents as acting
 from esign.actions.document import upload
+from esign.actions.document.holder_entries import HolderEntry, check_recipients, place_fields
+from esign.actions.document.holder_entries import make_roles as make_new_roles
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Owner
-from esign.core.document.document import Document, Recipient
+from esign.core.document.document import Document, Field
 from esign.core.document.placement import find_misplaced
+from esign.core.document.recipient_rules import find_code_problems
 from esign.core.document.state import lifecycle
-from esign.core.document.template import Template, TemplateRole, make_roles
+from esign.core.document.state.edit import make_title
+from esign.core.document.template import Taker, Template, make_recipients, make_roles
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
-from esign.core.people.account import Reminders
 from esign.core.people.usage import Meter, Usage
 from esign.core.webhook import webhook
 from esign.runtime import Runtime
@@ -28,38 +32,50 @@ from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import usage
 from esign.system.entropy import make_id
 
-Change = Callable[[Template], Template]
-Fill = Callable[[Template], tuple[Recipient, ...]]
-
 
 @dataclass(frozen=True, slots=True)
 class TemplateOrder:
-    """What the caller wants created from a file. Roles and fields have their ids already."""
+    """What the caller wants created from a file; what is left out is as in a `DocumentOrder`."""
 
     file_name: str
     file: Source
-    title: str
-    roles: tuple[TemplateRole, ...]
-    subject: str | None
-    message: str | None
-    expires_in_days: int
-    reminders: Reminders
+    title: str | None = None
+    roles: tuple[HolderEntry, ...] = ()
+    subject: str | None = None
+    message: str | None = None
+    expires_in_days: int | None = None
+    reminders: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateChanges:
+    """The members to replace, by their names in `core`, where None stands for the default.
+
+    `roles` is the whole new list; `fields` replaces the fields of the roles whose ids it names.
+    """
+
+    members: Mapping[str, object] = field(default_factory=dict)
+    roles: tuple[HolderEntry, ...] | None = None
+    fields: Mapping[str, Sequence[Field]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateUse:
-    """What a use changes of the template. None keeps the value; an empty subject or message removes it."""
+    """What a use changes of the template. None keeps the value; an empty subject or message removes it.
 
-    recipients: Fill
+    An access code of a taker is as it was agreed upon.
+    """
+
+    takers: tuple[Taker, ...]
     title: str | None = None
     subject: str | None = None
     message: str | None = None
     expires_in_days: int | None = None
-    reminders: dict[str, Any] = field(default_factory=dict)
+    reminders: Mapping[str, Any] = field(default_factory=dict)
     redirect_url: str | None = None
     locale: str | None = None
     external_id: str | None = None
-    metadata: dict[str, str] | None = None
+    metadata: Mapping[str, str] | None = None
 
 
 async def create(runtime: Runtime, caller: Caller, order: TemplateOrder) -> Template:
@@ -68,6 +84,8 @@ async def create(runtime: Runtime, caller: Caller, order: TemplateOrder) -> Temp
     Raises `limit_reached`, and what `upload.inspect` and `check_placement` raise.
     """
     owner = caller.owner
+    roles = make_new_roles(runtime, (), order.roles, runtime.clock.now())
+    defaults = await settings_in_force.read(runtime, owner)
     check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
@@ -75,15 +93,15 @@ async def create(runtime: Runtime, caller: Caller, order: TemplateOrder) -> Temp
         id=make_id("tpl", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
-        title=order.title,
+        title=order.title or make_title(order.file_name),
         file=uploaded.file,
         created_at=now,
         updated_at=now,
-        subject=order.subject,
-        message=order.message,
-        expires_in_days=order.expires_in_days,
-        reminders=order.reminders,
-        roles=order.roles,
+        subject=order.subject or None,
+        message=order.message or None,
+        expires_in_days=order.expires_in_days or defaults.expires_in_days,
+        reminders=replace(defaults.reminders, **order.reminders),
+        roles=roles,
     )
     check_placement(template)
 
@@ -164,16 +182,25 @@ async def find_page(
     return cut_page(found, limit)
 
 
-async def change(runtime: Runtime, caller: Caller, template_id: str, decide: Change) -> Template:
-    """Replace the template by what `decide` returns, and return it. If nothing changes, nothing is written.
+async def change(runtime: Runtime, caller: Caller, template_id: str, changes: TemplateChanges) -> Template:
+    """Change the template, and return it. If nothing changes, nothing is written.
 
-    Raises `revision_mismatch` if it has another revision than the caller has seen.
+    Raises what `make_roles` and `place_fields` raise, and `revision_mismatch` if the template has another
+    revision than the caller has seen.
     """
     now = runtime.clock.now()
+    given = await settings_in_force.fill_members(runtime, caller.owner, changes.members)
 
     async def write(tx: Transaction) -> Template:
         before = await get_at_revision(tx, caller, template_id)
-        template = decide(before)
+        members = dict(given)
+        if members.get("title", "") is None:
+            members["title"] = make_title(before.file.name)
+        if changes.roles is not None:
+            members["roles"] = make_new_roles(runtime, before.roles, changes.roles, now)
+        if changes.fields is not None:
+            members["roles"] = place_fields(runtime, before.roles, changes.fields, now, "/roles")
+        template = replace(before, **members)
         check_placement(template)
         if template != before:
             template = replace(template, revision=before.revision + 1, updated_at=now)
@@ -205,8 +232,17 @@ async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template
 
 
 async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: TemplateUse) -> Document:
-    """Create a draft from the template (D1). Its file was inspected when the template was created."""
+    """Create a draft from the template (D1). Its file was inspected when the template was created.
+
+    Raises `invalid_request` for takers that do not fit the roles.
+    """
     owner, author = caller.owner, caller.author
+    if wrong := [
+        detail
+        for n, one in enumerate(wanted.takers)
+        for detail in find_code_problems(one, f"/recipients/{n}")
+    ]:
+        raise Problem("invalid_request", details=wrong[:100])
     await get(runtime, owner, template_id)
     require_room(runtime)
     await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
@@ -214,7 +250,7 @@ async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: Templa
 
     async def write(tx: Transaction) -> Document:
         template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
-        document = make_draft(template, wanted, author.actor, now)
+        document = make_draft(runtime, template, wanted, author.actor, now)
         created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
         await caller.keep(tx, created)
         return created
@@ -223,8 +259,18 @@ async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: Templa
     return created
 
 
-def make_draft(template: Template, wanted: TemplateUse, actor: Actor, now: Instant) -> Document:
-    """Return a draft made from the template, with what `wanted` changes."""
+def make_draft(
+    runtime: Runtime, template: Template, wanted: TemplateUse, actor: Actor, now: Instant
+) -> Document:
+    """Return a draft made from the template, with what `wanted` changes. Raises `invalid_request`."""
+    takers = [
+        taker
+        if taker.access_code is None
+        else replace(taker, access_code=encode_access_code(runtime.vault, taker.access_code))
+        for taker in wanted.takers
+    ]
+    recipients = make_recipients(template, takers, lambda prefix: make_id(prefix, now))
+    check_recipients(runtime, recipients)
     return Document(
         id=make_id("doc", now),
         organisation_id=template.organisation_id,
@@ -234,14 +280,14 @@ def make_draft(template: Template, wanted: TemplateUse, actor: Actor, now: Insta
         created_by=actor,
         created_at=now,
         updated_at=now,
-        recipients=wanted.recipients(template),
+        recipients=recipients,
         subject=(template.subject if wanted.subject is None else wanted.subject) or None,
         message=(template.message if wanted.message is None else wanted.message) or None,
         locale=wanted.locale,
         expires_in_days=wanted.expires_in_days or template.expires_in_days,
         reminders=replace(template.reminders, **wanted.reminders),
         redirect_url=wanted.redirect_url,
-        external_id=wanted.external_id,
+        external_id=wanted.external_id or None,
         metadata=wanted.metadata or {},
         template_id=template.id,
     )

@@ -1,14 +1,14 @@
-"""The settings of an organisation, with the defaults of the installation for what it has not set (contract 3.5)."""
+"""Changes the settings of an organisation (contract 3.5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import Caller
+from esign.actions.base.settings_in_force import Settings, fill_settings
 from esign.config import Config
-from esign.core.actor import Owner
 from esign.core.document.embedding import is_plain
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
@@ -16,32 +16,6 @@ from esign.core.people.account import COLOUR, Organisation, Reminders
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings in force. `organisation` has gaps for unset values; the defaults of new documents are filled in."""
-
-    organisation: Organisation
-    expires_in_days: int
-    reminders: Reminders
-
-
-async def read(runtime: Runtime, owner: Owner) -> Settings:
-    """Return the settings in force."""
-    return fill_settings(runtime, await organisations.get(runtime.db, owner.organisation_id))
-
-
-def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:
-    """Return the settings in force of an organisation that is already read."""
-    config = runtime.config
-    installed = Reminders(**config.reminders.model_dump())
-    own = organisation.reminders
-    return Settings(
-        organisation=organisation,
-        expires_in_days=organisation.expires_in_days or config.expiry.days,
-        reminders=replace(own, before_expiry_hours=installed.before_expiry_hours) if own else installed,
-    )
 
 
 async def change(runtime: Runtime, caller: Caller, changes: Mapping[str, Any]) -> Settings:

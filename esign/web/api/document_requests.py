@@ -1,14 +1,10 @@
 """The bodies of requests to the document endpoints."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from esign.actions.base import stored_codes
-from esign.core.document.document import Recipient, Role
-from esign.core.instant import Instant
-from esign.system.entropy import make_id
-from esign.system.vault import Vault
+from esign.actions.document.holder_entries import HolderEntry
 from esign.web.api.examples import (
     ADD_RECIPIENT,
     CANCEL_DOCUMENT,
@@ -58,21 +54,12 @@ class RecipientInput(Schema):
     access_code: AccessCode | None = None
     locale: Locale | None = None
 
-    def to_recipient(self, now: Instant, vault: Vault) -> Recipient:
-        """Return the recipient with new ids for it and its fields."""
-        return Recipient(
-            id=make_id("rcp", now),
-            email=self.email,
-            name=self.name,
-            role=Role(self.role),
-            order=self.order,
-            authentication=self.authentication,
-            access_code=None
-            if self.access_code is None
-            else stored_codes.encode_access_code(vault, self.access_code),
-            locale=self.locale,
-            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields),
-        )
+    def to_entry(self, id: str | None = None) -> HolderEntry:
+        """Return the members that were given, by their names in `core`."""
+        members = {name: getattr(self, name) for name in self.model_fields_set - {"id"}}
+        if "fields" in members:
+            members["fields"] = tuple(field.to_field("") for field in self.fields)
+        return HolderEntry(members, id)
 
 
 class RemindersInput(Schema):
@@ -82,6 +69,10 @@ class RemindersInput(Schema):
     first_after_days: ReminderDays | None = None
     every_days: ReminderDays | None = None
     max: ReminderCount | None = None
+
+    def list_given(self) -> dict[str, Any]:
+        """Return the members that were given."""
+        return self.model_dump(exclude_none=True)
 
 
 class CreateDocument(Schema):

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from dataclasses import replace
 from functools import partial
 
 import pybase64
@@ -13,14 +12,9 @@ from esign.actions.document import documents as actions
 from esign.actions.document.documents import DocumentOrder
 from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.document.reminders import ReminderResult
-from esign.actions.people import settings
-from esign.actions.people.settings import Settings
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
-from esign.core.document.recipient_rules import find_list_problems
-from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
-from esign.core.people.account import Reminders
 from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
 from esign.store.engine.paging import PageStart
@@ -31,54 +25,39 @@ from esign.web.api.document_requests import (
     CreateDocument,
     DuplicateDocument,
     Empty,
-    RemindersInput,
     RemindRecipients,
 )
-from esign.web.api.edit_requests import EditDocument, make_merge
+from esign.web.api.edit_requests import EditDocument
 from esign.web.api.list_requests import DocumentList
 from esign.web.api.paging import FoundPage, Paging
 from esign.web.cursors import cursor_of, place_of
-from esign.web.http.validation import MOST
 from esign.web.rest.endpoint import ApiCall
 
 DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
 LARGE = 256 * 1024
+MEMBERS = frozenset(EditDocument.model_fields) - {"file", "file_name", "recipients", "on_signed_file"}
 
 
 async def create(call: ApiCall, body: CreateDocument) -> Document:
     """Create a draft from a PDF, its recipients and their fields; with `send` it goes out at once."""
     if body.send:
         call.require_scope(Scope.DOCUMENTS_SEND)
-    runtime, now = call.runtime, call.runtime.clock.now()
-    limits, vault = runtime.config.limits, runtime.vault
-    recipients = tuple(given.to_recipient(now, vault) for given in body.recipients)
-    if problems := tuple(find_list_problems(recipients, limits.recipients, limits.fields)):
-        raise Problem("invalid_request", details=problems[:MOST])
-    defaults = await settings.read(runtime, call.owner)
     order = DocumentOrder(
         file_name=body.file_name,
-        file=partial(decode_file, body.file, limits.file_mib),
-        title=body.title or make_title(body.file_name),
-        recipients=recipients,
-        subject=body.subject or None,
-        message=body.message or None,
+        file=partial(decode_file, body.file, call.runtime.config.limits.file_mib),
+        title=body.title,
+        recipients=tuple(given.to_entry() for given in body.recipients),
+        subject=body.subject,
+        message=body.message,
         locale=body.locale,
-        expires_in_days=body.expires_in_days or defaults.expires_in_days,
-        reminders=reminders_of(defaults, body.reminders),
+        expires_in_days=body.expires_in_days,
+        reminders=body.reminders.list_given() if body.reminders else {},
         redirect_url=body.redirect_url,
-        external_id=body.external_id or None,
+        external_id=body.external_id,
         metadata=body.metadata,
         send=body.send,
     )
-    return await actions.create(runtime, call.caller, order)
-
-
-def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
-    """Return the organisation's reminders, with each member that the caller gave in place of the default."""
-    members = given.model_dump() if given else {}
-    return replace(
-        defaults.reminders, **{name: value for name, value in members.items() if value is not None}
-    )
+    return await actions.create(call.runtime, call.caller, order)
 
 
 async def decode_file(text: str, limit_mib: int) -> bytes:
@@ -109,31 +88,21 @@ async def send(call: ApiCall, body: Empty) -> Document:
 
 async def edit(call: ApiCall, body: EditDocument) -> Document:
     """Change a draft; of a document that is out only its expiry, reminders, externalId and metadata."""
-    runtime = call.runtime
-    limits, now = runtime.config.limits, runtime.clock.now()
+    given = body.model_fields_set
+    members = {name: getattr(body, name) for name in given & MEMBERS}
+    if body.reminders is not None:
+        members["reminders"] = body.reminders.list_given()
     changes = DocumentChanges(
-        members=collect_changes(await settings.read(runtime, call.owner), body),
+        members=members,
         file_name=body.file_name or None,
-        file=partial(decode_file, body.file, limits.file_mib) if "file" in body.model_fields_set else None,
-        recipients=(
-            make_merge(body.recipients, now, runtime.vault, limits.recipients, limits.fields)
-            if "recipients" in body.model_fields_set
-            else None
-        ),
+        file=partial(decode_file, body.file, call.runtime.config.limits.file_mib)
+        if "file" in given
+        else None,
+        recipients=tuple(entry.to_entry(entry.id) for entry in body.recipients)
+        if "recipients" in given
+        else None,
     )
-    return await edit_document.edit(runtime, call.caller, call.path["id"], changes)
-
-
-def collect_changes(defaults: Settings, body: EditDocument) -> dict[str, object]:
-    """Return the members that were given, with the default in place of `null`. File and recipients are not included."""
-    given = body.model_fields_set - {"file", "file_name", "recipients", "on_signed_file"}
-    members = {name: None if (value := getattr(body, name)) == "" else value for name in given}
-    put_in: dict[str, object] = {
-        "metadata": members.get("metadata") or {},
-        "expires_in_days": members.get("expires_in_days") or defaults.expires_in_days,
-        "reminders": reminders_of(defaults, body.reminders),
-    }
-    return members | {name: value for name, value in put_in.items() if name in given}
+    return await edit_document.edit(call.runtime, call.caller, call.path["id"], changes)
 
 
 async def cancel(call: ApiCall, body: CancelDocument) -> Document:

@@ -12,7 +12,7 @@ from esign.core.document.document import Recipient
 from esign.core.people.api_key import Scope
 from esign.web.api import examples
 from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
-from esign.web.api.edit_requests import RecipientChange, make_recipient_check
+from esign.web.api.edit_requests import RecipientChange
 from esign.web.rest.endpoint import ApiCall
 from esign.web.values.schema import Moment, Reply
 
@@ -40,9 +40,7 @@ class UnblockedReply(Reply):
 
 async def add(call: ApiCall, body: RecipientInput) -> Recipient:
     """Add a recipient to a draft."""
-    recipient = body.to_recipient(call.runtime.clock.now(), call.runtime.vault)
-    check = make_recipient_check(call.runtime.config.limits.fields)
-    return await actions.add_recipient(call.runtime, call.caller, call.path["id"], recipient, check)
+    return await actions.add_recipient(call.runtime, call.caller, call.path["id"], body.to_entry())
 
 
 async def change(call: ApiCall, body: RecipientChange) -> Recipient:
@@ -50,8 +48,7 @@ async def change(call: ApiCall, body: RecipientChange) -> Recipient:
     who has not finished, who is then asked anew by a new link. Another address needs `documents:send` as well;
     the one before is told by mail that the document was redirected."""
     changes = RecipientChanges(
-        body.members(call.runtime.clock.now(), call.runtime.vault),
-        make_recipient_check(call.runtime.config.limits.fields),
+        body.to_entry().members,
         require_send=lambda: call.require_scope(Scope.DOCUMENTS_SEND),
     )
     return await actions.change_recipient(

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from esign.actions.base import settings_in_force
+from esign.actions.base.settings_in_force import Settings
 from esign.actions.people import settings as actions
-from esign.actions.people.settings import Settings
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import RemindersInput
 from esign.web.rest.endpoint import ApiCall
@@ -74,7 +75,7 @@ NAMES = {
 
 async def read(call: ApiCall) -> Settings:
     """The settings as they count now, defaults of the installation put in."""
-    return await actions.read(call.runtime, call.owner)
+    return await settings_in_force.read(call.runtime, call.owner)
 
 
 async def change(call: ApiCall, body: ChangeSettings) -> Settings:

@@ -1,6 +1,5 @@
 """The bodies of requests to the template endpoints."""
 
-from dataclasses import replace
 from typing import Annotated, Self
 
 from pydantic import (
@@ -14,12 +13,8 @@ from pydantic import (
     model_validator,
 )
 
-from esign.actions.base import stored_codes
-from esign.core.document.document import Role
-from esign.core.document.template import Taker, TemplateRole
-from esign.core.instant import Instant
-from esign.system.entropy import make_id
-from esign.system.vault import Vault
+from esign.actions.document.holder_entries import HolderEntry
+from esign.core.document.template import Taker
 from esign.web.api.document_requests import RemindersInput
 from esign.web.api.examples import (
     CHANGE_TEMPLATE,
@@ -76,16 +71,10 @@ class TemplateRoleInput(Schema):
     order: Order = 1
     fields: Fields = ()
 
-    def to_role(self, now: Instant) -> TemplateRole:
-        """Return the role with new ids for it and its fields."""
-        return TemplateRole(
-            id=make_id("rol", now),
-            key=self.key,
-            name=self.name or self.key,
-            role=Role(self.role),
-            order=self.order,
-            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields),
-        )
+    def to_entry(self) -> HolderEntry:
+        """Return the members that were given."""
+        members = {name: getattr(self, name) for name in self.model_fields_set}
+        return HolderEntry(members | {"fields": tuple(field.to_field("") for field in self.fields)})
 
 
 class TemplateFromFile(Schema):
@@ -156,20 +145,12 @@ class TemplateRoleChange(Patch):
             raise refusal("required", "This member is required.", at="key")
         return self
 
-    def make_role(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
-        """Return the role with the members that were given. `null` stands for the default of a new role."""
-        key = self.key or (before.key if before else "")
-        new = TemplateRole(
-            id=before.id if before else make_id("rol", now),
-            key=key,
-            name=self.name or key,
-            role=Role(self.role or "signer"),
-            order=self.order or 1,
-            fields=tuple(field.to_field(make_id("fld", now)) for field in self.fields or ()),
-        )
-        if before is None:
-            return new
-        return replace(before, **{name: getattr(new, name) for name in self.model_fields_set})
+    def to_entry(self) -> HolderEntry:
+        """Return the members that were given. `null` stands for the default of a new role."""
+        members = {name: getattr(self, name) for name in self.model_fields_set - {"id"}}
+        if self.fields is not None:
+            members["fields"] = tuple(field.to_field("") for field in self.fields)
+        return HolderEntry(members, self.id)
 
 
 class ChangeTemplate(Patch):
@@ -202,11 +183,10 @@ class TakerInput(Schema):
     authentication: Authentication = "link"
     access_code: AccessCode | None = None
 
-    def to_taker(self, vault: Vault) -> Taker:
-        """Return the taker of a role, with the access code as it is stored."""
+    def to_taker(self) -> Taker:
+        """Return the taker of a role, with the access code as it was given."""
         values = {key: value for key, value in (self.values or {}).items() if value is not None}
-        code = None if self.access_code is None else stored_codes.encode_access_code(vault, self.access_code)
-        return Taker(self.role_key, self.email, self.name, values, self.authentication, code)
+        return Taker(self.role_key, self.email, self.name, values, self.authentication, self.access_code)
 
 
 class UseTemplate(Schema):

@@ -7,12 +7,11 @@ from starlette.responses import Response
 from esign.actions.base.caller import Caller
 from esign.actions.document import edit_document, links
 from esign.actions.document.edit_document import RecipientChanges
+from esign.actions.document.holder_entries import HolderEntry
 from esign.actions.signing import unblock_recipient
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state.edit import CORRECTED
 from esign.core.language import LANGUAGES
-from esign.web.api.document_requests import IssueLink, RecipientInput
-from esign.web.api.edit_requests import RecipientChange, make_recipient_check
 from esign.web.office.document import possible_actions
 from esign.web.office.document.document_actions import ask_about_document, show_question
 from esign.web.office.document.forms import (
@@ -26,8 +25,38 @@ from esign.web.office.document.forms import (
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import parse_number, parse_revision
+from esign.web.values.document_values import (
+    AccessCode,
+    Authentication,
+    LinkHours,
+    Locale,
+    Order,
+    PersonName,
+    RoleName,
+)
+from esign.web.values.schema import Email, Patch, Schema
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
+
+
+class RecipientForm(Patch):
+    """A recipient; what the form leaves out has its default, or stays as it is."""
+
+    email: Email
+    name: PersonName
+    role: RoleName = "signer"
+    order: Order = 1
+    authentication: Authentication = "link"
+    access_code: AccessCode | None = None
+    locale: Locale | None = None
+
+    def list_given(self) -> dict[str, object]:
+        """Return the members that were given, by their names in `core`."""
+        return self.model_dump(exclude_unset=True)
+
+
+class LinkForm(Schema):
+    ttl_hours: LinkHours
 
 
 def read_recipient_form(call: OfficeCall) -> dict[str, object]:
@@ -53,12 +82,10 @@ async def ask_add(call: OfficeCall) -> Response:
 
 async def add(call: OfficeCall) -> Response:
     document, body = await find_document(call), read_recipient_form(call)
-    given = check_form(RecipientInput, body)
-    recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
-    check = make_recipient_check(call.runtime.config.limits.fields)
+    entry = HolderEntry(check_form(RecipientForm, body).list_given())
 
     async def create(caller: Caller) -> Recipient:
-        return await edit_document.add_recipient(call.runtime, caller, document.id, recipient, check)
+        return await edit_document.add_recipient(call.runtime, caller, document.id, entry)
 
     with show_refusals(call, document, {"accessCode": "", **body}):
         await create_once.create_once(
@@ -112,12 +139,7 @@ async def change(call: OfficeCall) -> Response:
     body = {name: text for name, text in read_recipient_form(call).items() if draft or name in CORRECTED}
     if draft and not call.form.get("locale"):
         body["locale"] = None
-    now, vault = call.runtime.clock.now(), call.runtime.vault
-    changes = RecipientChanges(
-        check_form(RecipientChange, body).members(now, vault),
-        make_recipient_check(call.runtime.config.limits.fields),
-        require_send=may_send,
-    )
+    changes = RecipientChanges(check_form(RecipientForm, body).list_given(), require_send=may_send)
     caller = replace(call.caller, revision=parse_revision(call.form) if draft else None)
     with show_refusals(call, document, {"accessCode": "", **body}):
         await edit_document.change_recipient(call.runtime, caller, document.id, one.id, changes)
@@ -151,7 +173,7 @@ async def issue_link(call: OfficeCall) -> Response:
     """Issue a signing link and show it once. The audit trail records that it was issued."""
     document, one = await find_recipient(call)
     body = {"ttlHours": parse_number(call.form.get("ttlHours", "24")) or ""}
-    given = check_form(IssueLink, body)
+    given = check_form(LinkForm, body)
     with show_refusals(call, document, body):
         issued = await links.issue_link(call.runtime, call.caller, document.id, one.id, given.ttl_hours)
     return show_question(call, "link", document, None, one=one, hours=HOURS, issued=issued)

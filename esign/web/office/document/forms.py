@@ -1,4 +1,4 @@
-"""The forms of a document: values are validated by the schemas of the API, and refusals are shown at their fields."""
+"""The forms of a document: values are validated, and refusals are shown at their fields."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def get_times(call: OfficeCall) -> Times:
 
 
 def check_form(model: type[M], body: Mapping[str, object]) -> M:
-    """Validate the values of a form by a schema of the API.
+    """Validate the values of a form.
 
     Raise `Wrong` with a sentence for each field that does not fit.
     """

@@ -1,21 +1,20 @@
 """What can still be changed while a document is out: expiry and reminders; and its reference and notes at any time."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
 from esign.actions.document import edit_document
 from esign.actions.document.edit_document import DocumentChanges
-from esign.actions.people import settings
 from esign.core.document.document import Document
 from esign.core.document.state.edit import LONGEST_DAYS
-from esign.core.instant import DAY, Instant, rfc3339
-from esign.web.api.documents import collect_changes
-from esign.web.api.edit_requests import EditDocument
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant
+from esign.web.http.validation import check
 from esign.web.office.document.document_actions import ask_about_document
 from esign.web.office.document.forms import (
     check_form,
@@ -27,27 +26,50 @@ from esign.web.office.document.forms import (
 from esign.web.office.frame import edit_conflict
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.values.document_values import ExternalId, Metadata, ReminderCount, ReminderDays
+from esign.web.values.schema import Patch, Schema
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 NO_DATE = "A date such as 2026-12-31."
 NO_PAIR = "Line {number} is not a name, an equals sign and a text."
 NUMBERS = ("firstAfterDays", "everyDays", "max")
+OUT_OF_BOUNDS = {
+    "firstAfterDays": "A whole number from 1 to 90.",
+    "everyDays": "A whole number from 1 to 90.",
+    "max": "A whole number from 0 to 10.",
+}
 
 
-async def change_terms(call: OfficeCall, document: Document, body: dict[str, Any], done: str) -> Response:
-    """Change the document as PATCH does, then lead to its page with the message `done`.
+class ReferenceForm(Patch):
+    """The reference and the notes: only the fields that the user edited."""
 
-    Raise `Wrong` with a sentence for each field that does not fit, or if the document was changed meanwhile.
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+
+
+class ReminderPlanForm(Schema):
+    """The numbers of the reminders; an empty one is as in the settings."""
+
+    first_after_days: ReminderDays | None = None
+    every_days: ReminderDays | None = None
+    max: ReminderCount | None = None
+
+
+async def change_terms(
+    call: OfficeCall,
+    document: Document,
+    members: Mapping[str, object],
+    fields: Mapping[str, object],
+    done: str,
+) -> Response:
+    """Change members of the document, then lead to its page with the message `done`.
+
+    Raise `FormError` with a sentence for each of the form's `fields` that does not fit, or if the document was
+    changed meanwhile.
     """
-    given = check_form(EditDocument, body)
-    with show_refusals(call, document, body):
-        defaults = await settings.read(call.runtime, call.owner)
-        await edit_document.edit(
-            call.runtime,
-            replace(call.caller, revision=document.revision),
-            document.id,
-            DocumentChanges(collect_changes(defaults, given)),
-        )
+    caller = replace(call.caller, revision=document.revision)
+    with show_refusals(call, document, fields):
+        await edit_document.edit(call.runtime, caller, document.id, DocumentChanges(members))
     return call.redirect_to(get_document_path(document.id), done)
 
 
@@ -67,7 +89,7 @@ async def change_expiry(call: OfficeCall) -> Response:
     document = await find_document(call)
     shown = get_times(call).date(document.expires_at) if document.expires_at else ""
     if "reset" in call.form:
-        return await change_terms(call, document, {"expiresAt": None}, "expiry")
+        return await change_terms(call, document, {"expires_at": None}, {"expiresAt": None}, "expiry")
     text = edit_conflict.find_typed_texts(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
     if text == shown and "seen-expiresAt" in call.form:
         return call.redirect_to(get_document_path(document.id), "expiry")
@@ -77,7 +99,7 @@ async def change_expiry(call: OfficeCall) -> Response:
         until = find_day_end(text, call.signed_in.organisation.time_zone)
     except ValueError:
         raise FormError({"expiresAt": NO_DATE}) from None
-    return await change_terms(call, document, {"expiresAt": rfc3339(until)}, "expiry")
+    return await change_terms(call, document, {"expires_at": until}, {"expiresAt": text}, "expiry")
 
 
 def find_day_end(date: str, zone: str) -> Instant:
@@ -105,33 +127,19 @@ async def change_reminders(call: OfficeCall) -> Response:
     texts = stored | edit_conflict.find_typed_texts(
         call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"}
     )
-    plan: dict[str, object] = {name: parse_number(texts[name]) for name in NUMBERS if texts[name].strip()}
-    body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
+    given = {name: parse_number(texts[name]) for name in NUMBERS if texts[name].strip()}
     try:
-        return await change_terms(call, document, body, "reminders")
-    except FormError as wrong:
-        raise wrong if "reminders" not in wrong.sentences else place_plan_refusal(body) from None
+        plan = check(ReminderPlanForm, given).model_dump(exclude_unset=True)
+    except Problem as problem:
+        wrong = {detail.path[1:] for detail in problem.details}
+        raise FormError({name: OUT_OF_BOUNDS[name] for name in NUMBERS if name in wrong}) from None
+    reminders = {"enabled": bool(texts["enabled"]), **plan}
+    return await change_terms(call, document, {"reminders": reminders}, given, "reminders")
 
 
 def list_plan_numbers(document: Document) -> tuple[int, int, int]:
     plan = document.reminders
     return plan.first_after_days, plan.every_days, plan.max
-
-
-def place_plan_refusal(body: dict[str, Any]) -> FormError:
-    """Return a sentence for each of the three numbers that is out of bounds.
-
-    The API checks the plan as one member, while the form shows each number in a field of its own.
-    """
-    limits = {"firstAfterDays": (1, 90), "everyDays": (1, 90), "max": (0, 10)}
-    return FormError(
-        {
-            name: f"A whole number from {least} to {most}."
-            for name, (least, most) in limits.items()
-            if not isinstance(number := body["reminders"].get(name, least), int)
-            or not least <= number <= most
-        }
-    )
 
 
 # ---------- reference and notes ----------
@@ -161,11 +169,10 @@ async def change_reference(call: OfficeCall) -> Response:
         body["externalId"] = texts["externalId"]
     if "metadata" in texts:
         body["metadata"] = parse_pairs(texts["metadata"])
-    return (
-        await change_terms(call, document, body, "reference")
-        if body
-        else call.redirect_to(get_document_path(document.id), "reference")
-    )
+    if not body:
+        return call.redirect_to(get_document_path(document.id), "reference")
+    members = check_form(ReferenceForm, body).model_dump(exclude_unset=True)
+    return await change_terms(call, document, members, body, "reference")
 
 
 def parse_pairs(text: str, field: str = "metadata") -> dict[str, str]:

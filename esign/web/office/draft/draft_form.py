@@ -1,4 +1,4 @@
-"""A draft or template as the texts of its form, and from there to the body of a PATCH."""
+"""A draft or template as the texts of its form, and from there to what the form changes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,19 +10,49 @@ import orjson
 from esign.core.document.document import Document, Recipient
 from esign.core.document.template import Template
 from esign.web.office.frame.forms import parse_number
+from esign.web.values.document_values import Days, Message, ReminderCount, ReminderDays, Subject, Title
+from esign.web.values.schema import Patch, Schema
 
 KEY = re.compile(r"name-(\w{1,40})")
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
+DEFAULTS = {"order": 1, "role": "signer", "authentication": "link"}  # of what a row leaves empty
 
 Texts = dict[str, str]
 
 
+class ReminderPlan(Schema):
+    """The reminders; a number that is empty is as in the settings."""
+
+    enabled: bool
+    first_after_days: ReminderDays | None = None
+    every_days: ReminderDays | None = None
+    max: ReminderCount | None = None
+
+
+class MessageForm(Patch):
+    """What the forms of a draft and of a template have in common: only what the user changed."""
+
+    title: Title = ""
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
+    reminders: ReminderPlan | None = None
+
+    def list_members(self, rows: str) -> dict[str, object]:
+        """Return what was changed by the names in `core`, without the list `rows`."""
+        members = {name: getattr(self, name) for name in self.model_fields_set - {rows}}
+        if self.reminders is not None:
+            members["reminders"] = self.reminders.model_dump(exclude_none=True)
+        return members
+
+
 @dataclass(frozen=True, slots=True)
 class FormShape:
-    """The fields of a form and the members of a PATCH that they stand for, at the top and in each row.
+    """The fields of a form and the members that they stand for, at the top and in each row.
 
     `list` is the member that holds the rows, `prefix` the prefix of their ids. `named` lists the fields of a
-    row that must not be empty. `new` holds the values of an empty new row.
+    row that must not be emptied, `required` those that a new row needs. `new` holds the values of an empty new
+    row.
     """
 
     list: str
@@ -30,6 +60,7 @@ class FormShape:
     members: Mapping[str, str]
     entry: Mapping[str, str]
     named: tuple[str, ...]
+    required: tuple[str, ...]
     new: Mapping[str, str]
 
     @property
@@ -55,6 +86,7 @@ DRAFT = FormShape(
         "locale": "locale",
     },
     named=("name", "email"),
+    required=("email", "name"),
     new={"order": "1", "role": "signer", "authentication": "link"},
 )
 
@@ -200,12 +232,12 @@ def remove_row(sheet: FormSheet, key: str) -> FormSheet:
     return FormSheet(sheet.top, {other: row for other, row in sheet.rows.items() if other != key})
 
 
-# ---------- the body of a PATCH ----------
+# ---------- what the form changes ----------
 
 
 @dataclass(slots=True)
-class PatchBody:
-    """What a sheet changes, as the members of a PATCH (contract 3.2, 3.3).
+class FormChanges:
+    """What a sheet changes: members of the draft or template, and of its recipients or roles.
 
     `rows` is None if the rows stay as they are.
     """
@@ -214,8 +246,8 @@ class PatchBody:
     members: dict[str, Any]
     rows: dict[str, dict[str, Any]] | None
 
-    def json(self) -> dict[str, Any]:
-        """Return the body of the PATCH."""
+    def list_values(self) -> dict[str, Any]:
+        """Return the changed values, as the model of the form checks them."""
         listed = {} if self.rows is None else {self.shape.list: list(self.rows.values())}
         return self.members | listed
 
@@ -250,7 +282,7 @@ class PatchBody:
                 entry.pop(member, None)
 
 
-def list_places(body: PatchBody) -> Iterator[tuple[str, str]]:
+def list_places(body: FormChanges) -> Iterator[tuple[str, str]]:
     """Yield (form field, JSON Pointer) for each field of the form."""
     shape = body.shape
     yield from ((name, f"/{member}") for name, member in shape.members.items())
@@ -259,7 +291,7 @@ def list_places(body: PatchBody) -> Iterator[tuple[str, str]]:
         yield from ((f"{name}-{key}", f"/{shape.list}/{n}/{member}") for name, member in shape.entry.items())
 
 
-def make_body(sheet: FormSheet, old: FormSheet, shape: FormShape = DRAFT) -> PatchBody:
+def find_changes(sheet: FormSheet, old: FormSheet, shape: FormShape = DRAFT) -> FormChanges:
     """Return what the sheet changes compared with the old one, and nothing else."""
     members: dict[str, Any] = {
         member: parse_number(sheet.top[name]) if name == "days" else sheet.top[name] or None
@@ -267,15 +299,13 @@ def make_body(sheet: FormSheet, old: FormSheet, shape: FormShape = DRAFT) -> Pat
         if sheet.top[name] != old.top[name]
     }
     if members.get("title", "") is None:
-        members["title"] = (
-            ""  # for null, PATCH would take the name of the file; here the user emptied the field
-        )
+        members["title"] = ""  # None would take the name of the file; here the user emptied the field
     if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
         days = {member: parse_number(sheet.top[name]) for name, member in REMINDERS.items()}
         members["reminders"] = {"enabled": sheet.top["remind"] == "yes"} | days
     rows = {key: make_entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
     same = list(sheet.rows) == list(old.rows) and all(one.keys() == {"id"} for one in rows.values())
-    return PatchBody(shape, members, None if same else rows)
+    return FormChanges(shape, members, None if same else rows)
 
 
 def make_entry(key: str, row: Texts, old: Texts | None, shape: FormShape) -> dict[str, Any]:
@@ -287,5 +317,8 @@ def make_entry(key: str, row: Texts, old: Texts | None, shape: FormShape) -> dic
     made: dict[str, Any] = {} if old is None else {"id": key}
     for name in changed:
         made[shape.entry[name]] = parse_number(row[name]) if name == "order" else row[name] or None
+        if made[shape.entry[name]] is None:
+            made[shape.entry[name]] = DEFAULTS.get(name)
     empty = {name: "" for name in shape.named if name in made and not made[name]}
-    return made | empty  # `null` would keep the stored text; here the user emptied the field
+    missing = {name: "" for name in shape.required if old is None and not row[name]}
+    return made | empty | missing

@@ -13,15 +13,12 @@ from esign.actions.document.detect_fields import FieldOffer
 from esign.actions.document.edit_document import DocumentChanges
 from esign.core.document import document as core
 from esign.core.document.document import Document, Recipient, Status
-from esign.core.document.recipient_rules import find_list_problems
 from esign.core.document.template import Template, TemplateRole
-from esign.core.errors import Detail, Problem
-from esign.core.instant import Instant
+from esign.core.errors import Problem
 from esign.pdf.inspection import DetectedField
-from esign.system.entropy import make_id
 from esign.web.http import strict_json
 from esign.web.http.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
-from esign.web.http.validation import MOST, check
+from esign.web.http.validation import check
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
@@ -104,16 +101,9 @@ async def save_fields(call: OfficeCall) -> Response:
         call.runtime, call.owner, call.path["id"]
     )  # `not_found` comes before any error in the form
     given = check(DraftFieldsRequest, strict_json.load(call.form.get("fields", "").encode()))
-    runtime = call.runtime
     caller = replace(call.caller, revision=require_revision(call))
-
-    def recipients(document: Document) -> tuple[Recipient, ...]:
-        return replace_fields(
-            document.recipients, given.recipients, runtime.config.limits.fields, runtime.clock.now()
-        )
-
-    changes = DocumentChanges({}, recipients=recipients, steady=True)
-    saved = await edit_document.edit(runtime, caller, call.path["id"], changes)
+    changes = DocumentChanges(fields=list_new_fields(given.recipients), steady=True)
+    saved = await edit_document.edit(call.runtime, caller, call.path["id"], changes)
     return answer_script({"revision": saved.revision})
 
 
@@ -125,40 +115,9 @@ def require_revision(call: OfficeCall) -> int:
     return found
 
 
-def replace_fields(
-    holders: Sequence[H], entries: Sequence[FieldsOf], most: int, now: Instant, place: str = "/recipients"
-) -> tuple[H, ...]:
-    """Return the recipients or roles with the given fields. A field that did not change keeps its id.
-
-    Raise `invalid_request` for an unknown recipient, and for fields that the API would refuse.
-    """
-    given = {entry.id: entry.fields for entry in entries}
-    known = {holder.id for holder in holders}
-    made: list[H] = []
-    for holder in holders:
-        own = [one.to_field("") for one in given[holder.id]] if holder.id in given else holder.fields
-        made.append(replace(holder, fields=keep_field_ids(holder.fields, own, now)))
-    details = [
-        Detail(f"{place}/{n}/id", "There is nobody of this id.", "reference")
-        for n, entry in enumerate(entries)
-        if entry.id not in known
-    ]
-    details += find_list_problems(made, len(made), most, place)
-    if details:
-        raise Problem("invalid_request", details=details[:MOST])
-    return tuple(made)
-
-
-def keep_field_ids(
-    before: Sequence[core.Field], after: Sequence[core.Field], now: Instant
-) -> tuple[core.Field, ...]:
-    """Return the new fields, each with the id of an equal field among the old ones, or else a new id."""
-    ids: dict[str, list[str]] = {}
-    for one in before:
-        ids.setdefault(repr(replace(one, id="")), []).insert(0, one.id)
-    return tuple(
-        replace(one, id=same.pop() if (same := ids.get(repr(one))) else make_id("fld", now)) for one in after
-    )
+def list_new_fields(entries: Sequence[FieldsOf]) -> dict[str, list[core.Field]]:
+    """Return the fields by the ids of their recipients or roles."""
+    return {entry.id: [one.to_field("") for one in entry.fields] for entry in entries}
 
 
 async def suggest_fields(call: OfficeCall) -> Response:

@@ -3,28 +3,35 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
 
 from esign.actions.document import documents, edit_document
 from esign.actions.document.edit_document import DocumentChanges
-from esign.actions.people import settings
-from esign.core.document.document import Document, Recipient
+from esign.actions.document.holder_entries import HolderEntry
+from esign.core.document.document import Document
 from esign.core.document.state import Act, require
-from esign.core.document.template import TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.system.entropy import build_id
 from esign.system.vault import Vault
-from esign.web.api.documents import collect_changes
-from esign.web.api.edit_requests import EditDocument, make_merge
 from esign.web.http.validation import check
 from esign.web.office.draft import draft_form as sheets
-from esign.web.office.draft.draft_form import DRAFT, FormShape, FormSheet, PatchBody
+from esign.web.office.draft.draft_form import DRAFT, FormChanges, FormShape, FormSheet, MessageForm
 from esign.web.office.draft.merge_edits import MergedEdits, apply_choices, merge_edits
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY
+from esign.web.values.document_values import (
+    AccessCode,
+    Authentication,
+    Locale,
+    Order,
+    PersonName,
+    RedirectUrl,
+    RoleName,
+)
+from esign.web.values.schema import Email, Patch
 
 AGAIN = 3
 CHOOSE = "choose-"
@@ -43,20 +50,19 @@ class DocumentOrTemplate(Protocol):
 
 
 T = TypeVar("T", bound=DocumentOrTemplate)
-H = TypeVar("H", Recipient, TemplateRole)
 
 
 @dataclass(frozen=True, slots=True)
 class FormKind(Generic[T]):
     """What a form changes.
 
-    `read` loads it, `sheet` gives the texts of its form, and `edit` does what a PATCH with the body would do.
+    `read` loads it, `sheet` gives the texts of its form, and `edit` saves what it changes.
     """
 
     shape: FormShape
     read: Callable[[OfficeCall], Awaitable[T]]
     sheet: Callable[[T], FormSheet]
-    edit: Callable[[OfficeCall, T, PatchBody], Awaitable[T]]
+    edit: Callable[[OfficeCall, T, FormChanges], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +142,11 @@ async def store_merged(
     Raise `revision_mismatch` if another user was faster.
     """
     old = kind.sheet(before)
-    body = sheets.make_body(found.sheet, old, kind.shape)
+    body = sheets.find_changes(found.sheet, old, kind.shape)
     wrong, texts = dict[str, str](), found.sheet.flatten()
     after = None
     while after is None:
-        wanted = body.json()
+        wanted = body.list_values()
         try:
             after = await kind.edit(call, before, body) if wanted else before
         except Problem as problem:
@@ -151,7 +157,7 @@ async def store_merged(
                 wrong.setdefault(place, write_sentence(place, detail, texts))
                 body.drop(place)
             if (
-                orjson.dumps(body.json()) == tried
+                orjson.dumps(body.list_values()) == tried
             ):  # nothing was dropped: a change contradicts a value that stays
                 return SaveResult(before, found, wrong)
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
@@ -159,18 +165,30 @@ async def store_merged(
     return SaveResult(after, found, wrong, {**there, **dict(zip(new, made, strict=True))})
 
 
-async def edit_draft(call: OfficeCall, document: Document, body: PatchBody) -> Document:
-    """Change the draft as PATCH does (contract 3.2), with the same schema."""
-    given, limits, vault = check(EditDocument, body.json()), call.runtime.config.limits, call.runtime.vault
-    listed = make_merge(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
+class RecipientRow(Patch):
+    """One recipient of the form: one who is there already by `id`, with what the user changed, or a new one."""
 
-    def recipients(document: Document) -> tuple[Recipient, ...]:
-        return assign_row_ids(listed(document), body, document, vault)
+    id: str | None = None
+    email: Email = ""
+    name: PersonName = ""
+    role: RoleName = "signer"
+    order: Order = 1
+    authentication: Authentication = "link"
+    access_code: AccessCode | None = None
+    locale: Locale | None = None
 
-    changes = DocumentChanges(
-        members=collect_changes(await settings.read(call.runtime, call.owner), given),
-        recipients=None if body.rows is None else recipients,
-    )
+
+class DraftForm(MessageForm):
+    recipients: tuple[RecipientRow, ...] = ()
+    redirect_url: RedirectUrl | None = None
+    locale: Locale | None = None
+
+
+async def edit_draft(call: OfficeCall, document: Document, body: FormChanges) -> Document:
+    """Change the draft."""
+    given = check(DraftForm, body.list_values())
+    listed = list_entries(given.recipients, body, document, call.runtime.vault)
+    changes = DocumentChanges(given.list_members("recipients"), recipients=listed)
     caller = replace(call.caller, revision=document.revision)
     return await edit_document.edit(call.runtime, caller, document.id, changes)
 
@@ -178,13 +196,31 @@ async def edit_draft(call: OfficeCall, document: Document, body: PatchBody) -> D
 DRAFTS = FormKind(DRAFT, find_draft, sheets.fill_from_document, edit_draft)
 
 
-def assign_row_ids(
-    holders: Sequence[H], body: PatchBody, of: DocumentOrTemplate, vault: Vault
-) -> tuple[H, ...]:
-    """Return the recipients or roles, the new ones with the ids derived from the names of their rows."""
-    rows = (body.rows or {}).items()
-    ids = [None if "id" in entry else derive_row_id(body.shape, key, of, vault) for key, entry in rows]
-    return tuple(replace(one, id=id or one.id) for one, id in zip(holders, ids, strict=True))
+class FormRow(Protocol):
+    """One checked row of the form."""
+
+    @property
+    def id(self) -> str | None: ...
+    def model_dump(self, *, exclude: set[str], exclude_unset: bool) -> dict[str, Any]: ...
+
+
+def list_entries(
+    rows: Sequence[FormRow], body: FormChanges, of: DocumentOrTemplate, vault: Vault
+) -> tuple[HolderEntry, ...] | None:
+    """Return the recipients or roles, the new ones with the ids derived from the names of their rows.
+
+    Return None if the rows stay as they are.
+    """
+    if body.rows is None:
+        return None
+    return tuple(
+        HolderEntry(
+            row.model_dump(exclude={"id"}, exclude_unset=True),
+            row.id,
+            derive_row_id(body.shape, key, of, vault) if row.id is None else None,
+        )
+        for key, row in zip(body.rows, rows, strict=True)
+    )
 
 
 def write_sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:

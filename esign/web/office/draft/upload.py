@@ -14,9 +14,7 @@ from esign.actions.base.caller import Caller
 from esign.actions.document import documents, edit_document
 from esign.actions.document.documents import DocumentOrder
 from esign.actions.document.edit_document import DocumentChanges
-from esign.actions.people import settings
 from esign.core.document.document import Document
-from esign.core.document.state.edit import make_title
 from esign.core.errors import Problem
 from esign.store.document.blobs import hash_contents
 from esign.system.entropy import make_token
@@ -122,15 +120,7 @@ async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: 
 
 
 async def create_draft(call: OfficeCall, name: str, content: bytes, caller: Caller) -> Document:
-    defaults = await settings.read(call.runtime, call.owner)
-    order = DocumentOrder(
-        file_name=name,
-        file=partial(return_content, content),
-        title=make_title(name),
-        recipients=(),
-        expires_in_days=defaults.expires_in_days,
-        reminders=defaults.reminders,
-    )
+    order = DocumentOrder(name, partial(return_content, content))
     return await documents.create(call.runtime, caller, order)
 
 

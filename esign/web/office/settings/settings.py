@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from starlette.responses import Response
 
+from esign.actions.base import settings_in_force
 from esign.actions.people import settings as actions
 from esign.core.actor import Mode
 from esign.core.document import retention
@@ -67,7 +68,7 @@ class SettingsForm(Patch):
 
 async def show_organisation(call: OfficeCall) -> Response:
     """Show the settings that recipients see in mails and on signing pages."""
-    own = (await actions.read(call.runtime, call.owner)).organisation
+    own = (await settings_in_force.read(call.runtime, call.owner)).organisation
     known = list_zones()
     return call.page(
         "organisation",
@@ -86,7 +87,7 @@ async def show_defaults(call: OfficeCall) -> Response:
     organisation = call.signed_in.organisation
     return call.page(
         "defaults",
-        settings=await actions.read(call.runtime, call.owner),
+        settings=await settings_in_force.read(call.runtime, call.owner),
         own=organisation,
         installed=config,
         test_days=config.test.purge_after_days,
@@ -127,7 +128,10 @@ class RetentionLoss:
 
 async def find_loss(call: OfficeCall, changes: Mapping[str, Any]) -> RetentionLoss | None:
     """Return how `changes` shorten the time for which documents are kept; None if they do not."""
-    before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
+    before, now = (
+        (await settings_in_force.read(call.runtime, call.owner)).organisation,
+        call.runtime.clock.now(),
+    )
     after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
     was, will = (retention.find_horizons(one, Mode.LIVE, 0, now) for one in (before, after))
     pairs = ((was.completed, will.completed), (was.closed, will.closed))

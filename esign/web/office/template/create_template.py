@@ -7,25 +7,13 @@ from starlette.responses import Response
 from esign.actions.base.caller import Caller
 from esign.actions.document import templates
 from esign.actions.document.templates import TemplateOrder
-from esign.actions.people import settings
-from esign.core.document.state.edit import make_title
 from esign.core.document.template import Template
 from esign.web.office.draft.upload import UploadKind, render_page, return_content, take_all
 from esign.web.office.frame.call import OfficeCall
 
 
 async def create_template(call: OfficeCall, name: str, content: bytes, caller: Caller) -> Template:
-    defaults = await settings.read(call.runtime, call.owner)
-    order = TemplateOrder(
-        file_name=name,
-        file=partial(return_content, content),
-        title=make_title(name),
-        roles=(),
-        subject=None,
-        message=None,
-        expires_in_days=defaults.expires_in_days,
-        reminders=defaults.reminders,
-    )
+    order = TemplateOrder(name, partial(return_content, content))
     return await templates.create(call.runtime, caller, order)
 
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from esign.actions.document import detect_fields, templates
-from esign.core.document.template import Template
+from esign.actions.document.templates import TemplateChanges
 from esign.web.http import strict_json
 from esign.web.http.validation import check
 from esign.web.office.draft.field_editor import (
@@ -15,7 +15,7 @@ from esign.web.office.draft.field_editor import (
     answer_offer,
     answer_script,
     build_context,
-    replace_fields,
+    list_new_fields,
     require_revision,
     send_fresh_state,
 )
@@ -54,14 +54,9 @@ async def save_fields(call: OfficeCall) -> Response:
     """
     await find_template(call)  # `not_found` comes before any error in the form
     given = check(TemplateFieldsRequest, strict_json.load(call.form.get("fields", "").encode()))
-    runtime = call.runtime
-
-    def decide(before: Template) -> Template:
-        most, now = runtime.config.limits.fields, runtime.clock.now()
-        return replace(before, roles=replace_fields(before.roles, given.roles, most, now, "/roles"))
-
     caller = replace(call.caller, revision=require_revision(call))
-    saved = await templates.change(runtime, caller, call.path["id"], decide)
+    changes = TemplateChanges(fields=list_new_fields(given.roles))
+    saved = await templates.change(call.runtime, caller, call.path["id"], changes)
     return answer_script({"revision": saved.revision})
 
 

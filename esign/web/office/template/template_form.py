@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import count
 
 from esign.actions.document import templates
-from esign.actions.people import settings
+from esign.actions.document.templates import TemplateChanges
 from esign.core.document.template import Template, TemplateRole
-from esign.web.api.template_requests import ChangeTemplate
-from esign.web.api.templates import apply_changes
 from esign.web.http.validation import check
-from esign.web.office.draft.draft_form import FormShape, FormSheet, PatchBody, Texts, fill_top
-from esign.web.office.draft.saving import FormKind, assign_row_ids
+from esign.web.office.draft.draft_form import FormChanges, FormShape, FormSheet, MessageForm, Texts, fill_top
+from esign.web.office.draft.saving import FormKind, list_entries
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.template.page import find_template
+from esign.web.values.document_values import Order, PersonName, RoleKey, RoleName
+from esign.web.values.schema import Patch
 
 SHAPE = FormShape(
     "roles",
@@ -23,6 +23,7 @@ SHAPE = FormShape(
     {"title": "title", "subject": "subject", "message": "message", "days": "expiresInDays"},
     {name: name for name in ("order", "name", "role", "key")},
     named=("name", "key"),
+    required=("key",),
     new={"order": "1", "role": "signer"},
 )
 LONGEST = 40
@@ -56,19 +57,28 @@ def make_key(name: str, taken: Container[str]) -> str:
     return next(one for n in count(1) if (one := key if n == 1 else f"{key}_{n}") not in taken)
 
 
-async def edit_template(call: OfficeCall, template: Template, body: PatchBody) -> Template:
-    """Change the template as PATCH does (contract 3.3), with the same schema."""
-    given, runtime = check(ChangeTemplate, body.json()), call.runtime
-    defaults = await settings.read(runtime, call.owner)
+class RoleRow(Patch):
+    """One role of the form: one that is there already by `id`, with what the user changed, or a new one."""
 
-    def decide(before: Template) -> Template:
-        after = apply_changes(runtime, defaults, before, given)
-        if body.rows is None:
-            return after
-        return replace(after, roles=assign_row_ids(after.roles, body, before, runtime.vault))
+    id: str | None = None
+    key: RoleKey = ""
+    name: PersonName = ""
+    role: RoleName = "signer"
+    order: Order = 1
 
+
+class TemplateForm(MessageForm):
+    roles: tuple[RoleRow, ...] = ()
+
+
+async def edit_template(call: OfficeCall, template: Template, body: FormChanges) -> Template:
+    """Change the template."""
+    given = check(TemplateForm, body.list_values())
+    roles = list_entries(given.roles, body, template, call.runtime.vault)
     caller = replace(call.caller, revision=template.revision)
-    return await templates.change(runtime, caller, template.id, decide)
+    return await templates.change(
+        call.runtime, caller, template.id, TemplateChanges(given.list_members("roles"), roles)
+    )
 
 
 TEMPLATES = FormKind(SHAPE, find_template, fill_from_template, edit_template)

@@ -8,22 +8,34 @@ from starlette.responses import Response
 
 from esign.actions.base.caller import Caller
 from esign.actions.document import documents, templates
+from esign.actions.document.templates import TemplateUse
 from esign.core.document.document import Document, Field, FieldType
 from esign.core.document.field_types import INK, is_automatic
-from esign.core.document.template import Template, TemplateRole
+from esign.core.document.template import Taker, Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.language import LANGUAGES
 from esign.system.entropy import make_token
-from esign.web.api.template_requests import UseTemplate
-from esign.web.api.templates import build_use
 from esign.web.http.validation import check
-from esign.web.office.draft.draft_form import REMINDERS, fill_top, normalise_lines
+from esign.web.office.draft.draft_form import REMINDERS, ReminderPlan, fill_top, normalise_lines
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
 from esign.web.office.frame import create_once
 from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 from esign.web.office.template.page import find_template, get_template_path, sort_roles
+from esign.web.values.document_values import (
+    AccessCode,
+    Authentication,
+    Days,
+    ExternalId,
+    Locale,
+    Message,
+    PersonName,
+    RedirectUrl,
+    Subject,
+    Title,
+)
+from esign.web.values.schema import Email, Schema
 
 PLAIN = {
     "title": "title",
@@ -35,6 +47,48 @@ PLAIN = {
 }
 TAKER = {"email": "email", "name": "name", "authentication": "authentication", "code": "accessCode"}
 STAYS_DRAFT = frozenset({"document_not_ready", "quota_exceeded", "unavailable", "rate_limited"})
+
+
+class TakerRow(Schema):
+    """Who takes a role; `values` by the keys of the role's fields."""
+
+    role_key: str
+    email: Email
+    name: PersonName
+    values: dict[str, bool | str]
+    authentication: Authentication
+    access_code: AccessCode | None = None
+
+    def to_taker(self) -> Taker:
+        return Taker(**self.model_dump())
+
+
+class UseForm(Schema):
+    """What the form changes of the template; what is left out is as in the template."""
+
+    recipients: tuple[TakerRow, ...]
+    title: Title | None = None
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
+    reminders: ReminderPlan | None = None
+    redirect_url: RedirectUrl | None = None
+    locale: Locale | None = None
+    external_id: ExternalId | None = None
+
+    def to_use(self) -> TemplateUse:
+        """Return what is wanted of the template."""
+        return TemplateUse(
+            takers=tuple(one.to_taker() for one in self.recipients),
+            title=self.title,
+            subject=self.subject,
+            message=self.message,
+            expires_in_days=self.expires_in_days,
+            reminders=self.reminders.model_dump(exclude_none=True) if self.reminders else {},
+            redirect_url=self.redirect_url,
+            locale=self.locale,
+            external_id=self.external_id,
+        )
 
 
 async def show_form(call: OfficeCall) -> Response:
@@ -78,11 +132,10 @@ async def use_template(call: OfficeCall) -> Response:
     A form that is sent twice makes one document.
     """
     template = await find_template(call)
-    name, body = create_once.read_form_name(call.form), make_use_body(call.form, template)
+    name, body = create_once.read_form_name(call.form), read_values(call.form, template)
 
     async def create(caller: Caller) -> Document:
-        wanted = build_use(call.runtime, check(UseTemplate, body))
-        return await templates.use(call.runtime, caller, template.id, wanted)
+        return await templates.use(call.runtime, caller, template.id, check(UseForm, body).to_use())
 
     try:
         made = await create_once.create_once(
@@ -110,11 +163,11 @@ async def send_document(call: OfficeCall, document_id: str) -> Response:
     return call.redirect_to(f"/documents/{document_id}", "sent")
 
 
-# ---------- from the form to a request, and back with what was wrong ----------
+# ---------- from the form to its values, and back with what was wrong ----------
 
 
-def make_use_body(form: Mapping[str, str], template: Template) -> dict[str, Any]:
-    """Return the form as the body of a use (contract 3.3).
+def read_values(form: Mapping[str, str], template: Template) -> dict[str, Any]:
+    """Return the values of the form.
 
     An emptied title, subject or message is passed on as empty; any other empty text is left out.
     """
