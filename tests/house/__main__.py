@@ -33,6 +33,14 @@ def main() -> None:
     show(f"references that do not resolve {len(unresolved)}", unresolved, listed)
     print(f"bells rung by hand {names.count_bells(sources)}")
     print(f"Any {names.count_any(sources)}")
+    tests = read_sources("tests")
+    participles, classes = names.find_participles(tests), names.find_repeated_classes(tests)
+    show(f"bare participles in tests {len(participles)}", participles, listed)
+    show(
+        f"class names of tests that stand twice {len(classes)}",
+        [f"{name} {classes[name]}" for name in classes],
+        listed,
+    )
     mentions = spread.count_mentions()
     show(
         "files that mention each field type and event", [f"{name} {n}" for name, n in mentions.items()], True

@@ -23,7 +23,7 @@ BOTH = [{"name": "Ada Lovelace", "email": "Ada@example.test"}, {"name": "Bob Noy
 
 
 @dataclass(frozen=True)
-class TestModeStage:
+class MailboxStage:
     """A site whose mails would reach `mailbox`, and the API with a test key."""
 
     site: JourneySite
@@ -49,15 +49,15 @@ def rule() -> str:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, clock: FakeClock, rule: str) -> AsyncIterator[TestModeStage]:
+async def stage(tmp_path: Path, clock: FakeClock, rule: str) -> AsyncIterator[MailboxStage]:
     organisation = {"name": "Fernhill Gardens", "reply_to": OFFICE}
     async with a_site(tmp_path / "data", clock, test={"mails": rule}, organisation=organisation) as site:
         mailbox = FakeMailbox()
         site = replace(site, runtime=replace(site.runtime, mail=mailbox))
-        yield TestModeStage(site, await site.key(mode=Mode.TEST), mailbox)
+        yield MailboxStage(site, await site.key(mode=Mode.TEST), mailbox)
 
 
-async def test_every_mail_is_sent_and_kept(stage: TestModeStage) -> None:
+async def test_every_mail_is_sent_and_kept(stage: MailboxStage) -> None:
     document = await stage.api.send_document(recipients=BOTH)
     assert [mail["to"] for mail in await stage.list_mails(document)] == ["Ada@example.test", BOB]
     assert len(stage.mailbox.messages) == 2
@@ -65,7 +65,7 @@ async def test_every_mail_is_sent_and_kept(stage: TestModeStage) -> None:
     assert await stage.delivery(document) == ["accepted", "accepted"]
 
 
-async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: TestModeStage, clock: FakeClock) -> None:
+async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: MailboxStage, clock: FakeClock) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     stage.mailbox.failure = TemporaryFailure("busy")
     assert len(await stage.list_mails(document)) == 1
@@ -78,7 +78,7 @@ async def test_a_mail_that_could_not_be_sent_is_kept_once(stage: TestModeStage, 
     assert await stage.delivery(document) == ["failed"]
 
 
-async def test_live_mails_are_sent_and_not_kept(stage: TestModeStage) -> None:
+async def test_live_mails_are_sent_and_not_kept(stage: MailboxStage) -> None:
     document = await stage.site.api.send_document()
     await stage.work()
     assert len(stage.mailbox.messages) == 1 and await stage.list_mails(document) == []
@@ -86,7 +86,7 @@ async def test_live_mails_are_sent_and_not_kept(stage: TestModeStage) -> None:
 
 
 @pytest.mark.parametrize("rule", ["capture"])
-async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: TestModeStage) -> None:
+async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: MailboxStage) -> None:
     document = await stage.api.send_document(recipients=BOTH)
     found = await stage.list_mails(document)
     assert [mail["to"] for mail in found] == ["Ada@example.test", BOB] and all(m["links"] for m in found)
@@ -97,7 +97,7 @@ async def test_captured_mails_reach_nobody_and_count_as_delivered(stage: TestMod
 
 
 @pytest.mark.parametrize("rule", ["members"])
-async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stage: TestModeStage) -> None:
+async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stage: MailboxStage) -> None:
     for name, email in (("Ada", ADA), ("Bob", BOB)):
         await stage.site.api.ok("POST", "/members", {"email": email, "name": name, "role": "member"})
     await stage.work()
@@ -119,7 +119,7 @@ async def test_mails_reach_members_who_have_shown_that_an_address_is_theirs(stag
     assert [message["To"].address for message in stage.mailbox.messages[2:]] == ["Ada@example.test"]
 
 
-async def test_news_to_the_sender_are_kept_under_their_document(stage: TestModeStage) -> None:
+async def test_news_to_the_sender_are_kept_under_their_document(stage: MailboxStage) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     await stage.api.ok("POST", f"/test/documents/{document}/simulate", {"action": "decline"})
@@ -140,7 +140,7 @@ async def test_the_embedded_outbox_keeps_a_mail_of_test_mode_once(site: JourneyS
     assert await (await site.person(ADA)).state() == "open", "esign outbox reads it too"
 
 
-async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(stage: TestModeStage) -> None:
+async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(stage: MailboxStage) -> None:
     document = await stage.api.send_document(recipients=BOTH[:1])
     await stage.work()
     stored = await documents.get(stage.site.runtime.db, document)
