@@ -29,7 +29,6 @@ from esign.pdf.worker.failure_memory import FailureMemory
 from esign.pdf.worker.queue import WorkerQueue
 from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
 
-Ders = Sequence[bytes]
 T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
 
