@@ -33,6 +33,12 @@ def test_the_field_editor_has_properties_and_a_picture_for_the_type(kind: FieldT
 
 
 @pytest.mark.parametrize("kind", FieldType)
+def test_the_signing_page_has_a_row_for_the_type(kind: FieldType) -> None:
+    script = (WEB / "static/checks.js").read_text("utf-8").partition("const ROWS = {")[2]
+    assert re.search(rf"^  {kind}: ", script, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", FieldType)
 def test_the_type_has_a_name_on_the_signing_page(kind: FieldType) -> None:
     english = json.loads((WEB / "signing/words/en.json").read_text("utf-8"))
     assert f"type_{kind}" in english, "the other languages follow: tests/test_languages.py"

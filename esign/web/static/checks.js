@@ -11,27 +11,6 @@ const DIGITS = new Set(["digits", "phone"]);
 /** Digits of Arabic, Persian and Indian keyboards, and those as wide as a Japanese letter, as the seal and its checks know them. */
 const latin = (given) => given.normalize("NFKC").replace("\u066b", ".").replace(/[\u0660-\u0669\u06f0-\u06f9\u0e50-\u0e59]/g, (digit) => digit.charCodeAt(0) & 15).replace(/[\u0966-\u096f]/g, (digit) => digit.charCodeAt(0) - 0x966);
 
-export const isInk = (kind) => kind === "signature" || kind === "initials";
-
-/** The value as text; empty means nothing was given. */
-export function value(a) {
-  if (isInk(a.kind)) return a.ink ? a.ink.url : "";
-  if (a.kind === "checkbox" || a.kind === "group") return a.parts.filter(({ control }) => control.checked).map(({ id }) => id).join(" ");
-  if (a.kind === "radio") return $("input:checked", a.box)?.value ?? "";
-  if (a.kind === "fixed") return a.box.dataset.shown;
-  const given = a.control.value.trim();
-  return a.kind === "number" || DIGITS.has(a.box.dataset.pattern) ? latin(given) : given;
-}
-
-/** What people read: dates as the document will show them, ticks as words. */
-export function shown(a) {
-  if (a.kind === "date") return written(value(a), a.box.dataset.format);
-  if (a.kind === "checkbox") return t(value(a) ? "ticked" : "unticked");
-  if (a.kind === "number") return value(a).replace(",", ".");
-  if (a.kind === "group") return a.parts.filter(({ control }) => control.checked).map(({ control }) => control.parentNode.textContent.trim()).join(", ");
-  return value(a);
-}
-
 // As the seal writes them, in every language.
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
@@ -43,62 +22,104 @@ export function written(iso, format) {
 
 const spelt = (iso) => new Date(`${iso}T12:00`).toLocaleDateString(`${document.documentElement.lang.replace(/^en$/, "en-GB")}-u-nu-latn`, { day: "numeric", month: "long", year: "numeric" });
 
+const decimal = (given) => given.replace(",", ".");
+const ticked = (a) => a.parts.filter(({ control }) => control.checked);
+
+/** What a line of text is, and what every row of the table is that does not say otherwise. */
+const LINE = {
+  value: (a) => a.control.value.trim(), // as text; empty means nothing was given
+  shown: (a) => value(a), // what people read
+  needed: "needed", // the sentence that asks for it
+  missing: (a) => (a.required && !value(a) ? t(KINDS[a.kind].needed) : ""),
+  wrong: () => "", // the sentence about a value, by the data of its step
+  sent: (a) => ({ [a.id]: value(a) }), // also nothing: what the sender put in before may have been taken out
+};
+const INK = {
+  value: (a) => (a.ink ? a.ink.url : ""),
+  needed: "neededSignature",
+  sent: (a, pictures) => (a.ink ? { [a.id]: inkOf(a, pictures) } : {}),
+};
+const TICKS = {
+  value: (a) => ticked(a).map(({ id }) => id).join(" "),
+  needed: "neededTick",
+  sent: (a) => Object.fromEntries(a.parts.map(({ id, control }) => [id, control.checked])),
+};
+
+// One row for each type of field; besides, a group of tick boxes, and a field that is only shown.
+const ROWS = {
+  signature: INK,
+  initials: INK,
+  date: {
+    shown: (a) => written(value(a), a.box.dataset.format),
+    wrong(given, { min, max }) {
+      if (min && given < min) return t("tooEarly", { min: spelt(min) });
+      return max && given > max ? t("tooLate", { max: spelt(max) }) : "";
+    },
+  },
+  name: { wrong: (given) => ([...given].length > 200 ? t("tooLong", { max: 200 }) : "") },
+  email: { wrong: (given) => (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(given) ? "" : t("wrongEmail")) },
+  text: {
+    value: (a) => (DIGITS.has(a.box.dataset.pattern) ? latin(LINE.value(a)) : LINE.value(a)),
+    wrong(given, { minLength, maxLength, pattern }) {
+      const length = [...given].length;
+      if (length < Number(minLength ?? 0)) return t("tooShort", { min: minLength });
+      if (length > Number(maxLength ?? 2000)) return t("tooLong", { max: maxLength ?? 2000 });
+      const fits = (line) => !line || PATTERNS[pattern].test(line);
+      return pattern && !given.split("\n").every(fits) ? t(pattern) : "";
+    },
+  },
+  number: {
+    value: (a) => latin(LINE.value(a)),
+    shown: (a) => decimal(value(a)),
+    wrong(given, { min, max, decimals }) {
+      const plain = decimal(given);
+      if (!/^-?[0-9]{1,30}(\.[0-9]{1,20})?$/.test(plain)) return t("wrongNumber");
+      if (decimals && (plain.split(".")[1] ?? "").length > Number(decimals)) return t(decimals === "0" ? "wrongWhole" : "wrongDecimals", { n: Number(decimals) });
+      if (min && Number(plain) < Number(min)) return t("tooSmall", { min: number(min) });
+      return max && Number(plain) > Number(max) ? t("tooLarge", { max: number(max) }) : "";
+    },
+    sent: (a) => ({ [a.id]: decimal(value(a)) }),
+  },
+  checkbox: { ...TICKS, shown: (a) => t(value(a) ? "ticked" : "unticked") },
+  radio: { value: (a) => $("input:checked", a.box)?.value ?? "", needed: "neededChoice" },
+  dropdown: { needed: "neededChoice" },
+  group: {
+    ...TICKS,
+    shown: (a) => ticked(a).map(({ control }) => control.parentNode.textContent.trim()).join(", "),
+    missing(a) {
+      const least = Number(a.box.dataset.least);
+      if (a.parts.some(({ control }) => "needed" in control.dataset && !control.checked)) return t("neededTick");
+      return ticked(a).length < least ? t("tickMore", { n: least }) : "";
+    },
+    wrong: (given, { most }) => (most && given.split(" ").length > Number(most) ? t("tickFewer", { n: Number(most) }) : ""),
+  },
+  fixed: { value: (a) => a.box.dataset.shown, sent: () => ({}) },
+};
+const KINDS = Object.fromEntries(Object.entries(ROWS).map(([kind, row]) => [kind, { ...LINE, ...row }]));
+
+export const isInk = (kind) => ROWS[kind] === INK;
+
+/** The value as text; empty means nothing was given. */
+export const value = (a) => KINDS[a.kind].value(a);
+
+/** What people read: dates as the document will show them, ticks as words. */
+export const shown = (a) => KINDS[a.kind].shown(a);
+
 /** The sentence about what is missing, for the moment of finishing. */
-export function missing(a) {
-  if (a.kind === "group") {
-    const ticked = a.parts.filter(({ control }) => control.checked).length, least = Number(a.box.dataset.least);
-    if (a.parts.some(({ control }) => "needed" in control.dataset && !control.checked)) return t("neededTick");
-    return ticked < least ? t("tickMore", { n: least }) : "";
-  }
-  if (!a.required || value(a)) return "";
-  return t(isInk(a.kind) ? "neededSignature" : a.kind === "checkbox" ? "neededTick" : a.kind === "radio" || a.kind === "dropdown" ? "neededChoice" : "needed");
-}
+export const missing = (a) => KINDS[a.kind].missing(a);
 
 /** The sentence about what is wrong with what was given, or nothing. */
 export function wrong(a) {
   const given = value(a);
   if (a.told && a.told.value === given) return a.told.message;
   if (a.control?.validity?.badInput) return t("wrongDate");
-  return given ? (CHECKS[a.kind]?.(given, a.box.dataset, a) ?? "") : "";
+  return given ? KINDS[a.kind].wrong(given, a.box.dataset) : "";
 }
-
-const CHECKS = {
-  text(given, { minLength, maxLength, pattern }) {
-    const length = [...given].length;
-    if (length < Number(minLength ?? 0)) return t("tooShort", { min: minLength });
-    if (length > Number(maxLength ?? 2000)) return t("tooLong", { max: maxLength ?? 2000 });
-    const fits = (line) => !line || PATTERNS[pattern].test(line);
-    return pattern && !given.split("\n").every(fits) ? t(pattern) : "";
-  },
-  name: (given) => ([...given].length > 200 ? t("tooLong", { max: 200 }) : ""),
-  email: (given) => (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(given) ? "" : t("wrongEmail")),
-  number(given, { min, max, decimals }) {
-    const plain = given.replace(",", ".");
-    if (!/^-?[0-9]{1,30}(\.[0-9]{1,20})?$/.test(plain)) return t("wrongNumber");
-    if (decimals && (plain.split(".")[1] ?? "").length > Number(decimals)) return t(decimals === "0" ? "wrongWhole" : "wrongDecimals", { n: Number(decimals) });
-    if (min && Number(plain) < Number(min)) return t("tooSmall", { min: number(min) });
-    return max && Number(plain) > Number(max) ? t("tooLarge", { max: number(max) }) : "";
-  },
-  date(given, { min, max }) {
-    if (min && given < min) return t("tooEarly", { min: spelt(min) });
-    return max && given > max ? t("tooLate", { max: spelt(max) }) : "";
-  },
-  group(given, { most }) {
-    return most && given.split(" ").length > Number(most) ? t("tickFewer", { n: Number(most) }) : "";
-  },
-};
 
 /** What is sent: field id to JSON value. A picture that stands in several fields is sent once; the others name its field. */
 export function answers(all) {
-  const out = {}, sent = new Map();
-  for (const a of all) {
-    if (a.kind === "fixed") continue;
-    if (isInk(a.kind)) { if (a.ink) out[a.id] = inkOf(a, sent); continue; }
-    if (a.kind === "checkbox" || a.kind === "group") { for (const { id, control } of a.parts) out[id] = control.checked; continue; }
-    const given = value(a); // also nothing: what the sender put in before may have been taken out
-    out[a.id] = a.kind === "number" ? given.replace(",", ".") : given;
-  }
-  return out;
+  const pictures = new Map();
+  return Object.assign({}, ...all.map((a) => KINDS[a.kind].sent(a, pictures)));
 }
 
 export function inkOf({ id, ink }, sent) {
