@@ -124,7 +124,7 @@ async def upload(call: ApiCall, body: CreateFile) -> int:
 async def read(call: ApiCall) -> dict[str, Any]:
     if call.path["id"] != "thg_1":
         raise Problem("not_found")
-    return {"id": "thg_1", "title": f"of {call.actor.name}", "revision": 3, "made_at": START}
+    return {"id": "thg_1", "title": f"of {call.author.actor.name}", "revision": 3, "made_at": START}
 
 
 async def list_things(call: ApiCall, query: ThingQuery) -> dict[str, Any]:

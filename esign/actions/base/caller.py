@@ -9,6 +9,7 @@ from esign.core.people.user import User
 from esign.store.engine.database import Transaction
 
 StoreAnswer = Callable[[Transaction, Any], Awaitable[None]]
+"""Takes the transaction and what the action returns: a document, a webhook, an id."""
 
 
 @dataclass(frozen=True, slots=True)

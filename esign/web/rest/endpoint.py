@@ -154,11 +154,6 @@ class ApiCall:
         self._key = key
 
     @property
-    def actor(self) -> Actor:
-        """Return the API key as the actor of the audit trail."""
-        return Actor("api_key", self.key.id, self.key.name)
-
-    @property
     def owner(self) -> Owner:
         """Return the organisation and the mode of the key."""
         return Owner(self.key.organisation_id, self.key.mode)
@@ -166,7 +161,7 @@ class ApiCall:
     @property
     def author(self) -> Author:
         """Return the key and the origin of the request, as audit entries name them."""
-        return Author(self.actor, self.origin)
+        return Author(Actor("api_key", self.key.id, self.key.name), self.origin)
 
     @property
     def caller(self) -> Caller:

@@ -85,12 +85,6 @@ class OfficeCall:
         return f"{self.owner.organisation_id}.{self.owner.mode}"
 
     @property
-    def actor(self) -> Actor:
-        """Return the member as the audit trail names them."""
-        signed = self.signed_in
-        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
-
-    @property
     def wants_json(self) -> bool:
         """Return whether a script sent the request and expects JSON, which it handles itself."""
         return self.request.headers.get("accept") == "application/json"
@@ -108,7 +102,9 @@ class OfficeCall:
     @property
     def author(self) -> Author:
         """Return the member and the origin of the request, as audit entries name them."""
-        return Author(self.actor, self.origin)
+        signed = self.signed_in
+        actor = Actor("member", signed.member.id, signed.user.name, signed.user.email)
+        return Author(actor, self.origin)
 
     @property
     def caller(self) -> Caller:
