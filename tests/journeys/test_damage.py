@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.jobs import check_database, disable_webhooks, expire, key_expiry, purge, remind
 from esign.store.engine.connections import FILE
 from esign.store.engine.unreadable_rows import UnreadableRow
@@ -128,7 +128,7 @@ async def test_a_damaged_webhook_holds_up_nobody(site: JourneySite, clock: FakeC
     document = await site.complete_document()
     assert await status(site, document) == "completed"
     organisation = (await site.runtime.db.all("SELECT id FROM organisation"))[0]["id"]
-    found = await webhooks.find(site.runtime.db, organisation, Mode.LIVE)
+    found = await webhooks.find(site.runtime.db, Owner(organisation, Mode.LIVE))
     assert [hook.id for hook in found] == made[1:]
     assert await site.work("webhook") > 0
     await site.runtime.db.write(lambda tx: tx.run("UPDATE webhook SET failing_since = 1"))

@@ -163,7 +163,7 @@ WANTED = published_events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "api_keys.find_all": lambda tx: api_keys.find_all(tx, ORGANISATION),
-    "api_keys.find_page": lambda tx: api_keys.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "api_keys.find_page": lambda tx: api_keys.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "api_keys.find_active_of": lambda tx: api_keys.find_active_of(tx, MEMBER, NOW),
     "api_keys.find_expiring": lambda tx: api_keys.find_expiring(tx, NOW, NOW + 1),
     "api_keys.find_unused": lambda tx: api_keys.find_unused(tx, NOW, NOW + 1),
@@ -235,15 +235,15 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, OWNER, 25, AFTER, "lease"),
     "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
-    "templates.find_titles": lambda tx: templates.find_titles(tx, ORGANISATION, Mode.LIVE, 100),
+    "templates.find_titles": lambda tx: templates.find_titles(tx, Owner(ORGANISATION, Mode.LIVE), 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "page_views.prune": lambda tx: page_views.prune(tx, NOW, 16),
     "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),
-    "webhooks.find_page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "webhooks.find_page": lambda tx: webhooks.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "webhooks.get_many": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
-    "webhooks.find": lambda tx: webhooks.find(tx, ORGANISATION, Mode.LIVE),
+    "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
 }
 SHORT = {
     "outcomes.record": "it writes; what it answers are the few entries that it made",

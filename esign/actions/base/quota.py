@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, rfc3339
 from esign.core.people.usage import find_month
@@ -20,18 +20,18 @@ async def check_mails(runtime: Runtime, reader: Reader, organisation_id: str) ->
         )
 
 
-async def check_quota(runtime: Runtime, reader: Reader, organisation_id: str, mode: Mode) -> None:
+async def check_quota(runtime: Runtime, reader: Reader, owner: Owner) -> None:
     """Raise `quota_exceeded` if nothing more may be created or sent today, or this month.
 
     Only live documents are counted.
     """
-    await check_mails(runtime, reader, organisation_id)
+    await check_mails(runtime, reader, owner.organisation_id)
     quota = runtime.config.limits.documents_per_month
-    if mode is Mode.TEST or not quota:
+    if owner.mode is Mode.TEST or not quota:
         return
     now = runtime.clock.now()
     month = find_month(now)
-    if await usage.count_documents_sent(reader, organisation_id, month.first_day) >= quota:
+    if await usage.count_documents_sent(reader, owner.organisation_id, month.first_day) >= quota:
         raise make_quota_error(
             f"The organisation has sent its {quota} documents of this month", month.ends_at, now
         )

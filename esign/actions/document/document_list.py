@@ -64,4 +64,4 @@ async def refresh_documents(
 
 async def count_by_status(runtime: Runtime, owner: Owner) -> StatusCounts:
     """Return the number of documents of each status."""
-    return await status_counts.find(runtime.db, owner.organisation_id, owner.mode)
+    return await status_counts.find(runtime.db, owner)

@@ -61,7 +61,7 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
     owner, author = caller.owner, caller.author
     recipients = make_recipients(runtime, (), order.recipients, runtime.clock.now())
     defaults = await settings_in_force.read(runtime, owner)
-    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     document = Document(
@@ -92,7 +92,7 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
         await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
         if order.send:
-            await quota.check_quota(runtime, tx, owner.organisation_id, owner.mode)
+            await quota.check_quota(runtime, tx, owner)
             sent = lifecycle.send(created, author, now)
             created = await outcomes.save(tx, sent, created, runtime.vault, now)
         await caller.keep(tx, created)
@@ -120,13 +120,11 @@ async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
     check_revision(found, caller.revision)
     require(found, Act.SEND)
     await check_ready(runtime, found)
-    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner)
     now = runtime.clock.now()
 
     async def find(tx: Transaction) -> Document:
-        await quota.check_quota(
-            runtime, tx, owner.organisation_id, owner.mode
-        )  # others may have sent meanwhile
+        await quota.check_quota(runtime, tx, owner)  # others may have sent meanwhile
         return await make_finder(owner, document_id)(tx)
 
     def decide(document: Document) -> Outcome:
@@ -161,14 +159,14 @@ def make_finder(owner: Owner, document_id: str) -> Find:
     """Return a function that reads the owner's document in the transaction that changes it."""
 
     async def find(tx: Transaction) -> Document:
-        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+        return await documents.get_own(tx, owner, document_id)
 
     return find
 
 
 async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
     """Return the document as it is now. A document that is past its expiry expires first (D10)."""
-    document = await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
+    document = await documents.get_own(runtime.db, owner, document_id)
     return await expire_if_due(runtime, document)
 
 

@@ -86,7 +86,7 @@ async def create(runtime: Runtime, caller: Caller, order: TemplateOrder) -> Temp
     owner = caller.owner
     roles = make_new_roles(runtime, (), order.roles, runtime.clock.now())
     defaults = await settings_in_force.read(runtime, owner)
-    check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
+    check_limit(runtime, await templates.count(runtime.db, owner))
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     template = Template(
@@ -127,7 +127,7 @@ async def create_from_document(
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
-        document = await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+        document = await documents.get_own(tx, owner, document_id)
         template = Template(
             id=make_id("tpl", now),
             organisation_id=owner.organisation_id,
@@ -149,7 +149,7 @@ async def create_from_document(
 
 async def add(tx: Transaction, runtime: Runtime, caller: Caller, template: Template) -> Template:
     """Add the template and announce it to webhooks. Raises `limit_reached`."""
-    check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
+    check_limit(runtime, await templates.count(tx, Owner(template.organisation_id, template.mode)))
     await templates.add(tx, template)
     await announce_event(tx, "template.created", template, template.created_at)
     await caller.keep(tx, template)
@@ -171,7 +171,7 @@ def check_placement(template: Template) -> None:
 
 async def get(runtime: Runtime, owner: Owner, template_id: str) -> Template:
     """Return the template. Raises `not_found`."""
-    return await templates.get_own(runtime.db, owner.organisation_id, owner.mode, template_id)
+    return await templates.get_own(runtime.db, owner, template_id)
 
 
 async def find_page(
@@ -245,11 +245,11 @@ async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: Templa
         raise Problem("invalid_request", details=wrong[:100])
     await get(runtime, owner, template_id)
     require_room(runtime)
-    await quota.check_quota(runtime, runtime.db, owner.organisation_id, owner.mode)
+    await quota.check_quota(runtime, runtime.db, owner)
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Document:
-        template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
+        template = await templates.get_own(tx, owner, template_id)
         document = make_draft(runtime, template, wanted, author.actor, now)
         created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
         await caller.keep(tx, created)
@@ -296,7 +296,7 @@ def make_draft(
 async def get_at_revision(tx: Transaction, caller: Caller, template_id: str) -> Template:
     """Return the template. Raises `revision_mismatch` if it has another revision than the caller has seen."""
     owner = caller.owner
-    template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
+    template = await templates.get_own(tx, owner, template_id)
     if caller.revision not in (None, template.revision):
         raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
     return template

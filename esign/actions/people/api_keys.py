@@ -40,13 +40,13 @@ async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
 ) -> tuple[list[ApiKey], PageStart | None]:
     """Return a page of the keys of one mode, newest first, and the place where the next page begins, or None."""
-    found = await api_keys.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    found = await api_keys.find_page(runtime.db, owner, limit + 1, after)
     return cut_page(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
     """Return the key. Raises `not_found`."""
-    return await api_keys.get_own(runtime.db, owner.organisation_id, owner.mode, key_id)
+    return await api_keys.get_own(runtime.db, owner, key_id)
 
 
 async def rename(runtime: Runtime, caller: Caller, key_id: str, name: str | None) -> ApiKey:
@@ -54,7 +54,7 @@ async def rename(runtime: Runtime, caller: Caller, key_id: str, name: str | None
     owner = caller.owner
 
     async def write(tx: Transaction) -> ApiKey:
-        key = await api_keys.get_own(tx, owner.organisation_id, owner.mode, key_id)
+        key = await api_keys.get_own(tx, owner, key_id)
         if name is not None and name != key.name:
             await api_keys.rename(tx, key_id, name)
             names = {"name": {"from": key.name, "to": name}}
@@ -74,7 +74,7 @@ async def revoke(runtime: Runtime, caller: Caller, key_id: str) -> str:
 
     async def write(tx: Transaction) -> None:
         key, now = (
-            await api_keys.get_own(tx, owner.organisation_id, owner.mode, key_id),
+            await api_keys.get_own(tx, owner, key_id),
             runtime.clock.now(),
         )
         await api_keys.revoke(tx, key_id, now)

@@ -53,9 +53,7 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
         runtime, file, QueueTurn(PdfJobKind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS)
     )
     if verification["issuedHere"]:
-        verification["documentId"] = await documents.find_sealed(
-            runtime.db, owner.organisation_id, owner.mode, verification["sha256"]
-        )
+        verification["documentId"] = await documents.find_sealed(runtime.db, owner, verification["sha256"])
     return verification
 
 

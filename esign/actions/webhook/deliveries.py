@@ -159,4 +159,4 @@ async def find_events(
 
 async def read_event(runtime: Runtime, owner: Owner, event_id: str) -> bytes:
     """Return the body of an event as it is delivered. Raises `not_found`."""
-    return await published_events.get_own(runtime.db, owner.organisation_id, owner.mode, event_id)
+    return await published_events.get_own(runtime.db, owner, event_id)

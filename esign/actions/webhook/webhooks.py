@@ -67,7 +67,7 @@ async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> Creat
 
     async def write(tx: Transaction) -> None:
         limit = runtime.config.limits.webhooks
-        if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
+        if len(await webhooks.find(tx, owner)) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
         entry = make_entry("webhook.created", now, webhook, {"events": list(webhook.events)})
         await audit_log.log_act(tx, runtime.vault, caller, entry)
@@ -109,18 +109,18 @@ async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None
 ) -> tuple[list[Webhook], PageStart | None]:
     """Return a page of webhooks, newest first, and the place where the next page begins, or None."""
-    found = await webhooks.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    found = await webhooks.find_page(runtime.db, owner, limit + 1, after)
     return cut_page(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, webhook_id: str) -> Webhook:
     """Return the webhook. Raises `not_found`."""
-    return await webhooks.get_own(runtime.db, owner.organisation_id, owner.mode, webhook_id)
+    return await webhooks.get_own(runtime.db, owner, webhook_id)
 
 
 async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
     """Return the webhook. Raises `not_found`, and `webhook_disabled` if it is switched off."""
-    webhook = await webhooks.get_own(reader, owner.organisation_id, owner.mode, webhook_id)
+    webhook = await webhooks.get_own(reader, owner, webhook_id)
     if not webhook.enabled:
         raise Problem("webhook_disabled")
     return webhook
@@ -152,7 +152,7 @@ async def change(runtime: Runtime, caller: Caller, webhook_id: str, changes: Web
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Webhook:
-        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        before = await webhooks.get_own(tx, owner, webhook_id)
         if changes.since not in (None, before.updated_at):
             raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
         webhook = replace(before, **changes.members)
@@ -182,8 +182,8 @@ async def delete(runtime: Runtime, caller: Caller, webhook_id: str) -> str:
     owner, now = caller.owner, runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
-        webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
-        await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
+        webhook = await webhooks.get_own(tx, owner, webhook_id)
+        await webhooks.delete(tx, owner, webhook_id)
         await deliveries.drop(tx, webhook_id)
         entry = make_entry("webhook.deleted", now, webhook, {})
         await audit_log.log_act(tx, runtime.vault, caller, entry)
@@ -211,7 +211,7 @@ async def rotate(runtime: Runtime, caller: Caller, webhook_id: str, hours: int) 
     rotated = RotatedSecret(webhook_id, secret, now + hours * HOUR)
 
     async def write(tx: Transaction) -> None:
-        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        before = await webhooks.get_own(tx, owner, webhook_id)
         if hours and before.rotating(now):
             raise Problem("rotation_in_progress")
         webhook = replace(

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from esign.core.actor import Actor, Mode, Origin
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import (
     Document,
@@ -56,23 +56,21 @@ async def get(reader: Reader, document_id: str) -> Document:
     return load_one(reader, document_id, rows)
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> Document:
-    """Return the document of this organisation and mode; raise `not_found` for any other id (I5)."""
+async def get_own(reader: Reader, owner: Owner, document_id: str) -> Document:
+    """Return the document of this owner; raise `not_found` for any other id (I5)."""
     rows = await reader.all(
         f"{SELECT} FROM document d {JOIN}"
         " WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode ORDER BY r.position",
         id=document_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if not rows:
         raise Problem("not_found")
     return load_one(reader, document_id, rows)
 
 
-async def get_change_mark(
-    reader: Reader, organisation_id: str, mode: Mode, document_id: str
-) -> tuple[int, int]:
+async def get_change_mark(reader: Reader, owner: Owner, document_id: str) -> tuple[int, int]:
     """Return the revision and the length of the audit trail; every change to the document raises one of the two."""
     row = await reader.one(
         """
@@ -80,18 +78,18 @@ async def get_change_mark(
         WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode
         """,
         id=document_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if row is None:
         raise Problem("not_found")
     return row["revision"], row["entries"]
 
 
-async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
+async def find_sealed(reader: Reader, owner: Owner, sha256: str) -> str | None:
     """Return the id of the document whose sealed file or certificate page has this hash.
 
-    None if this organisation has no such document in this mode.
+    None if this owner has no such document.
     """
     rows = await reader.all(  # CROSS JOIN: the hash first, not every completed document
         """
@@ -100,8 +98,8 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
         AND d.status = 'completed'
         """,
         sha256=sha256,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     for row in rows:
         seal = orjson.loads(row["seal"])

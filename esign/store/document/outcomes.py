@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.document import audit
 from esign.core.document.document import Document
 from esign.core.document.signing_draft import find_ended_drafts
@@ -132,7 +132,7 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
-    subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
+    subscribers = await webhooks.find(tx, Owner(document.organisation_id, document.mode))
     # The count includes these events: they are recorded already.
     so_far = await audit_entries.count(tx, document.id, tuple(webhook.PUBLISHED))
     offered: list[EventDelivery] = []
@@ -148,7 +148,9 @@ async def announce(
 ) -> None:
     """Publish an event that is not about a document."""
     await published_events.publish(tx, body, organisation_id, None, now)
-    await deliveries.add(tx, _make_deliveries(body, await webhooks.find(tx, organisation_id, mode), now))
+    await deliveries.add(
+        tx, _make_deliveries(body, await webhooks.find(tx, Owner(organisation_id, mode)), now)
+    )
 
 
 def _make_deliveries(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.core.actor import Mode
+from esign.core.actor import Owner
 from esign.core.document.document import Status
 from esign.store.engine.database import Reader
 
@@ -21,13 +21,13 @@ class StatusCounts:
         return sum(self.of.values())
 
 
-async def find(reader: Reader, organisation_id: str, mode: Mode) -> StatusCounts:
-    """Return the counts of an organisation and mode; every status has a number."""
+async def find(reader: Reader, owner: Owner) -> StatusCounts:
+    """Return the counts of an owner; every status has a number."""
     rows = await reader.all(
         "SELECT status, documents, attention FROM document_count"
         " WHERE organisation_id = :organisation_id AND mode = :mode",
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     known = {Status(row["status"]): int(row["documents"]) for row in rows}
     return StatusCounts(

@@ -23,13 +23,13 @@ COLUMNS = (*MEMBERS, "folded")
 WORDS = "title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles"
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
-    """Return the template of this organisation and mode; raise `not_found` for any other id (I5)."""
+async def get_own(reader: Reader, owner: Owner, template_id: str) -> Template:
+    """Return the template of this owner; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM template WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
         id=template_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if row is None:
         raise Problem("not_found")
@@ -77,24 +77,24 @@ async def find_page(
     return load_readable(reader, "template", rows, load)
 
 
-async def find_titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
+async def find_titles(reader: Reader, owner: Owner, limit: int) -> list[tuple[str, str]]:
     """Return (id, title) of the newest `limit` templates, to choose from."""
     rows = await reader.all(
         "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
         " ORDER BY created_at DESC, id DESC LIMIT :limit",
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         limit=limit,
     )
     return [(row["id"], row["title"]) for row in rows]
 
 
-async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
-    """Return the number of templates of an organisation and mode."""
+async def count(reader: Reader, owner: Owner) -> int:
+    """Return the number of templates of an owner."""
     row = await reader.one(
         "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     return int(row["n"]) if row else 0
 

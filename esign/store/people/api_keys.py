@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from esign.core.actor import COMMAND_LINE, Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.api_key import ApiKey, Scope
@@ -39,22 +39,20 @@ async def find_all(reader: Reader, organisation_id: str) -> list[ApiKey]:
     return load_readable(reader, "api_key", rows, load)
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
-    """Return the key of this organisation and mode; raise `not_found` for any other id (I5)."""
+async def get_own(reader: Reader, owner: Owner, key_id: str) -> ApiKey:
+    """Return the key of this owner; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
         id=key_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if row is None:
         raise Problem("not_found")
     return load(row)
 
 
-async def find_page(
-    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: PageStart | None = None
-) -> list[ApiKey]:
+async def find_page(reader: Reader, owner: Owner, limit: int, after: PageStart | None = None) -> list[ApiKey]:
     """Return up to `limit` keys of one mode, newest first, revoked ones included."""
     rows = await reader.all(
         f"""
@@ -62,8 +60,8 @@ async def find_page(
         AND (k.created_at, k.id) < (:created_at, :id)
         ORDER BY k.created_at DESC, k.id DESC LIMIT :limit
         """,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
         limit=limit,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
@@ -42,13 +42,13 @@ async def get_body(reader: Reader, event_id: str) -> bytes | None:
     return row["body"] if row else None
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: str) -> bytes:
-    """Return the body of an event of this organisation and mode; raise `not_found` for any other id (I5)."""
+async def get_own(reader: Reader, owner: Owner, event_id: str) -> bytes:
+    """Return the body of an event of this owner; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT body FROM event WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
         id=event_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if row is None:
         raise Problem("not_found")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook.webhook import Webhook
@@ -22,10 +22,10 @@ async def get(reader: Reader, webhook_id: str) -> Webhook | None:
     return load(row) if row else None
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, webhook_id: str) -> Webhook:
-    """Return the webhook of this organisation and mode; raise `not_found` for any other id (I5)."""
+async def get_own(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
+    """Return the webhook of this owner; raise `not_found` for any other id (I5)."""
     webhook = await get(reader, webhook_id)
-    if webhook is None or (webhook.organisation_id, webhook.mode) != (organisation_id, mode):
+    if webhook is None or (webhook.organisation_id, webhook.mode) != (owner.organisation_id, owner.mode):
         raise Problem("not_found")
     return webhook
 
@@ -38,7 +38,7 @@ async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
 
 
 async def find_page(
-    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: PageStart | None = None
+    reader: Reader, owner: Owner, limit: int, after: PageStart | None = None
 ) -> list[Webhook]:
     """Return up to `limit` webhooks, newest first."""
     rows = await reader.all(
@@ -47,8 +47,8 @@ async def find_page(
         WHERE organisation_id = :organisation_id AND mode = :mode AND (created_at, id) < (:created_at, :id)
         ORDER BY created_at DESC, id DESC LIMIT :limit
         """,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
         limit=limit,
@@ -72,12 +72,12 @@ async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
     return load_readable(reader, "webhook", rows, load)
 
 
-async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook]:
-    """Return all webhooks of an organisation and mode, oldest first."""
+async def find(reader: Reader, owner: Owner) -> list[Webhook]:
+    """Return all webhooks of an owner, oldest first."""
     rows = await reader.all(
         "SELECT * FROM webhook WHERE organisation_id = :organisation_id AND mode = :mode ORDER BY created_at, id",
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     return load_readable(reader, "webhook", rows, load)
 
@@ -95,14 +95,14 @@ async def save(tx: Transaction, changed: Sequence[Webhook]) -> None:
     )
 
 
-async def delete(tx: Transaction, organisation_id: str, mode: Mode, webhook_id: str) -> bool:
+async def delete(tx: Transaction, owner: Owner, webhook_id: str) -> bool:
     """Delete a webhook and return whether it existed; `deliveries.drop` deletes what waits for it."""
     return bool(
         await tx.run(
             "DELETE FROM webhook WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
             id=webhook_id,
-            organisation_id=organisation_id,
-            mode=mode.value,
+            organisation_id=owner.organisation_id,
+            mode=owner.mode.value,
         )
     )
 

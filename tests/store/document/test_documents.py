@@ -166,7 +166,7 @@ async def test_any_document_comes_back_as_it_was_added_and_as_it_was_saved(
 
     await db.write(lambda tx: documents.add(tx, one))
     assert await documents.get(db, one.id) == one
-    assert await documents.get_own(db, one.organisation_id, one.mode, one.id) == one
+    assert await documents.get_own(db, Owner(one.organisation_id, one.mode), one.id) == one
 
     await db.write(lambda tx: documents.save(tx, changed, before=one))
     assert await documents.get(db, one.id) == changed
@@ -194,14 +194,14 @@ async def test_a_document_of_another_organisation_or_mode_is_not_found(
 ) -> None:
     document = a_document()
     await add(db, document)
-    assert await documents.get_own(db, organisation.id, Mode.LIVE, document.id) == document
+    assert await documents.get_own(db, Owner(organisation.id, Mode.LIVE), document.id) == document
     for own, mode, wanted in (
         ("org_other", Mode.LIVE, document.id),
         (organisation.id, Mode.TEST, document.id),
         (organisation.id, Mode.LIVE, "doc_other"),
     ):
         with pytest.raises(Problem, match="not_found"):
-            await documents.get_own(db, own, mode, wanted)
+            await documents.get_own(db, Owner(own, mode), wanted)
     with pytest.raises(Problem, match="not_found"):
         await documents.get(db, "doc_other")
 
@@ -324,7 +324,7 @@ async def test_due_dates_are_read_along_an_index(db: Database, name: str) -> Non
 async def test_one_document_is_read_by_its_key(db: Database) -> None:
     async def get(tx: Transaction) -> None:
         with pytest.raises(Problem, match="not_found"):
-            await documents.get_own(tx, ORG, Mode.LIVE, "doc_1")
+            await documents.get_own(tx, Owner(ORG, Mode.LIVE), "doc_1")
 
     assert await walks(db, get) == []
     assert len(await steps(db, get)) <= 3
@@ -336,5 +336,5 @@ async def test_documents_waiting_for_their_seal_are_not_searched_among_all(db: D
 
 
 async def test_the_document_of_a_sealed_file_is_found_by_its_hash(db: Database) -> None:
-    plan = await steps(db, lambda tx: documents.find_sealed(tx, ORG, Mode.LIVE, "00"))
+    plan = await steps(db, lambda tx: documents.find_sealed(tx, Owner(ORG, Mode.LIVE), "00"))
     assert any("document_of_blob" in step for step in plan) and not any("SCAN" in step for step in plan), plan

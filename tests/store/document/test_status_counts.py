@@ -123,7 +123,7 @@ async def test_after_any_walk_the_numbers_are_what_counting_gives(
         await take(db, vault, ids[n], step)
     for organisation_id in (mine, other):
         for mode in Mode:
-            kept = await status_counts.find(db, organisation_id, mode)
+            kept = await status_counts.find(db, Owner(organisation_id, mode))
             assert kept == await count_documents(db, organisation_id, mode)
 
 
@@ -145,7 +145,7 @@ async def test_a_document_needs_attention_until_it_is_put_right_or_over(
     id = (await store(db, vault, a_document())).id
     for step in walk:
         await take(db, vault, id, step)
-    kept = await status_counts.find(db, mine, Mode.LIVE)
+    kept = await status_counts.find(db, Owner(mine, Mode.LIVE))
     assert (kept.of[status], kept.all, kept.attention) == (1, 1, attention)
 
 
@@ -175,7 +175,7 @@ async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_
             for row in dump_recipients(document):
                 put(connection, "recipient", row)
     async with open_for_command(path) as db:
-        kept = await status_counts.find(db, ORGANISATION, Mode.LIVE)
+        kept = await status_counts.find(db, Owner(ORGANISATION, Mode.LIVE))
         assert kept == await count_documents(db, ORGANISATION, Mode.LIVE)
         assert (kept.all, kept.attention) == (7, 2)
         listed = await listing.find_page(
@@ -191,5 +191,5 @@ def put(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> N
 
 
 async def test_the_numbers_are_read_along_their_key(db: Database) -> None:
-    plan = await steps(db, lambda tx: status_counts.find(tx, ORGANISATION, Mode.LIVE))
+    plan = await steps(db, lambda tx: status_counts.find(tx, Owner(ORGANISATION, Mode.LIVE)))
     assert [step.partition(" USING ")[0] for step in plan] == ["SEARCH document_count"]

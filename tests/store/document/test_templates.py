@@ -62,7 +62,7 @@ async def test_a_template_comes_back_as_it_was_added(
     db: Database, organisation: Organisation, template: Template
 ) -> None:
     await add(db, template)
-    assert await templates.get_own(db, organisation.id, template.mode, template.id) == template
+    assert await templates.get_own(db, Owner(organisation.id, template.mode), template.id) == template
 
 
 async def test_only_the_own_template_of_the_mode_is_found_and_counted(
@@ -73,9 +73,9 @@ async def test_only_the_own_template_of_the_mode_is_found_and_counted(
     await add(db, template, a_template(mode=Mode.TEST), a_template(organisation_id="org_other"))
     for own, mode in (("org_other", Mode.LIVE), (organisation.id, Mode.TEST)):
         with pytest.raises(Problem, match="not_found"):
-            await templates.get_own(db, own, mode, template.id)
+            await templates.get_own(db, Owner(own, mode), template.id)
         assert template not in await templates.find_page(db, Owner(own, mode), 10)
-        assert await templates.count(db, own, mode) == 1
+        assert await templates.count(db, Owner(own, mode)) == 1
     assert await templates.find_page(db, Owner(organisation.id, Mode.LIVE), 10) == [template]
 
 
@@ -143,13 +143,13 @@ async def test_of_two_changes_of_the_same_revision_the_second_is_refused(
     await db.write(lambda tx: templates.save(tx, after, before))
     with pytest.raises(Problem, match="revision_mismatch"):
         await db.write(lambda tx: templates.save(tx, replace(after, title="Late"), before))
-    assert await templates.get_own(db, organisation.id, Mode.LIVE, before.id) == after
+    assert await templates.get_own(db, Owner(organisation.id, Mode.LIVE), before.id) == after
 
 
 async def test_reading_walks_through_no_table(db: Database) -> None:
     async def everything(tx: Transaction) -> None:
         await templates.find_page(tx, Owner("org", Mode.LIVE), 10, PageStart(NOW, "tpl_1"), "q")
-        await templates.count(tx, "org", Mode.LIVE)
+        await templates.count(tx, Owner("org", Mode.LIVE))
         await blobs.attach_to_template(tx, "tpl", "5e" * 32)
 
     assert await walks(db, everything) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.core.actor import COMMAND_LINE, Actor, Mode
+from esign.core.actor import COMMAND_LINE, Actor, Mode, Owner
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people import api_key
@@ -171,6 +171,6 @@ async def test_the_key_of_a_request_is_found_along_an_index(db: Database) -> Non
 
 async def test_a_page_of_keys_is_read_along_an_index_without_sorting(db: Database) -> None:
     found = await steps(
-        db, lambda tx: api_keys.find_page(tx, "org_1", Mode.LIVE, 25, PageStart(NOW, "key_1"))
+        db, lambda tx: api_keys.find_page(tx, Owner("org_1", Mode.LIVE), 25, PageStart(NOW, "key_1"))
     )
     assert not any("SCAN" in step or "TEMP B-TREE" in step for step in found), found

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.people.account import Organisation
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
@@ -249,7 +249,9 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     ),
     "webhooks": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
     "failing": lambda tx: webhooks.find_failing(tx, NOW),
-    "webhook page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, PageStart(NOW, "wh_1")),
+    "webhook page": lambda tx: webhooks.find_page(
+        tx, Owner(ORGANISATION, Mode.LIVE), 25, PageStart(NOW, "wh_1")
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.people.account import Organisation
 from esign.core.webhook.webhook import Webhook
 from esign.store.engine.database import Database
@@ -35,7 +35,7 @@ async def test_webhooks_are_listed_oldest_first_for_one_organisation_and_mode(
     await store_organisation(db, an_organisation(id="org_other"))
     newer, older = a_webhook(created_at=NOW + 1), a_webhook()
     await add(db, newer, older, a_webhook(mode=Mode.TEST), a_webhook(organisation_id="org_other"))
-    assert await webhooks.find(db, organisation.id, Mode.LIVE) == [older, newer]
+    assert await webhooks.find(db, Owner(organisation.id, Mode.LIVE)) == [older, newer]
 
 
 async def test_only_the_own_webhook_of_the_mode_can_be_deleted(
@@ -44,7 +44,7 @@ async def test_only_the_own_webhook_of_the_mode_can_be_deleted(
     webhook = a_webhook()
     await add(db, webhook)
     for own, mode in (("org_other", Mode.LIVE), (organisation.id, Mode.TEST)):
-        assert not await db.write(lambda tx, o=own, m=mode: webhooks.delete(tx, o, m, webhook.id))  # type: ignore[misc]
+        assert not await db.write(lambda tx, o=own, m=mode: webhooks.delete(tx, Owner(o, m), webhook.id))  # type: ignore[misc]
     assert await webhooks.get(db, webhook.id) == webhook
-    assert await db.write(lambda tx: webhooks.delete(tx, organisation.id, Mode.LIVE, webhook.id))
-    assert not await db.write(lambda tx: webhooks.delete(tx, organisation.id, Mode.LIVE, webhook.id))
+    assert await db.write(lambda tx: webhooks.delete(tx, Owner(organisation.id, Mode.LIVE), webhook.id))
+    assert not await db.write(lambda tx: webhooks.delete(tx, Owner(organisation.id, Mode.LIVE), webhook.id))

@@ -187,9 +187,7 @@ async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mode
 async def send_change_mark(call: OfficeCall) -> Response:
     """Send a text that changes as soon as anything happens to the document."""
     owner = call.owner
-    revision, entries = await documents.get_change_mark(
-        call.runtime.db, owner.organisation_id, owner.mode, call.path["id"]
-    )
+    revision, entries = await documents.get_change_mark(call.runtime.db, owner, call.path["id"])
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
     return JSONResponse({"mark": make_change_mark(revision, entries)}, headers=headers)
 

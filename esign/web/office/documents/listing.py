@@ -36,7 +36,7 @@ async def show_list(call: OfficeCall) -> Response:
     if not asked.wrong:
         page = await document_list.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
     call.wrong = asked.wrong
-    made = await templates.find_titles(call.runtime.db, organisation.id, call.owner.mode, TEMPLATES)
+    made = await templates.find_titles(call.runtime.db, call.owner, TEMPLATES)
     allowed = [act for act in Permission if has_permission(call.signed_in.member.role, act)]
     times = Times(organisation.time_zone, call.runtime.clock.now())
     return call.page(
