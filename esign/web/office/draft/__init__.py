@@ -5,8 +5,8 @@ Decisions:
 - Each file becomes a document of its own, as in the API: one document is one PDF. The draft exists as soon as
   its file was accepted, so that closing the tab loses nothing of the later steps.
 - The page saves a draft while the user types, by sending the same form that a button sends where no script
-  runs. A value that is refused keeps its sentence at its field. Everything else is saved, by the schemas and
-  the action of PATCH (contract 3.2).
+  runs. A value that is refused keeps its sentence at its field. Everything else is saved, by the
+  action that PATCH calls as well (contract 3.2).
 - The form carries what its page showed (`seen`). If another user changed something else meanwhile, both changes
   are merged (`merge_edits`). Only where both changed the same thing is the second user asked, with both texts
   shown.
