@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from esign.actions.document.holder_entries import make_recipient, make_role
 from esign.core.document.recipient_rules import find_list_problems
 from esign.core.errors import Problem
 from esign.system.vault import Vault
@@ -99,7 +100,7 @@ def check_body(model: Any, body: Any) -> Any:
 def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
     made = check_body(CreateDocument, replace_value(BODY, place, value))
     if made is not None:
-        recipients = tuple(recipient.to_recipient(0, VAULT) for recipient in made.recipients)
+        recipients = tuple(make_recipient(VAULT, given.to_entry(), None, 0) for given in made.recipients)
         assert all(detail.rule in RULES for detail in find_list_problems(recipients, 50, 500))
 
 
@@ -127,7 +128,7 @@ USE = {
 def test_no_value_anywhere_in_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
     made = check_body(CreateTemplate, replace_value(TEMPLATE, place, value))
     if made is not None:
-        roles = tuple(role.to_role(0) for role in made.root.roles)
+        roles = tuple(make_role(role.to_entry(), None, 0) for role in made.root.roles)
         assert all(detail.rule in RULES for detail in find_list_problems(roles, 50, 500, "/roles"))
 
 
@@ -150,7 +151,7 @@ def test_no_value_anywhere_in_a_change_of_a_template_is_unforeseen(
 def test_no_value_anywhere_in_a_use_of_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
     made = check_body(UseTemplate, replace_value(USE, place, value))
     if made is not None:
-        for taker in [given.to_taker(VAULT) for given in made.recipients]:
+        for taker in [given.to_taker() for given in made.recipients]:
             assert all(isinstance(value, str | bool) for value in taker.values.values())
 
 
@@ -160,4 +161,5 @@ def test_the_body_that_these_start_from_is_one() -> None:
         for pair in ((CreateTemplate, TEMPLATE), (ChangeTemplate, CHANGE), (UseTemplate, USE))
     )
     made = check_body(CreateDocument, BODY)
-    assert made is not None and len(made.recipients[0].to_recipient(0, VAULT).fields) == 6
+    assert made is not None
+    assert len(make_recipient(VAULT, made.recipients[0].to_entry(), None, 0).fields) == 6
