@@ -1,5 +1,5 @@
-"""E-mail: what a letter says (`letters`), how it looks (`sheet`, `words`), the message (`message`), sending it
-(`smtp`).
+"""E-mail: what is sent to whom (`outgoing_mail`), what its letter says (`letters`, `endings`, `notices`), how that
+looks (`sheet`, `words`), the message (`message`), sending it (`smtp`).
 
 - A letter is written once as a sheet of words and drawn twice, as HTML and as text, so the two cannot drift
   apart. One template serves all letters: they differ in words, not in layout.

@@ -1,181 +1,164 @@
-"""Letters about signing: facts in, a letter out. Everything in the facts is data, never markup."""
+"""Letters about signing. Everything in a mail is data, never markup."""
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from esign.core.instant import Instant
-from esign.mail.sheet import Letter, LetterButton, Letterhead, LetterNote, LetterRow, LetterSheet, draw_letter
+from esign.core.document import estimate, signing_link
+from esign.core.document.challenge import LIVES
+from esign.core.document.document import Recipient, Role
+from esign.core.document.filename import name_file
+from esign.core.instant import MINUTE
+from esign.core.people.masking import mask_email
+from esign.mail.outgoing_mail import DocumentMail
+from esign.mail.sheet import LetterButton, LetterNote, LetterRow, LetterSheet
 from esign.mail.words import LetterWords, write_line
 
-
-class LetterPart(StrEnum):
-    """What a letter asks of its reader; the values are parts of the keys of phrases."""
-
-    SIGN = "sign"
-    APPROVE = "approve"
-    READ = "read"
-
-
-@dataclass(frozen=True, slots=True)
-class InvitationFacts:
-    """Facts for asking `to` to sign, approve or read; `sender` is a person, or None if only the organisation asks."""
-
-    head: Letterhead
-    to: str
-    sender: str | None
-    title: str
-    link: str
-    pages: int
-    fields: int
-    minutes: int
-    until: Instant | None = None
-    subject: str | None = None
-    message: str | None = None
-    part: LetterPart = LetterPart.SIGN
+# What a letter asks of its reader, as it stands in the keys of phrases.
+PARTS: Mapping[Role, str] = {
+    Role.SIGNER: "sign",
+    Role.APPROVER: "approve",
+    Role.VIEWER: "read",
+    Role.CC: "read",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class ReminderFacts:
-    """Facts for reminding `to`, who has filled in `filled` of `fields`, to sign or to approve."""
+def write_invitation(mail: DocumentMail, words: LetterWords) -> LetterSheet:
+    """Write the invitation to sign, approve or read."""
+    document, to = mail.document, mail.recipient
+    assert to is not None and mail.link is not None
+    part, asked = PARTS[to.role], estimate.count_answers(to)
+    minutes = estimate.estimate_minutes(document.page_count, asked)
+    size = {"pages": words.count("pages", document.page_count), "minutes": words.count("minutes", minutes)}
+    if asked:
+        contents = words.say("invitation_document", fields=words.count("fields", asked), **size)
+    else:
+        contents = words.say("invitation_document_bare", **size)
+    rows = [LetterRow(words.say("label_document"), contents)]
+    if document.expires_at is not None:
+        rows.append(LetterRow(words.say("label_until"), words.moment(document.expires_at)))
+    source = f"{mail.sender}, {mail.organisation.name}" if mail.sender else mail.organisation.name
+    rows.append(LetterRow(words.say("label_from"), write_line(source)))
+    return LetterSheet(
+        subject=write_line(document.subject or "")
+        or words.say(f"invitation_subject_{part}", title=document.title),
+        preheader=words.say("invitation_preheader", **size),
+        heading=words.say(f"invitation_heading_{part}", sender=mail.asker, title=document.title),
+        greeting=write_greeting(words, to.name),
+        note=build_note(words.say("writes", sender=mail.asker), document.message),
+        button=LetterButton(words.say(f"begin_{part}"), mail.link),
+        rows=tuple(rows),
+        small=(
+            words.say(f"invitation_small_{part}"),
+            words.join(_write_link_warning(words, mail.link), words.say("unexpected")),
+        ),
+    )
 
-    head: Letterhead
-    to: str
-    sender: str | None
-    title: str
-    link: str
-    filled: int
-    fields: int
-    now: Instant
-    until: Instant | None = None
-    message: str | None = None
-    part: LetterPart = LetterPart.SIGN
+
+def write_reminder(mail: DocumentMail, words: LetterWords) -> LetterSheet:
+    """Write the reminder to a recipient who has not finished."""
+    document, to = mail.document, mail.recipient
+    assert to is not None and mail.link is not None
+    part, names = PARTS[to.role], {"sender": mail.asker, "title": document.title}
+    filled = words.count("fields_of", estimate.count_answers(to), filled=mail.filled)
+    rows = [LetterRow(words.say("label_filled"), filled)] if mail.filled else []
+    preheader = words.say("reminder_preheader_bare", **names)
+    if document.expires_at is not None:
+        left = words.days_left(mail.now, document.expires_at)
+        moment = words.say("reminder_until", until=words.moment(document.expires_at), left=left)
+        rows.append(LetterRow(words.say("label_until"), moment))
+        key = "reminder_preheader_filled" if mail.filled else "reminder_preheader"
+        preheader = words.say(key, filled=filled, until=words.day(document.expires_at))
+    return LetterSheet(
+        subject=words.say(f"reminder_subject_{part}", title=document.title),
+        preheader=preheader,
+        heading=words.say(f"reminder_heading_{part}"),
+        greeting=write_greeting(words, to.name),
+        paragraphs=(words.say(f"reminder_{'kept' if mail.filled else 'lead'}_{part}", **names),),
+        note=build_note(words.say("writes", sender=mail.asker), mail.message),
+        button=LetterButton(words.say("carry_on" if mail.filled else f"begin_{part}"), mail.link),
+        rows=tuple(rows),
+        small=(words.say(f"reminder_small_{part}"), _write_link_warning(words, mail.link)),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class SignerProgress:
-    """A recipient who was asked to sign or approve; `at` is None if they have not done so yet."""
+def write_completed(mail: DocumentMail, words: LetterWords) -> LetterSheet:
+    """Write the letter that says that all have acted and the document is sealed.
 
-    name: str
-    at: Instant | None
-    is_reader: bool = False
-    part: LetterPart = LetterPart.SIGN
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedFacts:
-    """Facts for sending the sealed file of `size` octets: attached, by a link that works until `until`, both,
-    or neither.
-
-    `copied_by` names the sender of a copy to a recipient who had nothing to do.
+    The sealed file is attached, linked, both or neither.
     """
-
-    head: Letterhead
-    to: str | None
-    title: str
-    signers: tuple[SignerProgress, ...]
-    sealed_at: Instant
-    file_name: str
-    size: int
-    attached: bool
-    link: str | None = None
-    until: Instant | None = None
-    copied_by: str | None = None
-
-
-def write_invitation(facts: InvitationFacts) -> Letter:
-    def write(words: LetterWords) -> LetterSheet:
-        sender = facts.sender or facts.head.organisation
-        size = {"pages": words.count("pages", facts.pages), "minutes": words.count("minutes", facts.minutes)}
-        if facts.fields:
-            contents = words.say("invitation_document", fields=words.count("fields", facts.fields), **size)
-        else:
-            contents = words.say("invitation_document_bare", **size)
-        rows = [LetterRow(words.say("label_document"), contents)]
-        if facts.until is not None:
-            rows.append(LetterRow(words.say("label_until"), words.moment(facts.until)))
-        source = f"{facts.sender}, {facts.head.organisation}" if facts.sender else facts.head.organisation
-        rows.append(LetterRow(words.say("label_from"), write_line(source)))
-        return LetterSheet(
-            subject=write_line(facts.subject or "")
-            or words.say(f"invitation_subject_{facts.part}", title=facts.title),
-            preheader=words.say("invitation_preheader", **size),
-            heading=words.say(f"invitation_heading_{facts.part}", sender=sender, title=facts.title),
-            greeting=write_greeting(words, facts.to),
-            note=build_note(words.say("writes", sender=sender), facts.message),
-            button=LetterButton(words.say(f"begin_{facts.part}"), facts.link),
-            rows=tuple(rows),
-            small=(
-                words.say(f"invitation_small_{facts.part}"),
-                words.join(_write_link_warning(words, facts.link), words.say("unexpected")),
-            ),
-        )
-
-    return draw_letter(facts.head, write)
-
-
-def write_reminder(facts: ReminderFacts) -> Letter:
-    def write(words: LetterWords) -> LetterSheet:
-        names = {"sender": facts.sender or facts.head.organisation, "title": facts.title}
-        filled = words.count("fields_of", facts.fields, filled=facts.filled)
-        rows = [LetterRow(words.say("label_filled"), filled)] if facts.filled else []
-        preheader = words.say("reminder_preheader_bare", **names)
-        if facts.until is not None:
-            left = words.days_left(facts.now, facts.until)
-            moment = words.say("reminder_until", until=words.moment(facts.until), left=left)
-            rows.append(LetterRow(words.say("label_until"), moment))
-            key = "reminder_preheader_filled" if facts.filled else "reminder_preheader"
-            preheader = words.say(key, filled=filled, until=words.day(facts.until))
-        return LetterSheet(
-            subject=words.say(f"reminder_subject_{facts.part}", title=facts.title),
-            preheader=preheader,
-            heading=words.say(f"reminder_heading_{facts.part}"),
-            greeting=write_greeting(words, facts.to),
-            paragraphs=(words.say(f"reminder_{'kept' if facts.filled else 'lead'}_{facts.part}", **names),),
-            note=build_note(words.say("writes", sender=names["sender"]), facts.message),
-            button=LetterButton(words.say("carry_on" if facts.filled else f"begin_{facts.part}"), facts.link),
-            rows=tuple(rows),
-            small=(words.say(f"reminder_small_{facts.part}"), _write_link_warning(words, facts.link)),
-        )
-
-    return draw_letter(facts.head, write)
-
-
-def write_completed_letter(facts: CompletedFacts) -> Letter:
+    document, seal, to = mail.document, mail.document.seal, mail.recipient
+    assert seal is not None
     key = {
         (False, False): "completed_lead",
         (True, False): "completed_attached",
         (False, True): "completed_linked",
         (True, True): "completed_both",
-    }[facts.attached, facts.link is not None]
-
-    def write(words: LetterWords) -> LetterSheet:
-        size = words.size(facts.size)
-        lead = [words.say(key, title=facts.title)]
-        if facts.copied_by:
-            lead.append(words.say("completed_copy", sender=facts.copied_by))
-        small = [words.say("completed_small")]
-        if facts.link and facts.until is not None:
-            small.append(words.say("completed_until", until=words.moment(facts.until)))
-        return LetterSheet(
-            subject=words.say("completed_subject", title=facts.title),
-            preheader=words.say("completed_preheader"),
-            heading=words.say("completed_heading"),
-            greeting=write_greeting(words, facts.to),
-            paragraphs=tuple(lead),
-            button=LetterButton(words.say("download"), facts.link) if facts.link else None,
-            rows=(
-                *(_build_signed_row(words, signed) for signed in facts.signers if signed.at is not None),
-                LetterRow(words.say("label_sealed"), words.moment(facts.sealed_at)),
-                LetterRow(
-                    words.say("label_file"), words.say("completed_file", name=facts.file_name, size=size)
-                ),
+    }[bool(mail.attachments), mail.link is not None]
+    size = words.size(seal.size)
+    lead = [words.say(key, title=document.title)]
+    if to is not None and not to.acting:
+        lead.append(words.say("completed_copy", sender=mail.asker))
+    small = [words.say("completed_small")]
+    if mail.link and (until := signing_link.find_end(document, mail.link_days)) is not None:
+        small.append(words.say("completed_until", until=words.moment(until)))
+    name = name_file(document, "sealed")
+    return LetterSheet(
+        subject=words.say("completed_subject", title=document.title),
+        preheader=words.say("completed_preheader"),
+        heading=words.say("completed_heading"),
+        greeting=write_greeting(words, mail.reader),
+        paragraphs=tuple(lead),
+        button=LetterButton(words.say("download"), mail.link) if mail.link else None,
+        rows=(
+            *(
+                _build_signed_row(words, recipient, is_reader=to is not None and recipient.id == to.id)
+                for recipient in document.recipients
+                if recipient.acting and recipient.completed_at is not None
             ),
-            small=tuple(small),
-        )
+            LetterRow(words.say("label_sealed"), words.moment(seal.sealed_at)),
+            LetterRow(words.say("label_file"), words.say("completed_file", name=name, size=size)),
+        ),
+        small=tuple(small),
+    )
 
-    return draw_letter(facts.head, write)
+
+def write_corrected(mail: DocumentMail, words: LetterWords) -> LetterSheet:
+    """Write the letter to a former address that the document goes to another address now."""
+    title = mail.document.title
+    assert mail.to is not None and mail.about is not None
+    return LetterSheet(
+        subject=words.say("corrected_subject", title=title),
+        preheader=words.say("corrected_preheader"),
+        heading=words.say("corrected_heading", title=title),
+        greeting=write_greeting(words, mail.to.name),
+        paragraphs=(
+            words.say("corrected_lead", sender=mail.asker),
+            words.say("corrected_to", address=mask_email(mail.about.email)),
+        ),
+        small=(words.say("corrected_small"),),
+    )
+
+
+def write_code(mail: DocumentMail, words: LetterWords) -> LetterSheet:
+    """Write the letter with a six-digit code, which its reader enters on the page that they have open.
+
+    Its subject does not contain the code, because locked screens show it and logs keep it.
+    """
+    to, code, until, minutes = mail.recipient, mail.code, mail.until, LIVES // MINUTE
+    assert to is not None and code is not None and until is not None
+    return LetterSheet(
+        subject=words.say("code_subject", organisation=mail.organisation.name),
+        preheader=words.say("code_preheader", minutes=minutes),
+        heading=words.say("code_heading"),
+        greeting=words.say("hello", name=to.name),
+        paragraphs=(words.say("code_lead"),),
+        code=f"{code[:3]}\N{NO-BREAK SPACE}{code[3:]}",
+        small=(
+            words.say("code_until", minutes=minutes, until=words.moment(until)),
+            words.say("code_small", sender=mail.asker),
+        ),
+    )
 
 
 def write_greeting(words: LetterWords, name: str | None) -> str:
@@ -186,13 +169,13 @@ def _write_link_warning(words: LetterWords, link: str) -> str:
     return words.say("alone", host=urlsplit(link).netloc)
 
 
-def _build_signed_row(words: LetterWords, signed: SignerProgress) -> LetterRow:
-    at = words.moment(signed.at or 0)
-    if signed.is_reader:
-        return LetterRow(words.say(f"label_you_{signed.part}"), at)
-    if signed.part is LetterPart.APPROVE:
+def _build_signed_row(words: LetterWords, recipient: Recipient, *, is_reader: bool) -> LetterRow:
+    part, at = PARTS[recipient.role], words.moment(recipient.completed_at or 0)
+    if is_reader:
+        return LetterRow(words.say(f"label_you_{part}"), at)
+    if recipient.role is Role.APPROVER:
         at = words.say("approve_done", at=at)
-    return LetterRow(write_line(signed.name), at, is_name=True)
+    return LetterRow(write_line(recipient.name), at, is_name=True)
 
 
 def build_note(introduction: str, text: str | None) -> LetterNote | None:

@@ -24,6 +24,15 @@ class NamedMailbox:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageAddresses:
+    """From whom a message comes, to whom it goes, and who gets the answer, if not the sender."""
+
+    sender: NamedMailbox
+    to: NamedMailbox
+    reply_to: NamedMailbox | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Attachment:
     name: str
     content: bytes
@@ -41,22 +50,22 @@ class Envelope:
 
 def compose_message(
     letter: Letter,
+    boxes: MessageAddresses,
     *,
-    sender: NamedMailbox,
-    to: NamedMailbox,
     message_id: str,
     at: Instant,
-    reply_to: NamedMailbox | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> EmailMessage:
     """Return the whole message; `message_id` is `local@host`, and the same whenever this mail is sent again.
 
     Raises PermanentFailure for a header that cannot be written safely and for an invalid address.
     """
-    boxes = {"From": sender, "To": to} | ({"Reply-To": reply_to} if reply_to else {})
-    addresses = {name: normalise_address(box.address) for name, box in boxes.items()}
+    headers = {"From": boxes.sender, "To": boxes.to} | (
+        {"Reply-To": boxes.reply_to} if boxes.reply_to else {}
+    )
+    addresses = {name: normalise_address(box.address) for name, box in headers.items()}
     message = EmailMessage(SMTP if all(map(str.isascii, addresses.values())) else SMTPUTF8)
-    for name, box in boxes.items():
+    for name, box in headers.items():
         message[name] = header.write_mailbox(name, box.name, addresses[name])
     message["Subject"] = header.write_text("Subject", letter.subject)
     message["Date"] = format_datetime(to_datetime(at))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from esign.actions.mail import notices
-from esign.core.actor import Mode
+from esign.actions.mail.notices import News
+from esign.core.actor import Mode, Owner
 from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
@@ -36,7 +37,8 @@ async def notify(site: JourneySite, key: str = "wh_1", mode: Mode = Mode.LIVE) -
     assert row is not None
 
     async def write(tx: Transaction) -> None:
-        await notices.queue_for_administrators(site.runtime, tx, row["id"], mode, "webhook_gone", key, FACTS)
+        news = News("webhook_gone", key, FACTS)
+        await notices.queue_for_administrators(site.runtime, tx, Owner(row["id"], mode), news)
 
     await site.runtime.db.write(write)
     await site.work("mail")

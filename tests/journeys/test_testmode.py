@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from esign.actions.mail import test_mode_mail
-from esign.actions.mail.test_mode_mail import MailContext
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.people.member import MemberStatus
 from esign.mail.failure import PermanentFailure, TemporaryFailure
+from esign.mail.message import NamedMailbox
+from esign.mail.outgoing_mail import DocumentMail
 from esign.store.document import documents
+from tests.factories import an_organisation
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api
 from tests.journeys.site import JourneySite, a_site
@@ -147,7 +149,16 @@ async def test_of_a_document_that_is_erased_meanwhile_no_mail_is_kept_or_sent(st
     await stage.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
     await stage.api.ok("DELETE", f"/documents/{document}")
     [message] = stage.mailbox.messages
-    about = MailContext(Owner(stored.organisation_id, Mode.TEST), ADA, document)
+    mail = DocumentMail(
+        letter="invitation",
+        organisation=an_organisation(id=stored.organisation_id),
+        mode=Mode.TEST,
+        to=NamedMailbox(ADA),
+        document=stored,
+        recipient=None,
+        now=0,
+        link_days=30,
+    )
     with pytest.raises(Problem, match="not_found"):
-        await test_mode_mail.send(stage.site.runtime, message, about)
+        await test_mode_mail.send(stage.site.runtime, message, mail)
     assert await stage.list_mails(document) == [] and len(stage.mailbox.messages) == 1

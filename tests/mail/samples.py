@@ -1,37 +1,20 @@
-"""One letter of each kind with the facts of the design, and one whose every fact is awkward."""
+"""One mail of each kind with the facts of the design, and one whose every fact is awkward."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
+from esign.core.actor import Actor, Mode
+from esign.core.document.document import Recipient, RecipientStatus, Role, Status
 from esign.core.instant import Instant, parse
-from esign.mail.codes import CodeFacts, write_code_letter
-from esign.mail.endings import (
-    CancelledFacts,
-    CorrectedFacts,
-    DeclinedFacts,
-    DeclineReader,
-    ExpiredFacts,
-    RenewalFacts,
-    write_cancelled_letter,
-    write_corrected_letter,
-    write_declined_letter,
-    write_expired_letter,
-    write_renewal_letter,
-)
-from esign.mail.letters import (
-    CompletedFacts,
-    InvitationFacts,
-    LetterPart,
-    ReminderFacts,
-    SignerProgress,
-    write_completed_letter,
-    write_invitation,
-    write_reminder,
-)
-from esign.mail.notices import NoticeFacts, write_notice
-from esign.mail.sheet import Letter, Letterhead
+from esign.core.people.account import Organisation
+from esign.mail.message import Attachment, NamedMailbox
+from esign.mail.outgoing_mail import DocumentMail, Notice
+from esign.mail.sheet import Letter
+from esign.mail.write_letter import write_letter
+from tests.factories import a_document, a_field, a_file, a_recipient, a_seal
 
-HEAD = Letterhead("Northlight Joinery", "#7a4a1d", "en", "Europe/Berlin")
 TITLE = "Joinery agreement, 14 Linden Row"
 LINK = "https://sign.northlight.example/s/kq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2"
 MESSAGE = (
@@ -46,40 +29,81 @@ def at(text: str) -> Instant:
 
 
 UNTIL = at("2026-12-20T14:00")
-SIGNERS = (
-    SignerProgress("Jonas Weber", at("2026-11-21T14:05"), is_reader=True),
-    SignerProgress("Mira Okafor", at("2026-11-21T15:20")),
+NORTHLIGHT = Organisation("org_1", "Northlight Joinery", "en", "Europe/Berlin", 0, colour="#7a4a1d")
+SENDER = Actor("member", "usr_1", "Mira Okafor", "mira@northlight.example")
+PROGRAM = Actor("api_key", "key_1", "CRM")
+JONAS = a_recipient(
+    "Jonas Weber", status=RecipientStatus.SENT, fields=tuple(a_field() for _ in range(7)), id="rcp_jonas"
 )
-
-INVITATION = InvitationFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 3, 7, 3, UNTIL, None, MESSAGE)
-REMINDER = ReminderFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, LINK, 5, 7, at("2026-12-16T09:00"), UNTIL)
-COMPLETED = CompletedFacts(
-    HEAD,
-    "Jonas Weber",
-    TITLE,
-    SIGNERS,
-    at("2026-11-21T15:20"),
-    "Joinery agreement.pdf",
-    412_345,
-    True,
-    LINK,
-    at("2026-12-21T15:20"),
-)
-DECLINED = DeclinedFacts(
-    HEAD,
+MIRA = a_recipient(
     "Mira Okafor",
-    DeclineReader.SENDER,
-    None,
-    TITLE,
-    "Jonas Weber",
-    at("2026-11-22T08:30"),
-    "The price is not what we agreed on.",
+    status=RecipientStatus.COMPLETED,
+    completed_at=at("2026-11-21T15:20"),
+    id="rcp_mira",
 )
-CANCELLED = CancelledFacts(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
-EXPIRED = ExpiredFacts(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], SignerProgress("Jonas Weber", None)))
-RENEWAL = RenewalFacts(HEAD, "Mira Okafor", TITLE, "Jonas Weber", "jonas.weber@example.com", UNTIL)
-CORRECTED = CorrectedFacts(HEAD, "Jonas Weber", "Mira Okafor", TITLE, "j•••r@example.com")
-CODE = CodeFacts(HEAD, "Jonas Weber", "Mira Okafor", "417302", 10, at("2026-11-21T14:12"))
+SIGNED = replace(JONAS, status=RecipientStatus.COMPLETED, completed_at=at("2026-11-21T14:05"))
+REFUSED = replace(
+    JONAS, status=RecipientStatus.DECLINED, decline_reason="The price is not what we agreed on."
+)
+SENT = a_document(
+    JONAS,
+    status=Status.SENT,
+    title=TITLE,
+    created_by=SENDER,
+    expires_at=UNTIL,
+    message=MESSAGE,
+    file=a_file(3, name="Joinery agreement.pdf"),
+)
+SEALED = replace(
+    SENT,
+    status=Status.COMPLETED,
+    completed_at=at("2026-11-21T15:20"),
+    recipients=(SIGNED, MIRA),
+    seal=a_seal(sealed_at=at("2026-11-21T15:20"), size=412_345),
+)
+CLOSED_AT = at("2026-11-22T08:30")
+
+INVITATION = DocumentMail(
+    letter="invitation",
+    organisation=NORTHLIGHT,
+    mode=Mode.LIVE,
+    to=NamedMailbox("jonas@example.com", "Jonas Weber"),
+    link=LINK,
+    document=SENT,
+    recipient=JONAS,
+    now=at("2026-11-21T14:00"),
+    link_days=30,
+)
+REMINDER = replace(INVITATION, letter="reminder", filled=5, now=at("2026-12-16T09:00"))
+COMPLETED = replace(
+    INVITATION,
+    letter="completed",
+    document=SEALED,
+    recipient=SIGNED,
+    attachments=(Attachment("Joinery agreement-sealed.pdf", b"%PDF"),),
+)
+ENDED = replace(INVITATION, link=None, recipient=None)
+DECLINED = replace(
+    ENDED,
+    letter="declined",
+    document=replace(SENT, status=Status.DECLINED, closed_at=CLOSED_AT, recipients=(REFUSED, MIRA)),
+)
+CANCELLED = replace(
+    ENDED,
+    letter="cancelled",
+    recipient=JONAS,
+    document=replace(
+        SENT, status=Status.CANCELLED, closed_at=CLOSED_AT, close_reason="The price has changed."
+    ),
+)
+EXPIRED = replace(
+    ENDED,
+    letter="expired",
+    document=replace(SENT, status=Status.EXPIRED, closed_at=UNTIL, recipients=(MIRA, JONAS)),
+)
+RENEWAL = replace(EXPIRED, letter="renewal", about=JONAS)
+CORRECTED = replace(ENDED, letter="corrected", about=JONAS)
+CODE = replace(INVITATION, letter="code", link=None, code="417302", until=at("2026-11-21T14:12"))
 NOTICED: dict[str, str | int] = {
     "webhook": "https://books.northlight.example/in/signed",
     "host": "books.northlight.example",
@@ -114,50 +138,91 @@ OWNER_NOTED: dict[str, str | int] = {
 }
 OWNER_NOTICES = ("owner_new", "admin_key")
 
-LONG = Letterhead("Gesellschaft-für-Brückenbau-und-" * 6 + "mbH", "#ffe08a", "en", "Asia/Kolkata", test=True)
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
-AWKWARD = InvitationFacts(
-    LONG,
-    NASTY + "محمد العربي 例え 😀",
-    "Ñandú " + "W" * 120,
-    NASTY + "Donaudampfschifffahrtsgesellschaftskapitän" * 3,
-    LINK,
-    1,
-    0,
-    1,
-    UNTIL,
-    None,
-    "First line\r\nsecond line\r\n\r\n   \r\n<b>Third</b> paragraph\u2028"
-    + "unbroken" * 40
-    + "\n\nمرحبا بكم",
+
+
+def vary(
+    mail: DocumentMail,
+    *,
+    organisation: Mapping[str, Any] | None = None,
+    document: Mapping[str, Any] | None = None,
+    recipient: Mapping[str, Any] | Recipient | None = None,
+    **changes: Any,
+) -> DocumentMail:
+    """The same mail with another reader, or other members of its organisation, its document, its reader, or its own."""
+    mail = replace(
+        mail,
+        organisation=replace(mail.organisation, **organisation or {}),
+        document=replace(mail.document, **document or {}),
+    )
+    if isinstance(recipient, Recipient):
+        mail = replace(mail, recipient=recipient)
+    elif recipient:
+        assert mail.recipient is not None
+        reader = replace(mail.recipient, **recipient)
+        mail = replace(mail, recipient=reader, document=mail.document.with_recipient(reader))
+    return replace(mail, **changes)
+
+
+AWKWARD = vary(
+    INVITATION,
+    organisation={
+        "name": "Gesellschaft-für-Brückenbau-und-" * 6 + "mbH",
+        "colour": "#ffe08a",
+        "time_zone": "Asia/Kolkata",
+    },
+    mode=Mode.TEST,
+    recipient={"name": NASTY + "محمد العربي 例え 😀", "fields": ()},
+    document={
+        "created_by": replace(SENDER, name="Ñandú " + "W" * 120),
+        "title": NASTY + "Donaudampfschifffahrtsgesellschaftskapitän" * 3,
+        "file": a_file(1),
+        "message": "First line\r\nsecond line\r\n\r\n   \r\n<b>Third</b> paragraph\u2028"
+        + "unbroken" * 40
+        + "\n\nمرحبا بكم",
+    },
 )
+APPROVER: Mapping[str, Any] = {"role": Role.APPROVER, "fields": ()}
+MAILS = {
+    "invitation": INVITATION,
+    "reminder": REMINDER,
+    "completed": COMPLETED,
+    "declined": DECLINED,
+    "expired": EXPIRED,
+    "renewal": RENEWAL,
+    "corrected": CORRECTED,
+    "cancelled": CANCELLED,
+    "awkward": AWKWARD,
+    "code": CODE,
+    "invitation_approve": vary(INVITATION, recipient=APPROVER),
+    "invitation_read": vary(INVITATION, recipient={"role": Role.VIEWER, "fields": ()}),
+    "reminder_approve": vary(REMINDER, recipient=APPROVER, filled=0),
+    "completed_copy": vary(COMPLETED, recipient={"role": Role.CC}),
+}
+
+
+def a_notice(
+    letter: str, facts: Mapping[str, str | int], to: str | None = "Mira Okafor", locale: str = "en"
+) -> Notice:
+    """A notice of Northlight Joinery to one of its members."""
+    return Notice(
+        letter=letter,
+        organisation=replace(NORTHLIGHT, locale=locale),
+        mode=Mode.LIVE,
+        to=NamedMailbox("mira@northlight.example", to),
+        facts=facts,
+    )
 
 
 def letters(locale: str = "en") -> dict[str, Letter]:
     """The same facts in the language."""
-    head = replace(HEAD, locale=locale)
-    return {
-        "invitation": write_invitation(replace(INVITATION, head=head)),
-        "reminder": write_reminder(replace(REMINDER, head=head)),
-        "completed": write_completed_letter(replace(COMPLETED, head=head)),
-        "declined": write_declined_letter(replace(DECLINED, head=head)),
-        "expired": write_expired_letter(replace(EXPIRED, head=head)),
-        "renewal": write_renewal_letter(replace(RENEWAL, head=head)),
-        "corrected": write_corrected_letter(replace(CORRECTED, head=head)),
-        "cancelled": write_cancelled_letter(replace(CANCELLED, head=head)),
-        "awkward": write_invitation(replace(AWKWARD, head=replace(AWKWARD.head, locale=locale))),
-        "code": write_code_letter(replace(CODE, head=head)),
-        "invitation_approve": write_invitation(
-            replace(INVITATION, head=head, part=LetterPart.APPROVE, fields=0)
-        ),
-        "invitation_read": write_invitation(replace(INVITATION, head=head, part=LetterPart.READ, fields=0)),
-        "reminder_approve": write_reminder(replace(REMINDER, head=head, part=LetterPart.APPROVE, filled=0)),
-        "completed_copy": write_completed_letter(replace(COMPLETED, head=head, copied_by="Mira Okafor")),
-        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, NOTICED)) for name in NOTICES},
-        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, KEY_NOTED)) for name in KEY_NOTICES},
-        **{
-            name: write_notice(NoticeFacts(head, "Mira Okafor", name, ACCOUNT_NOTED))
-            for name in ACCOUNT_NOTICES
-        },
-        **{name: write_notice(NoticeFacts(head, "Mira Okafor", name, OWNER_NOTED)) for name in OWNER_NOTICES},
-    }
+    groups = (
+        (NOTICES, NOTICED),
+        (KEY_NOTICES, KEY_NOTED),
+        (ACCOUNT_NOTICES, ACCOUNT_NOTED),
+        (OWNER_NOTICES, OWNER_NOTED),
+    )
+    notices = {name: a_notice(name, facts, locale=locale) for names, facts in groups for name in names}
+    mails = {name: vary(mail, organisation={"locale": locale}) for name, mail in MAILS.items()}
+    written = {name: write_letter(mail) for name, mail in mails.items()}
+    return written | {name: write_letter(notice) for name, notice in notices.items()}

@@ -5,43 +5,44 @@ from html.parser import HTMLParser
 
 import pytest
 
+from esign.core.actor import Mode
+from esign.core.document.document import Recipient, Role
 from esign.core.language import LANGUAGES
-from esign.mail.codes import write_code_letter
-from esign.mail.endings import DeclinedFacts, DeclineReader, write_declined_letter, write_expired_letter
-from esign.mail.letters import (
-    LetterPart,
-    SignerProgress,
-    write_completed_letter,
-    write_invitation,
-    write_reminder,
-)
-from esign.mail.notices import NoticeFacts, write_notice
-from esign.mail.sheet import Letterhead, build_mark
+from esign.mail.sheet import build_mark
 from esign.mail.words import load_words
+from esign.mail.write_letter import write_letter
+from tests.factories import a_file
 from tests.mail.samples import (
     ACCOUNT_NOTED,
     ACCOUNT_NOTICES,
+    APPROVER,
     AWKWARD,
     CODE,
     COMPLETED,
     DECLINED,
     EXPIRED,
-    HEAD,
     INVITATION,
+    JONAS,
     KEY_NOTED,
     KEY_NOTICES,
     LINK,
     MESSAGE,
+    MIRA,
+    NORTHLIGHT,
     NOTICED,
     NOTICES,
     OWNER_NOTED,
     OWNER_NOTICES,
+    PROGRAM,
+    REFUSED,
     REMINDER,
-    SIGNERS,
+    SIGNED,
     TITLE,
     UNTIL,
+    a_notice,
     at,
     letters,
+    vary,
 )
 
 
@@ -70,7 +71,7 @@ def flat(text: str) -> str:
 
 
 def test_an_invitation_says_who_asks_for_what_until_when() -> None:
-    letter = write_invitation(INVITATION)
+    letter = write_letter(INVITATION)
 
     assert letter.subject == "Please sign: Joinery agreement, 14 Linden Row"
     for part in (
@@ -78,7 +79,7 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
         "Hello Jonas Weber,",
         MESSAGE,
         "Read and sign",
-        "3 pages, 7 fields, about 3 minutes",
+        "3 pages, 7 fields, about 4 minutes",
         "20 December 2026, 14:00 CET",
         "Mira Okafor, Northlight Joinery",
         "Sent for Northlight Joinery by esign.",
@@ -88,17 +89,17 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "subject", "heading", "button", "small"),
+    ("role", "subject", "heading", "button", "small"),
     [
         (
-            LetterPart.APPROVE,
+            Role.APPROVER,
             "Please approve: ",
             "Mira Okafor asks you to approve “",
             "Read and approve",
             "and you do not sign",
         ),
         (
-            LetterPart.READ,
+            Role.VIEWER,
             "For your information: ",
             "Mira Okafor sends you “",
             "Read the document",
@@ -107,9 +108,9 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
     ],
 )
 def test_an_invitation_asks_for_what_its_reader_has_to_do(
-    part: LetterPart, subject: str, heading: str, button: str, small: str
+    role: Role, subject: str, heading: str, button: str, small: str
 ) -> None:
-    letter = write_invitation(replace(INVITATION, part=part))
+    letter = write_letter(vary(INVITATION, recipient={"role": role}))
     assert letter.subject == subject + TITLE
     for shown in (heading, button, small):
         assert shown in flat(letter.text) and shown in flat(Shown(letter.html).words)
@@ -117,29 +118,30 @@ def test_an_invitation_asks_for_what_its_reader_has_to_do(
 
 
 def test_a_reminder_to_approve_speaks_of_approving() -> None:
-    letter = write_reminder(replace(REMINDER, part=LetterPart.APPROVE, filled=0))
+    letter = write_letter(vary(REMINDER, recipient=APPROVER, filled=0))
     assert letter.subject == f"Still waiting for your approval: {TITLE}"
     assert "waiting for you to approve" in flat(letter.text) and "Decline to approve" in flat(letter.text)
 
 
 def test_who_approved_is_told_apart_from_who_signed() -> None:
-    approved = SignerProgress("Ana Lindqvist", SIGNERS[1].at, part=LetterPart.APPROVE)
-    text = write_completed_letter(replace(COMPLETED, signers=(*SIGNERS, approved))).text
+    approved = replace(MIRA, id="rcp_ana", name="Ana Lindqvist", role=Role.APPROVER)
+    text = write_letter(vary(COMPLETED, document={"recipients": (SIGNED, MIRA, approved)})).text
     assert "Ana Lindqvist  approved 21 November 2026, 15:20 CET\n" in text
-    own = write_completed_letter(replace(COMPLETED, signers=(replace(approved, is_reader=True),))).text
+    own = write_letter(vary(COMPLETED, document={"recipients": (approved,)}, recipient=approved)).text
     assert "You approved  21 November 2026, 15:20 CET\n" in own
-    open_ = write_expired_letter(replace(EXPIRED, signers=(replace(approved, at=None),))).text
+    still_open = replace(approved, completed_at=None)
+    open_ = write_letter(vary(EXPIRED, document={"recipients": (still_open,)})).text
     assert "Ana Lindqvist  has not approved\n" in open_
 
 
 def test_who_gets_a_copy_only_is_told_from_whom() -> None:
-    letter = write_completed_letter(replace(COMPLETED, copied_by="Mira Okafor"))
+    letter = write_letter(vary(COMPLETED, recipient={"role": Role.CC}))
     assert "Mira Okafor lets you have it for your information." in flat(letter.text)
-    assert "for your information" not in write_completed_letter(COMPLETED).text
+    assert "for your information" not in write_letter(COMPLETED).text
 
 
 def test_a_code_stands_alone_in_its_letter_and_not_in_the_subject() -> None:
-    letter = write_code_letter(CODE)
+    letter = write_letter(CODE)
     assert letter.subject == "Your code from Northlight Joinery"
     assert "\n    417\N{NO-BREAK SPACE}302\n" in letter.text
     assert "417\N{NO-BREAK SPACE}302" in Shown(letter.html).words and Shown(letter.html).links == []
@@ -148,7 +150,7 @@ def test_a_code_stands_alone_in_its_letter_and_not_in_the_subject() -> None:
 
 
 def test_the_link_is_the_only_address_in_the_letter() -> None:
-    letter = write_invitation(INVITATION)
+    letter = write_letter(INVITATION)
 
     assert Shown(letter.html).links == [LINK]
     assert re.findall(r"https?://\S+", letter.text) == [LINK]
@@ -168,7 +170,7 @@ def test_the_text_twin_has_the_words_of_the_letter(tag: str) -> None:
     """All but what a letter says of its button, and what the text says in place of a coloured edge."""
     phrases = load_words(tag, "UTC", rich=False).phrases
     apart = [phrase for key, phrase in phrases.items() if f"{key}_html" in phrases or key.endswith("_html")]
-    apart += [phrases["writes"].format(sender="Mira Okafor"), phrases["reason"], HEAD.organisation]
+    apart += [phrases["writes"].format(sender="Mira Okafor"), phrases["reason"], NORTHLIGHT.name]
     unlike = set(re.findall(r"\w+", " ".join(apart)))
     for name, letter in letters(tag).items():
         if name == "awkward":
@@ -199,39 +201,35 @@ def test_the_text_twin_stays_within_72_columns(name: str) -> None:
 
 
 def test_a_custom_subject_replaces_the_usual_one() -> None:
-    assert write_invitation(replace(INVITATION, subject="Your kitchen")).subject == "Your kitchen"
+    assert write_letter(vary(INVITATION, document={"subject": "Your kitchen"})).subject == "Your kitchen"
 
 
 def test_test_mode_marks_subject_and_letter() -> None:
-    head = replace(HEAD, test=True)
-    for letter in (
-        write_invitation(replace(INVITATION, head=head, subject="Your kitchen")),
-        write_reminder(replace(REMINDER, head=head)),
-        write_completed_letter(replace(COMPLETED, head=head)),
-        write_declined_letter(replace(DECLINED, head=head)),
-        write_expired_letter(replace(EXPIRED, head=head)),
-    ):
+    kitchen = vary(INVITATION, document={"subject": "Your kitchen"})
+    for mail in (kitchen, REMINDER, COMPLETED, DECLINED, EXPIRED):
+        letter = write_letter(replace(mail, mode=Mode.TEST))
         assert letter.subject.startswith("[TEST] ")
         assert letter.text.startswith("This is a test. Nothing in it has any legal effect.\n\n")
         assert "This is a test." in Shown(letter.html).words
 
 
 def test_a_live_letter_does_not_speak_of_tests() -> None:
-    letter = write_invitation(INVITATION)
+    letter = write_letter(INVITATION)
 
     assert "TEST" not in letter.subject
     assert "This is a test" not in letter.text + letter.html
 
 
 def test_without_a_person_the_organisation_asks() -> None:
-    text = write_invitation(replace(INVITATION, sender=None)).text
+    text = write_letter(vary(INVITATION, document={"created_by": PROGRAM})).text
 
     assert text.startswith("Northlight Joinery asks you to sign")
     assert "From        Northlight Joinery\n" in text
 
 
 def test_without_message_fields_and_end_their_places_are_left_out() -> None:
-    letter = write_invitation(replace(INVITATION, message=None, fields=0, until=None, pages=1, minutes=1))
+    bare = {"message": None, "expires_at": None, "file": a_file(1)}
+    letter = write_letter(vary(INVITATION, document=bare, recipient={"fields": ()}))
 
     assert "1 page, about 1 minute\n" in letter.text
     assert "writes:" not in letter.text
@@ -240,7 +238,7 @@ def test_without_message_fields_and_end_their_places_are_left_out() -> None:
 
 
 def test_what_people_write_is_escaped_and_shown_as_written() -> None:
-    letter = write_invitation(AWKWARD)
+    letter = write_letter(AWKWARD)
     shown = Shown(letter.html)
 
     assert "script" not in shown.tags
@@ -250,8 +248,8 @@ def test_what_people_write_is_escaped_and_shown_as_written() -> None:
 
 
 def test_a_message_keeps_its_paragraphs_and_lines() -> None:
-    text = write_invitation(replace(INVITATION, message="One\r\ntwo\r\n \r\n\r\nthree\rfour")).text
-    html = write_invitation(replace(INVITATION, message="One\r\ntwo\r\n \r\n\r\nthree\rfour")).html
+    letter = write_letter(vary(INVITATION, document={"message": "One\r\ntwo\r\n \r\n\r\nthree\rfour"}))
+    text, html = letter.text, letter.html
 
     assert "Mira Okafor writes:\n  One\n  two\n\n  three\n  four\n\n" in text
     assert "One<br>two</p>" in html
@@ -259,8 +257,8 @@ def test_a_message_keeps_its_paragraphs_and_lines() -> None:
 
 
 def test_line_ends_in_names_and_titles_become_spaces() -> None:
-    facts = replace(INVITATION, title="A\r\nBcc: x@evil.test", to="Jo\u2028nas\x00", subject="B\nC")
-    letter = write_invitation(facts)
+    torn = {"title": "A\r\nBcc: x@evil.test", "subject": "B\nC"}
+    letter = write_letter(vary(INVITATION, document=torn, recipient={"name": "Jo\u2028nas\x00"}))
 
     assert letter.subject == "B C"
     assert "“A Bcc: x@evil.test”" in letter.text
@@ -268,7 +266,7 @@ def test_line_ends_in_names_and_titles_become_spaces() -> None:
 
 
 def test_a_reminder_says_what_is_filled_in_and_how_long_there_is() -> None:
-    text = write_reminder(REMINDER).text
+    text = write_letter(REMINDER).text
 
     assert "5 of 7 fields" in text
     assert "20 December 2026, 14:00 CET, in 4 days" in text
@@ -280,11 +278,11 @@ def test_a_reminder_says_what_is_filled_in_and_how_long_there_is() -> None:
     [("2026-12-19T23:59", "tomorrow"), ("2026-12-20T00:01", "today"), ("2026-12-10T12:00", "in 10 days")],
 )
 def test_days_left_are_counted_by_midnights_in_the_zone_of_the_organisation(now: str, left: str) -> None:
-    assert f"14:00 CET, {left}\n" in write_reminder(replace(REMINDER, now=at(now))).text
+    assert f"14:00 CET, {left}\n" in write_letter(replace(REMINDER, now=at(now))).text
 
 
 def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
-    text = write_reminder(replace(REMINDER, filled=0)).text
+    text = write_letter(replace(REMINDER, filled=0)).text
 
     assert "Read and sign:\n" in text
     assert "is kept" not in text
@@ -301,7 +299,8 @@ def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
     ],
 )
 def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | None, sentence: str) -> None:
-    letter = write_completed_letter(replace(COMPLETED, attached=attached, link=link))
+    attachments = COMPLETED.attachments if attached else ()
+    letter = write_letter(replace(COMPLETED, attachments=attachments, link=link))
 
     assert sentence in flat(letter.text)
     assert ("Download the sealed PDF" in letter.text) is (link is not None)
@@ -310,23 +309,23 @@ def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | 
 
 
 def test_a_completed_letter_lists_who_signed_when() -> None:
-    text = write_completed_letter(COMPLETED).text
+    text = write_letter(COMPLETED).text
 
     assert "You signed   21 November 2026, 14:05 CET\n" in text
     assert "Mira Okafor  21 November 2026, 15:20 CET\n" in text
-    assert "File         Joinery agreement.pdf, 412 kB\n" in text
+    assert "File         Joinery agreement-sealed.pdf, 412 kB\n" in text
 
 
 @pytest.mark.parametrize(
     ("reader", "sentence"),
     [
-        (DeclineReader.SENDER, "make a new document and send it again"),
-        (DeclineReader.RECIPIENT, "There is nothing left for you to do"),
-        (DeclineReader.SELF, "You declined to sign “Joinery agreement, 14 Linden Row”"),
+        (None, "make a new document and send it again"),
+        (MIRA, "There is nothing left for you to do"),
+        (REFUSED, "You declined to sign “Joinery agreement, 14 Linden Row”"),
     ],
 )
-def test_a_refusal_is_told_to_each_reader_in_its_words(reader: DeclineReader, sentence: str) -> None:
-    letter = write_declined_letter(replace(DECLINED, reader=reader))
+def test_a_refusal_is_told_to_each_reader_in_its_words(reader: Recipient | None, sentence: str) -> None:
+    letter = write_letter(replace(DECLINED, recipient=reader))
 
     assert letter.subject == f"Declined: {TITLE}"
     assert sentence in flat(letter.text)
@@ -335,14 +334,15 @@ def test_a_refusal_is_told_to_each_reader_in_its_words(reader: DeclineReader, se
 
 
 def test_a_refusal_without_reason_has_no_place_for_one() -> None:
-    facts: DeclinedFacts = replace(DECLINED, reason=" \n ", to=None)
+    silent = replace(REFUSED, decline_reason=" \n ")
+    text = write_letter(vary(DECLINED, document={"recipients": (silent, MIRA)})).text
 
-    assert "Reason given" not in write_declined_letter(facts).text
-    assert "Hello,\n" in write_declined_letter(facts).text
+    assert "Reason given" not in text
+    assert "Hello,\n" in text
 
 
 def test_an_expiry_tells_who_has_not_signed() -> None:
-    text = write_expired_letter(EXPIRED).text
+    text = write_letter(EXPIRED).text
 
     assert "Jonas Weber  has not signed\n" in text
     assert "Mira Okafor  signed 21 November 2026, 15:20 CET\n" in text
@@ -350,7 +350,7 @@ def test_an_expiry_tells_who_has_not_signed() -> None:
 
 @pytest.mark.parametrize("name", NOTICES)
 def test_a_notice_says_what_happened_to_which_webhook(name: str) -> None:
-    letter = write_notice(NoticeFacts(HEAD, None, name, NOTICED))
+    letter = write_letter(a_notice(name, NOTICED, None))
 
     assert "{" not in letter.subject + letter.text
     for part in ("Hello,", "books.northlight.example", "Failing since 21 November 2026, 05:58 CET"):
@@ -360,7 +360,7 @@ def test_a_notice_says_what_happened_to_which_webhook(name: str) -> None:
 
 @pytest.mark.parametrize("name", KEY_NOTICES)
 def test_a_notice_says_which_key_ends_and_when(name: str) -> None:
-    letter = write_notice(NoticeFacts(HEAD, None, name, KEY_NOTED))
+    letter = write_letter(a_notice(name, KEY_NOTED, None))
 
     assert "{" not in letter.subject + letter.text
     assert "CRM" in letter.subject
@@ -371,7 +371,7 @@ def test_a_notice_says_which_key_ends_and_when(name: str) -> None:
 
 @pytest.mark.parametrize("name", ACCOUNT_NOTICES)
 def test_a_notice_about_an_account_says_which_and_from_where(name: str) -> None:
-    letter = write_notice(NoticeFacts(HEAD, "Mira", name, ACCOUNT_NOTED))
+    letter = write_letter(a_notice(name, ACCOUNT_NOTED, "Mira"))
 
     assert "{" not in letter.subject + letter.text
     for part in (
@@ -386,14 +386,14 @@ def test_a_notice_about_an_account_says_which_and_from_where(name: str) -> None:
 
 @pytest.mark.parametrize("name", OWNER_NOTICES)
 def test_a_notice_to_owners_says_who_did_it(name: str) -> None:
-    letter = write_notice(NoticeFacts(HEAD, "Mira", name, OWNER_NOTED))
+    letter = write_letter(a_notice(name, OWNER_NOTED, "Mira"))
 
     assert "{" not in letter.subject + letter.text and "Mira Okafor" in flat(letter.text)
     assert ("ben@northlight.example" if name == "owner_new" else "“CRM”") in flat(letter.text)
 
 
 def test_the_facts_of_a_notice_are_no_markup() -> None:
-    letter = write_notice(NoticeFacts(HEAD, "<b>", "webhook_gone", {**NOTICED, "host": "<i>&amp;\nx"}))
+    letter = write_letter(a_notice("webhook_gone", {**NOTICED, "host": "<i>&amp;\nx"}, "<b>"))
 
     assert not Shown(letter.html).tags & {"i"}
     assert "The webhook to <i>&amp; x is switched off" in letter.text
@@ -401,9 +401,9 @@ def test_the_facts_of_a_notice_are_no_markup() -> None:
 
 
 def test_a_long_name_leaves_the_columns_in_place() -> None:
-    text = write_expired_letter(
-        replace(EXPIRED, signers=(SignerProgress("N" * 60, None), SignerProgress("Jonas Weber", UNTIL)))
-    ).text
+    long = replace(JONAS, id="rcp_long", name="N" * 60)
+    done = replace(SIGNED, completed_at=UNTIL)
+    text = write_letter(vary(EXPIRED, document={"recipients": (long, done)})).text
 
     assert "N" * 60 + "  has not\n" in text
     assert "\nJonas Weber               signed 20 December 2026, 14:00 CET\n" in text
@@ -441,6 +441,6 @@ def test_the_mark_can_be_read_on_any_colour(
 
 
 def test_a_colour_that_is_none_never_reaches_the_letter() -> None:
-    head = Letterhead("Evil", "red;background:url(https://evil.test/)")
+    evil = {"name": "Evil", "colour": "red;background:url(https://evil.test/)"}
 
-    assert "evil.test" not in write_invitation(replace(INVITATION, head=head)).html
+    assert "evil.test" not in write_letter(vary(INVITATION, organisation=evil)).html

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -11,12 +10,12 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from esign.core.language import LANGUAGES
-from esign.mail.letters import write_invitation
 from esign.mail.sheet import InlinePicture
+from esign.mail.write_letter import write_letter
 from esign.web.signing.handoff import build_data_url
 from tests.browser.conftest import ARGS, CHROMIUM
 from tests.logos import TEAL, file_of
-from tests.mail.samples import HEAD, INVITATION, letters
+from tests.mail.samples import INVITATION, letters, vary
 
 ENDS = """cell => {
   const text = document.createRange();
@@ -82,7 +81,7 @@ def test_a_logo_lies_on_white_and_keeps_its_shape(
     browser: Browser, width: int, height: int, scheme: Literal["light", "dark"]
 ) -> None:
     logo = InlinePicture("logo@esign", file_of(Image.new("RGB", (width, height), TEAL)), width, height)
-    letter = write_invitation(replace(INVITATION, head=replace(HEAD, organisation="W" * 60, logo=logo)))
+    letter = write_letter(vary(INVITATION, organisation={"name": "W" * 60}, logo=logo))
     page = browser.new_page(viewport={"width": 360, "height": 640}, color_scheme=scheme)
     page.set_content(letter.html.replace("cid:logo@esign", build_data_url("image/png", logo.png)))
     shown = page.locator("img")

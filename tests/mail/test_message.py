@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
-from esign.mail.letters import write_invitation
 from esign.mail.message import (
     Attachment,
     Envelope,
+    MessageAddresses,
     NamedMailbox,
     compose_message,
     normalise_address,
     read_envelope,
 )
 from esign.mail.sheet import InlinePicture
-from tests.mail.samples import HEAD, INVITATION, at, letters
+from esign.mail.write_letter import write_letter
+from tests.mail.samples import INVITATION, at, letters
 
 LETTER = letters()["invitation"]
 SENDER = NamedMailbox("sign@northlight.example", "Northlight Joinery")
@@ -38,14 +39,11 @@ DATA = st.lists(
 
 
 def write_message(**changes: Any) -> EmailMessage:
-    facts: dict[str, Any] = {
-        "letter": LETTER,
-        "sender": SENDER,
-        "to": JONAS,
-        "message_id": "eml_01k@sign.northlight.example",
-        "at": NOW,
-    }
-    return compose_message(**(facts | changes))
+    boxes = MessageAddresses(
+        *(changes.pop(name, given) for name, given in (("sender", SENDER), ("to", JONAS), ("reply_to", None)))
+    )
+    facts: dict[str, Any] = {"letter": LETTER, "message_id": "eml_01k@sign.northlight.example", "at": NOW}
+    return compose_message(boxes=boxes, **(facts | changes))
 
 
 def read(message: EmailMessage) -> EmailMessage:
@@ -220,7 +218,7 @@ def test_a_logo_comes_beside_the_html_and_the_text_knows_nothing_of_it(
     attached: tuple[Attachment, ...],
 ) -> None:
     logo = InlinePicture("logo.1@esign", b"\x89PNG logo", 640, 160)
-    letter = write_invitation(replace(INVITATION, head=replace(HEAD, logo=logo)))
+    letter = write_letter(replace(INVITATION, logo=logo))
     parsed = read(write_message(letter=letter, attachments=attached))
     kinds = [part.get_content_type() for part in parsed.walk()]
     assert kinds[-5 - len(attached) :][:5] == [

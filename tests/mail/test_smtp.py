@@ -6,7 +6,7 @@ from email.message import EmailMessage
 import pytest
 
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, RelayFailure, TemporaryFailure
-from esign.mail.message import Attachment, NamedMailbox, compose_message
+from esign.mail.message import Attachment, MessageAddresses, NamedMailbox, compose_message
 from esign.mail.smtp import Mailer, SmtpServer
 from tests.certificates import TlsPair
 from tests.mail.samples import at, letters
@@ -18,8 +18,9 @@ LETTER = letters()["completed"]
 def a_message(to: str = "jonas@weber.example", *, content: bytes = b"%PDF-1.7\n.\n..\r\n") -> EmailMessage:
     return compose_message(
         LETTER,
-        sender=NamedMailbox("sign@northlight.example", "Northlight Joinery"),
-        to=NamedMailbox(to, "Jonas Weber"),
+        MessageAddresses(
+            NamedMailbox("sign@northlight.example", "Northlight Joinery"), NamedMailbox(to, "Jonas Weber")
+        ),
         message_id="eml_01k@sign.northlight.example",
         at=at("2026-11-21T14:05:09"),
         attachments=[Attachment("Agreement.pdf", content)],
@@ -51,8 +52,9 @@ async def test_a_name_full_of_traps_adds_no_recipient_and_no_header() -> None:
     trap = 'Bob" <x@evil.test>, "Eve\\" <y@evil.test>; Bcc: z@evil.test =?utf-8?q?=0D=0ABcc:_z=40evil.test?='
     message = compose_message(
         LETTER,
-        sender=NamedMailbox("sign@northlight.example", trap),
-        to=NamedMailbox("jonas@weber.example", trap),
+        MessageAddresses(
+            NamedMailbox("sign@northlight.example", trap), NamedMailbox("jonas@weber.example", trap)
+        ),
         message_id="eml_1@sign.example",
         at=0,
     )

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from esign.mail.failure import TemporaryFailure
-from esign.mail.message import NamedMailbox, compose_message
+from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
 from esign.mail.sheet import Letter
 from esign.mail.smtp import SmtpServer
 from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
@@ -189,8 +189,7 @@ async def test_a_hanging_system_resolver_holds_a_thread_of_its_own(hanging: Hang
 def a_message() -> EmailMessage:
     return compose_message(
         Letter("Please sign", "Please sign.", "<p>Please sign.</p>"),
-        sender=NamedMailbox("sign@example.test"),
-        to=NamedMailbox("ada@example.test"),
+        MessageAddresses(NamedMailbox("sign@example.test"), NamedMailbox("ada@example.test")),
         message_id="eml_1@example.test",
         at=0,
     )

@@ -7,10 +7,11 @@ effect, and the tester reads the same e-mails through the API.
 
 import json
 import zlib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from email.message import EmailMessage
 
+from esign.core.actor import Mode
+from esign.mail.outgoing_mail import DocumentMail, OutgoingMail
 from esign.system.vault import Vault
 
 PURPOSE = "posted"
@@ -27,14 +28,32 @@ class MailCopy:
     text: str = ""
 
 
-def fill_copy(copy: MailCopy, message: EmailMessage, secrets: Iterable[str]) -> MailCopy:
-    """Return the copy with subject and text of the message. Secrets in them are replaced by bullets."""
+def begin_copy(mail: OutgoingMail) -> MailCopy:
+    """Return the copy of a mail that is not written yet."""
+    return MailCopy(mail.letter, mail.to.address if mail.to else "")
+
+
+def copy_message(mail: OutgoingMail, message: EmailMessage) -> MailCopy:
+    """Return the copy of a mail with subject and text of its message. Secrets in them are replaced by bullets."""
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
     subject = str(message["Subject"])
-    for secret in secrets:
+    for secret in list_secrets(mail):
         text, subject = text.replace(secret, HIDDEN), subject.replace(secret, HIDDEN)
-    return replace(copy, subject=subject, text=text)
+    return replace(begin_copy(mail), subject=subject, text=text)
+
+
+def list_secrets(mail: OutgoingMail) -> tuple[str, ...]:
+    """Return the secrets in the mail that let a reader act as its recipient.
+
+    A mail of test mode about a document has none.
+    """
+    token = (mail.token,) if mail.token else ()
+    if not isinstance(mail, DocumentMail):
+        return token
+    if mail.mode is Mode.TEST:
+        return ()
+    return (*list_spellings(mail.code), *token) if mail.code else token
 
 
 def list_spellings(code: str) -> tuple[str, ...]:

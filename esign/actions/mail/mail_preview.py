@@ -3,21 +3,30 @@
 import asyncio
 from dataclasses import replace
 
-from esign.actions.mail.document_letters import Post, write_letter
 from esign.core.document.document import Document, Recipient
 from esign.core.instant import DAY
+from esign.mail.message import NamedMailbox
+from esign.mail.outgoing_mail import DocumentMail
 from esign.mail.sheet import Letter
+from esign.mail.write_letter import write_letter
 from esign.runtime import Runtime
 from esign.store.people import organisations
 
-NO_LINK = "…"  # the link does not exist before the document is sent
+NO_LINK = "/s/…"  # the link does not exist before the document is sent
 
 
 async def preview_invitation(runtime: Runtime, draft: Document, recipient: Recipient) -> Letter:
     """Return the invitation as it would be if the draft were sent now."""
     now = runtime.clock.now()
-    organisation = await organisations.get(runtime.db, draft.organisation_id)
-    sent = replace(draft, expires_at=now + draft.expires_in_days * DAY)
-    post = Post(sent, organisation, "invitation", recipient, NO_LINK)
-    base, days = runtime.config.server.base_url, runtime.config.limits.link_days
-    return await asyncio.to_thread(write_letter, base, post, now, False, days)
+    mail = DocumentMail(
+        letter="invitation",
+        organisation=await organisations.get(runtime.db, draft.organisation_id),
+        mode=draft.mode,
+        to=NamedMailbox(recipient.email, recipient.name),
+        link=f"{runtime.config.server.base_url}{NO_LINK}",
+        document=replace(draft, expires_at=now + draft.expires_in_days * DAY),
+        recipient=recipient,
+        now=now,
+        link_days=runtime.config.limits.link_days,
+    )
+    return await asyncio.to_thread(write_letter, mail)

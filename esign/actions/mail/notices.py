@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from esign.actions.base import logo_pictures
 from esign.actions.base.browser_name import parse_user_agent
-from esign.core.actor import Author, Mode, Origin
+from esign.core.actor import Author, Mode, Origin, Owner
 from esign.core.instant import DAY, Instant
 from esign.core.mail_urgency import find_urgency
 from esign.core.people.account import Organisation
@@ -14,62 +13,48 @@ from esign.core.people.api_key import ApiKey
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.usage import Meter, Usage
 from esign.core.people.user import User
-from esign.mail import notices as letters
 from esign.mail.message import NamedMailbox
-from esign.mail.sheet import InlinePicture, Letter, Letterhead
+from esign.mail.outgoing_mail import Notice
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
 from esign.store.people import members, organisations, usage
 from esign.store.queue import outbox
-from esign.store.queue.outbox import Job
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedNotice:
-    """One notice to one reader. Its phrases use the `facts`, and its button leads to the `link`."""
+class News:
+    """What a notice to several readers says, and the key that tells it from others of the same letter."""
 
-    organisation: Organisation
-    mode: Mode
-    to: NamedMailbox
     letter: str
-    facts: Mapping[str, str | int]
-    link: str | None = None
-    logo: InlinePicture | None = None
+    key: str
+    facts: Mapping[str, str | int] = field(default_factory=dict)
 
 
-async def queue_for_administrators(
-    runtime: Runtime,
-    tx: Transaction,
-    organisation_id: str,
-    mode: Mode,
-    letter: str,
-    key: str,
-    facts: Mapping[str, str | int],
-) -> None:
-    """Queue a notice to each administrator. A second notice of the same letter and `key` is not queued."""
-    organisation = await organisations.get(tx, organisation_id)
+async def queue_for_administrators(runtime: Runtime, tx: Transaction, owner: Owner, news: News) -> None:
+    """Queue a notice to each administrator, once for each key of its news."""
+    organisation = await organisations.get(tx, owner.organisation_id)
     for reader_id, to in await list_administrators(tx, organisation):
-        notice = QueuedNotice(organisation, mode, to, letter, facts)
-        await queue_notice(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
+        notice = Notice(
+            letter=news.letter, organisation=organisation, mode=owner.mode, to=to, facts=news.facts
+        )
+        await add_notice(
+            tx, runtime.vault, notice, f"notice:{news.letter}:{news.key}:{reader_id}", runtime.clock.now()
+        )
 
 
-async def queue_notice(
-    runtime: Runtime, tx: Transaction, notice: QueuedNotice, name: str, *, metered: bool = True
-) -> None:
-    """Queue a notice to one reader, once under this name.
+async def add_notice(tx: Transaction, vault: Vault, notice: Notice, key: str, now: Instant) -> None:
+    """Queue a notice, once under this key, and count it among the e-mails of the organisation."""
+    count = await add_unmetered_notice(tx, vault, notice, key, now)
+    await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
 
-    A notice that a stranger can cause is not `metered`, so that it does not use up the quota of the
-    organisation.
+
+async def add_unmetered_notice(tx: Transaction, vault: Vault, notice: Notice, key: str, now: Instant) -> int:
+    """Queue a notice, once under this key. Return how many were queued.
+
+    It is for notices that a stranger can cause: they do not use up the quota of the organisation.
     """
-    await add_notice(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
-
-
-async def add_notice(
-    tx: Transaction, vault: Vault, notice: QueuedNotice, name: str, now: Instant, *, metered: bool = True
-) -> None:
-    """Queue a notice without a runtime, as the command line does. Otherwise like `queue_notice`."""
     body = {
         "organisation": notice.organisation.id,
         "mode": notice.mode.value,
@@ -78,30 +63,43 @@ async def add_notice(
         "facts": dict(notice.facts),
         "link": notice.link,
     }
-    sealed = vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
+    sealed = vault.encrypt("outbox", json.dumps(body).encode(), key.encode())
     owner = (notice.organisation.id, notice.mode)
     urgency = find_urgency(notice.letter)
-    count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner, urgency=urgency)
-    if metered:
-        await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
+    return await outbox.add(tx, "mail", key, now, body=sealed, owner=owner, urgency=urgency)
 
 
 # ---------- about accounts ----------
 
 
+@dataclass(frozen=True, slots=True)
+class AccountChange:
+    """What was done to an account, as the name of a letter, from where, and when."""
+
+    letter: str
+    origin: Origin
+    at: Instant
+
+
 async def tell_user(
-    tx: Transaction, vault: Vault, user: User, organisation_id: str, letter: str, origin: Origin, now: Instant
+    tx: Transaction, vault: Vault, user: User, organisation_id: str, change: AccountChange
 ) -> None:
-    """Notify a user of what was done to their account, and from where."""
+    """Notify a user of a change of their account, in the name of an organisation."""
     organisation = await organisations.get(tx, organisation_id)
     facts: dict[str, str | int] = {
         "account": user.email,
         "organisation": organisation.name,
-        **describe_origin(origin),
-        "done_at": now,
+        **describe_origin(change.origin),
+        "done_at": change.at,
     }
-    notice = QueuedNotice(organisation, Mode.LIVE, NamedMailbox(user.email, user.name), letter, facts)
-    await add_notice(tx, vault, notice, f"account:{letter}:{make_id('ntc', now)}", now)
+    notice = Notice(
+        letter=change.letter,
+        organisation=organisation,
+        mode=Mode.LIVE,
+        to=NamedMailbox(user.email, user.name),
+        facts=facts,
+    )
+    await add_notice(tx, vault, notice, f"account:{change.letter}:{make_id('ntc', change.at)}", change.at)
 
 
 def describe_origin(origin: Origin) -> dict[str, str | int]:
@@ -112,7 +110,7 @@ def describe_origin(origin: Origin) -> dict[str, str | int]:
 
 
 async def tell_user_by_first_organisation(
-    tx: Transaction, vault: Vault, user: User, letter: str, origin: Origin, now: Instant
+    tx: Transaction, vault: Vault, user: User, change: AccountChange
 ) -> None:
     """Notify a user in the name of the organisation that they joined first.
 
@@ -120,7 +118,7 @@ async def tell_user_by_first_organisation(
     """
     own = await members.find_by_user(tx, user.id)
     if own:
-        await tell_user(tx, vault, user, own[0].organisation_id, letter, origin, now)
+        await tell_user(tx, vault, user, own[0].organisation_id, change)
 
 
 async def tell_owners_of_owner(
@@ -130,46 +128,39 @@ async def tell_owners_of_owner(
 
     It is called before the change is stored, so that the new owner gets no notice.
     """
-    facts: dict[str, str | int] = {"member": member.name, "email": member.email}
-    await tell_owners(tx, vault, member.organisation_id, "owner_new", member.id, facts, caller, now)
+    facts = describe_act(caller, {"member": member.name, "email": member.email}, now)
+    await tell_owners(tx, vault, member.organisation_id, News("owner_new", member.id, facts), now)
 
 
 async def tell_owners_of_key(
     tx: Transaction, vault: Vault, key: ApiKey, caller: Author, now: Instant
 ) -> None:
     """Notify the owners of a new API key that may do what an administrator may."""
-    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint}
-    await tell_owners(tx, vault, key.organisation_id, "admin_key", key.id, facts, caller, now)
+    facts = describe_act(caller, {"api_key": key.name, "hint": key.hint}, now)
+    await tell_owners(tx, vault, key.organisation_id, News("admin_key", key.id, facts), now)
 
 
-async def tell_owners(
-    tx: Transaction,
-    vault: Vault,
-    organisation_id: str,
-    letter: str,
-    about: str,
-    facts: Mapping[str, str | int],
-    caller: Author,
-    now: Instant,
-) -> None:
-    """Notify the active owners of an organisation, with the caller and the origin of the request."""
-    organisation = await organisations.get(tx, organisation_id)
+def describe_act(caller: Author, about: Mapping[str, str | int], now: Instant) -> Mapping[str, str | int]:
+    """Return the facts of an act: who did what to whom, from where, and when."""
     actor = caller.actor.name or caller.actor.id or "esign"
-    whole = {
-        "organisation": organisation.name,
-        "actor": actor,
-        **facts,
-        **describe_origin(caller.origin),
-        "done_at": now,
-    }
+    return {"actor": actor, **about, **describe_origin(caller.origin), "done_at": now}
+
+
+async def tell_owners(tx: Transaction, vault: Vault, organisation_id: str, news: News, now: Instant) -> None:
+    """Notify the active owners of an organisation, each time anew."""
+    organisation = await organisations.get(tx, organisation_id)
+    facts = {"organisation": organisation.name, **news.facts}
     for owner in await members.find_administrators(tx, organisation_id):
         if owner.role is MemberRole.OWNER and owner.status is MemberStatus.ACTIVE:
-            notice = QueuedNotice(
-                organisation, Mode.LIVE, NamedMailbox(owner.email, owner.name), letter, whole
+            notice = Notice(
+                letter=news.letter,
+                organisation=organisation,
+                mode=Mode.LIVE,
+                to=NamedMailbox(owner.email, owner.name),
+                facts=facts,
             )
-            await add_notice(
-                tx, vault, notice, f"owners:{letter}:{about}:{owner.id}:{make_id('ntc', now)}", now
-            )
+            key = f"owners:{news.letter}:{news.key}:{owner.id}:{make_id('ntc', now)}"
+            await add_notice(tx, vault, notice, key, now)
 
 
 async def list_administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, NamedMailbox]]:
@@ -181,28 +172,3 @@ async def list_administrators(reader: Reader, organisation: Organisation) -> lis
     if found:
         return [(member.id, NamedMailbox(member.email, member.name)) for member in found]
     return [(organisation.id, NamedMailbox(organisation.reply_to))] if organisation.reply_to else []
-
-
-async def read_notice(runtime: Runtime, job: Job) -> QueuedNotice:
-    """Return the notice of a job, with the organisation as it is now."""
-    body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
-    organisation = await organisations.get(runtime.db, body["organisation"])
-    mode, to = Mode(body["mode"]), NamedMailbox(*body["to"])
-    own = await logo_pictures.make_inline_logo(runtime.db, organisation)
-    return QueuedNotice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
-
-
-def write_letter(notice: QueuedNotice) -> Letter:
-    """Write the letter of a notice."""
-    organisation = notice.organisation
-    head = Letterhead(
-        organisation=organisation.name,
-        colour=organisation.colour,
-        locale=organisation.locale,
-        time_zone=organisation.time_zone,
-        test=notice.mode is Mode.TEST,
-        logo=notice.logo,
-    )
-    return letters.write_notice(
-        letters.NoticeFacts(head, notice.to.name, notice.letter, notice.facts, notice.link)
-    )

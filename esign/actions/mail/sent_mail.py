@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from esign.actions.mail import deliver_mail, embedded_outbox, mail_archive, notices, test_mode_mail
+from esign.actions.mail import embedded_outbox, mail_archive, test_mode_mail
 from esign.actions.mail.mail_archive import MailCopy
+from esign.actions.mail.read_mail import read_mail
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.runtime import Runtime
@@ -56,12 +57,7 @@ async def preview_copy(runtime: Runtime, mail: OutboxMail) -> MailCopy | None:
     if mail.body is None:
         return None
     job = Job(mail.id, "mail", mail.key, mail.document_id, mail.body, mail.attempts)
-    if job.document_id is None:
-        notice = await notices.read_notice(runtime, job)
-        return MailCopy(notice.letter, notice.to.address)
     try:
-        post = await deliver_mail.read_post(runtime, job)
+        return mail_archive.begin_copy(await read_mail(runtime, job))
     except Problem:
         return None
-    to = deliver_mail.find_address(post)
-    return MailCopy(post.letter, to.address if to else "")

@@ -10,6 +10,7 @@ from email.message import EmailMessage
 from esign.actions.mail.embedded_outbox import encrypt_mail
 from esign.core.actor import Mode, Owner
 from esign.core.instant import Instant
+from esign.mail.outgoing_mail import DocumentMail, OutgoingMail
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.engine.database import Transaction
@@ -24,16 +25,6 @@ LINK = re.compile(r"https?://\S+/s/[\w-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
-class MailContext:
-    """Whose e-mail it is, and its document and recipient, if any. An e-mail to the sender has no recipient id."""
-
-    owner: Owner
-    to: str
-    document_id: str | None = None
-    recipient_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class CapturedMail:
     """An e-mail of test mode as the tester reads it. `links` are the signing links in it."""
 
@@ -45,50 +36,55 @@ class CapturedMail:
     created_at: Instant
 
 
-async def send(runtime: Runtime, message: EmailMessage, about: MailContext) -> str:
+async def send(runtime: Runtime, message: EmailMessage, mail: OutgoingMail) -> str:
     """Send a message, and return the mail server's reply. In test mode the message is stored first.
 
     In test mode the reply is `CAPTURED` if the settings do not let the message leave.
     """
-    if about.owner.mode is Mode.TEST:
-        await keep_message(runtime, message, about)
-        if not await may_leave(runtime, about):
+    if mail.mode is Mode.TEST:
+        await keep_message(runtime, message, mail)
+        if not await may_leave(runtime, mail):
             return CAPTURED
-    return (await runtime.mail.send(message, about.owner.organisation_id)).reply
+    return (await runtime.mail.send(message, mail.organisation.id)).reply
 
 
-async def keep_message(runtime: Runtime, message: EmailMessage, about: MailContext) -> None:
+async def keep_message(runtime: Runtime, message: EmailMessage, mail: OutgoingMail) -> None:
     """Store the message for the tester."""
-    kept = await asyncio.to_thread(encrypt_message, runtime, message, about)
+    kept = await asyncio.to_thread(encrypt_message, runtime, message, mail)
 
     async def write(tx: Transaction) -> None:
-        if about.document_id is not None:
-            await documents.get(tx, about.document_id)  # raises if it is erased: then nothing is stored
+        if kept.document_id is not None:
+            await documents.get(tx, kept.document_id)  # raises if it is erased: then nothing is stored
         await kept_mail.keep(tx, kept)
 
     await runtime.db.write(write)
 
 
-def encrypt_message(runtime: Runtime, message: EmailMessage, about: MailContext) -> KeptMail:
+def encrypt_message(runtime: Runtime, message: EmailMessage, mail: OutgoingMail) -> KeptMail:
     """Return the message as it is stored, with the words that the tester reads."""
+    assert mail.to is not None
+    document = mail.document if isinstance(mail, DocumentMail) else None
+    recipient = mail.recipient if isinstance(mail, DocumentMail) else None
     kept = encrypt_mail(runtime.vault, message, runtime.clock.now())
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
-    words = json.dumps({"to": about.to, "text": text, "links": LINK.findall(text)}).encode()
+    words = json.dumps({"to": mail.to.address, "text": text, "links": LINK.findall(text)}).encode()
     return replace(
         kept,
-        organisation_id=about.owner.organisation_id,
-        document_id=about.document_id,
-        recipient_id=about.recipient_id,
+        organisation_id=mail.organisation.id,
+        document_id=document.id if document else None,
+        recipient_id=recipient.id if recipient else None,
         words=runtime.vault.encrypt("mail", words, kept.id.encode()),
     )
 
 
-async def may_leave(runtime: Runtime, about: MailContext) -> bool:
+async def may_leave(runtime: Runtime, mail: OutgoingMail) -> bool:
     """Return whether the settings allow an e-mail of test mode to be sent."""
     rule = runtime.config.test.mails
     if rule == "members":
-        return await members.is_active(runtime.db, about.owner.organisation_id, about.to)
+        return mail.to is not None and await members.is_active(
+            runtime.db, mail.organisation.id, mail.to.address
+        )
     return rule == "deliver"
 
 

@@ -1,10 +1,9 @@
 """API keys that end soon: notifies their administrators, and revokes unused keys if the configuration says so."""
 
-from dataclasses import dataclass
-
 from esign.actions.base import audit_log
 from esign.actions.mail import notices
-from esign.core.actor import PROGRAM
+from esign.actions.mail.notices import News
+from esign.core.actor import PROGRAM, Owner
 from esign.core.instant import DAY, Instant
 from esign.core.people.api_key import ApiKey
 from esign.core.people.key_expiry import EXPIRY_NOTICES, FIRST, UNUSED, find_expiry_notice, find_unused_step
@@ -25,8 +24,8 @@ async def tell_expiring(runtime: Runtime) -> int:
             if days is None:
                 return False
             assert key.expires_at is not None
-            notice = KeyNotice("key_expiring", f"{key.id}:{days}", key.expires_at)
-            if told := await queue_key_notice(runtime, tx, key, notice):
+            news = make_news(key, "key_expiring", f"{key.id}:{days}", key.expires_at)
+            if told := await queue_key_notice(runtime, tx, key, news):
                 await api_keys.note_expiry(tx, key.id, days)
             return told
 
@@ -55,8 +54,8 @@ async def revoke_unused(runtime: Runtime) -> int:
                 entry = audit_log.make_revocation_entry(key, now, "unused")
                 await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, entry)
                 return revoked
-            notice = KeyNotice("key_unused", f"{key.id}:{now}", step.ends_at)
-            if told := await queue_key_notice(runtime, tx, key, notice):
+            news = make_news(key, "key_unused", f"{key.id}:{now}", step.ends_at)
+            if told := await queue_key_notice(runtime, tx, key, news):
                 await api_keys.note_unused(tx, key.id, step.notice, now)
             return told
 
@@ -66,16 +65,12 @@ async def revoke_unused(runtime: Runtime) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class KeyNotice:
-    """A notice about a key: its letter, the name under which it is queued once, and when the key ends."""
-
-    letter: str
-    name: str
-    ends_at: Instant
+def make_news(key: ApiKey, letter: str, name: str, ends_at: Instant) -> News:
+    """Return the news that the key ends at `ends_at`."""
+    return News(letter, name, {"api_key": key.name, "hint": key.hint, "ends_at": ends_at})
 
 
-async def queue_key_notice(runtime: Runtime, tx: Transaction, key: ApiKey, notice: KeyNotice) -> bool:
+async def queue_key_notice(runtime: Runtime, tx: Transaction, key: ApiKey, news: News) -> bool:
     """Queue a notice about the key.
 
     Return False if there is nobody to notify: then the key is not revoked later either.
@@ -83,8 +78,5 @@ async def queue_key_notice(runtime: Runtime, tx: Transaction, key: ApiKey, notic
     organisation = await organisations.get(tx, key.organisation_id)
     if not await notices.list_administrators(tx, organisation):
         return False
-    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint, "ends_at": notice.ends_at}
-    await notices.queue_for_administrators(
-        runtime, tx, key.organisation_id, key.mode, notice.letter, notice.name, facts
-    )
+    await notices.queue_for_administrators(runtime, tx, Owner(key.organisation_id, key.mode), news)
     return True

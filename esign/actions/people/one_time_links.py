@@ -9,6 +9,7 @@ from pathlib import Path
 from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
+from esign.actions.mail.notices import AccountChange
 from esign.actions.people.settings import make_change_entry
 from esign.core.actor import Actor, Author, Mode, Origin
 from esign.core.errors import Problem
@@ -16,6 +17,7 @@ from esign.core.instant import Instant
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import LASTS, Errand, Ticket, User
 from esign.mail.message import NamedMailbox
+from esign.mail.outgoing_mail import Notice
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import members, organisations, sessions, tickets, users
@@ -73,10 +75,15 @@ async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant
         "organisation": organisation.name,
         "link_until_at": now + LASTS[Errand.INVITATION],
     }
-    mail = notices.QueuedNotice(
-        organisation, Mode.LIVE, NamedMailbox(member.email, member.name), "member_invited", facts, to
+    notice = Notice(
+        letter="member_invited",
+        organisation=organisation,
+        mode=Mode.LIVE,
+        to=NamedMailbox(member.email, member.name),
+        link=to,
+        facts=facts,
     )
-    await notices.queue_notice(runtime, tx, mail, f"invited:{member.id}:{now}")
+    await notices.add_notice(tx, runtime.vault, notice, f"invited:{member.id}:{now}", runtime.clock.now())
     return to
 
 
@@ -107,10 +114,16 @@ async def send_reset_link(runtime: Runtime, email: str, origin: Origin) -> None:
         organisation = await organisations.get(tx, own[0].organisation_id)
         facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
         to = make_link(runtime.config.server.base_url, Errand.RESET, token)
-        mail = notices.QueuedNotice(
-            organisation, Mode.LIVE, NamedMailbox(user.email, user.name), "password_reset", facts, to
+        notice = Notice(
+            letter="password_reset",
+            organisation=organisation,
+            mode=Mode.LIVE,
+            to=NamedMailbox(user.email, user.name),
+            link=to,
+            facts=facts,
         )
-        await notices.queue_notice(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
+        key = f"reset:{user.id}:{now}"
+        await notices.add_unmetered_notice(tx, runtime.vault, notice, key, runtime.clock.now())
         entry = AdminAct("member.password_reset_requested", now, {})
         author = Author(Actor(audit_log.ANONYMOUS), origin)
         await audit_log.log_act_on_user(tx, runtime.vault, user, author, entry)
@@ -281,8 +294,7 @@ async def choose_password(runtime: Runtime, token: str, password: str, origin: O
         await sessions.end_all(tx, user_id)
         user, entry = await users.get(tx, user_id), AdminAct("member.password_changed", now, {"by": "link"})
         await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
-        await notices.tell_user_by_first_organisation(
-            tx, runtime.vault, user, "password_changed", origin, now
-        )
+        change = AccountChange("password_changed", origin, now)
+        await notices.tell_user_by_first_organisation(tx, runtime.vault, user, change)
 
     await runtime.db.write(write)

@@ -9,6 +9,7 @@ from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import UserCaller
 from esign.actions.base.stored_codes import normalise_digits
 from esign.actions.mail import notices
+from esign.actions.mail.notices import AccountChange
 from esign.core.instant import SECOND, Instant
 from esign.core.people.user import User
 from esign.runtime import Runtime
@@ -80,7 +81,8 @@ async def report_change(runtime: Runtime, tx: Transaction, caller: UserCaller, a
     """Enter a change of the second factor in the administrative audit log, and notify the user by e-mail."""
     user, origin, now = caller.user, caller.origin, runtime.clock.now()
     await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct(act, now, {}))
-    await notices.tell_user_by_first_organisation(tx, runtime.vault, user, letter, origin, now)
+    change = AccountChange(letter, origin, now)
+    await notices.tell_user_by_first_organisation(tx, runtime.vault, user, change)
 
 
 async def renew_recovery(runtime: Runtime, caller: UserCaller) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Literal
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.mail import notices
+from esign.actions.mail.notices import AccountChange
 from esign.actions.people import second_factor
 from esign.actions.people.known_browsers import Browser
 from esign.core.actor import Mode, Origin
@@ -119,9 +120,8 @@ async def log_sign_in(
     if browser is not None:
         await known_browsers.add(tx, user.id, browser, now)
         if not known and not request.expected:
-            await notices.tell_user(
-                tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now
-            )
+            change = AccountChange("sign_in_new", origin, now)
+            await notices.tell_user(tx, runtime.vault, user, session.organisation_id, change)
     data = {"sessionId": session.id, "factor": factor, "knownBrowser": known}
     await audit_log.log_own_act(tx, runtime.vault, user, origin, AdminAct("member.signed_in", now, data))
 

@@ -6,6 +6,7 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import UserCaller
 from esign.actions.mail import notices
+from esign.actions.mail.notices import AccountChange
 from esign.actions.people import members as inviting
 from esign.actions.people.one_time_links import issue_token
 from esign.core.actor import COMMAND, NOWHERE
@@ -82,9 +83,8 @@ async def change_password(runtime: Runtime, caller: UserCaller, password: str) -
         await sessions.end_all(tx, user.id, caller.session_id)
         entry = AdminAct("member.password_changed", now, {"by": "member"})
         await audit_log.log_own_act(tx, runtime.vault, user, origin, entry)
-        await notices.tell_user_by_first_organisation(
-            tx, runtime.vault, user, "password_changed", origin, now
-        )
+        change = AccountChange("password_changed", origin, now)
+        await notices.tell_user_by_first_organisation(tx, runtime.vault, user, change)
 
     await runtime.db.write(write)
 
@@ -117,7 +117,8 @@ async def reset_password(installation: Installation, email: str, *, without_fact
                 await audit_log.log_act_on_user(
                     tx, vault, user, COMMAND, AdminAct("member.factor_disabled", now, {})
                 )
-                await notices.tell_user_by_first_organisation(tx, vault, user, "factor_off", NOWHERE, now)
+                change = AccountChange("factor_off", NOWHERE, now)
+                await notices.tell_user_by_first_organisation(tx, vault, user, change)
         await sessions.end_all(tx, user.id)
         return await issue_token(tx, Errand.RESET, user.id, now)
 

@@ -10,7 +10,7 @@ from cryptography.x509.oid import NameOID
 
 from esign.actions.base import logo_pictures
 from esign.actions.base.printable_text import list_font_paths
-from esign.actions.mail import deliver_mail, notices
+from esign.actions.mail import deliver_mail
 from esign.actions.sealing import seal_levels
 from esign.core.actor import Mode
 from esign.core.errors import Problem
@@ -18,7 +18,9 @@ from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
 from esign.mail.failure import MailFailure
-from esign.mail.message import NamedMailbox, compose_message
+from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
+from esign.mail.outgoing_mail import Notice
+from esign.mail.write_letter import write_letter
 from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
@@ -45,13 +47,14 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: NamedMailb
     now = runtime.clock.now()
     facts = {"organisation": organisation.name}
     own = await logo_pictures.make_inline_logo(runtime.db, organisation)
-    notice = notices.QueuedNotice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
+    notice = Notice(
+        letter="mail_checked", organisation=organisation, mode=Mode.LIVE, to=to, logo=own, facts=facts
+    )
     host = (runtime.config.public_host or "localhost").replace(":", ".")
     try:
         message = compose_message(
-            notices.write_letter(notice),
-            sender=deliver_mail.find_sender(runtime, organisation),
-            to=to,
+            write_letter(notice),
+            MessageAddresses(deliver_mail.find_sender(runtime, organisation), to),
             message_id=f"{make_id('eml', now)}@{host}",
             at=now,
         )

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -10,8 +9,9 @@ from urllib.parse import urlsplit
 from esign import net
 from esign.actions.base import audit_log
 from esign.actions.mail import notices
+from esign.actions.mail.notices import News
 from esign.actions.webhook.webhooks import make_entry
-from esign.core.actor import PROGRAM, Mode
+from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.core.webhook import delivery as rules
 from esign.core.webhook import webhook_signature
@@ -75,15 +75,6 @@ def read_retry_after(status: int, headers: Mapping[str, str], now: Instant) -> M
         return round((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()) * SECOND - now
     except (ValueError, OverflowError):
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """A notice to the administrators of a webhook, sent once for each `key`."""
-
-    letter: str
-    key: str
-    facts: Mapping[str, str | int] = field(default_factory=dict)
 
 
 async def note_attempts(
@@ -187,7 +178,6 @@ async def notify_administrators(runtime: Runtime, tx: Transaction, webhook: Webh
         "days": runtime.config.limits.event_days,
         **news.facts,
     }
-    key = f"{webhook.id}:{news.key}"
-    await notices.queue_for_administrators(
-        runtime, tx, webhook.organisation_id, webhook.mode, news.letter, key, facts
-    )
+    owner = Owner(webhook.organisation_id, webhook.mode)
+    told = News(news.letter, f"{webhook.id}:{news.key}", facts)
+    await notices.queue_for_administrators(runtime, tx, owner, told)

@@ -1,0 +1,99 @@
+"""Reads the mail of a job, with its document, its recipients and its organisation as they are now."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from esign.actions.base import logo_pictures
+from esign.core.actor import Mode
+from esign.core.document import estimate
+from esign.core.document.challenge import Method
+from esign.core.document.document import Document, Recipient
+from esign.core.document.filename import name_file
+from esign.core.people.account import Organisation
+from esign.mail.message import Attachment, NamedMailbox
+from esign.mail.outgoing_mail import DocumentMail, Notice
+from esign.runtime import Runtime
+from esign.store.document import blobs, documents, signing_drafts
+from esign.store.people import organisations
+from esign.store.queue.outbox import Job
+
+
+async def read_mail(runtime: Runtime, job: Job) -> Notice | DocumentMail:
+    """Return the mail of a job, without attachments. Raises `not_found` if its document is deleted."""
+    body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
+    if job.document_id is None:
+        return await read_notice(runtime, body)
+    return await read_document_mail(runtime, job.document_id, body)
+
+
+async def read_notice(runtime: Runtime, body: dict[str, Any]) -> Notice:
+    """Return the notice in the body of a job."""
+    organisation = await organisations.get(runtime.db, body["organisation"])
+    return Notice(
+        letter=body["letter"],
+        organisation=organisation,
+        mode=Mode(body["mode"]),
+        to=NamedMailbox(*body["to"]),
+        link=body.get("link"),
+        logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
+        facts=body["facts"],
+    )
+
+
+async def read_document_mail(runtime: Runtime, document_id: str, body: dict[str, Any]) -> DocumentMail:
+    """Return the mail about a document in the body of a job."""
+    document = await documents.get(runtime.db, document_id)
+    organisation = await organisations.get(runtime.db, document.organisation_id)
+    recipient = document.recipient(body["recipient"]) if body["recipient"] else None
+    former = NamedMailbox(*body["to"]) if body.get("to") else None
+    token = body["token"]
+    return DocumentMail(
+        letter=body["letter"],
+        organisation=organisation,
+        mode=document.mode,
+        to=former or find_mailbox(document, organisation, recipient),
+        link=f"{runtime.config.server.base_url}/s/{token}" if token else None,
+        logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
+        document=document,
+        recipient=recipient,
+        now=runtime.clock.now(),
+        link_days=runtime.config.limits.link_days,
+        about=document.recipient(body["about"]) if body.get("about") else None,
+        filled=await count_filled(runtime, recipient) if recipient and body["letter"] == "reminder" else 0,
+        message=body.get("message"),
+        code=body.get("code"),
+        until=body.get("until"),
+    )
+
+
+def find_mailbox(
+    document: Document, organisation: Organisation, recipient: Recipient | None
+) -> NamedMailbox | None:
+    """Return the mailbox of the recipient, or else of the sender. Return None for a sender without an address."""
+    if recipient is not None:
+        return NamedMailbox(recipient.email, recipient.name)
+    sender = document.created_by
+    to = sender.email or organisation.reply_to
+    return NamedMailbox(to, sender.name if sender.email else organisation.name) if to else None
+
+
+async def count_filled(runtime: Runtime, recipient: Recipient) -> int:
+    """Return how many fields the recipient has filled in without having finished."""
+    draft = await signing_drafts.get(runtime.db, recipient.id, runtime.vault)
+    return estimate.count_filled(recipient, {id: entry.value for id, entry in draft.entries.items()})
+
+
+async def attach_file(runtime: Runtime, mail: DocumentMail) -> DocumentMail:
+    """Return the mail with the sealed file attached, if it brings one that is small enough to be mailed.
+
+    It is not attached if the recipient needs an access code to see the document, since an e-mail cannot ask for
+    the code.
+    """
+    seal, most = mail.document.seal, runtime.config.limits.attachment_mib * 2**20
+    if mail.letter != "completed" or seal is None or seal.size > most:
+        return mail
+    if mail.recipient is not None and mail.recipient.authentication == Method.ACCESS_CODE:
+        return mail
+    content = await blobs.get(runtime.db, seal.sha256)
+    return replace(mail, attachments=(Attachment(name_file(mail.document, "sealed"), content),))
