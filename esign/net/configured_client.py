@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
 from esign.net.gate import AddressGate
+from esign.net.time_limits import TimeLimits
 from esign.net.zones import Zone
 from esign.system.system_lookup import SystemLookup
 
@@ -34,25 +35,24 @@ class DirectClient:
         url: str,
         body: bytes,
         headers: Mapping[str, str],
+        limits: TimeLimits,
         *,
         most: int,
-        timeout: float,
-        connect_timeout: float,
     ) -> tuple[int, bytes]:
         """Return the status and the body, at most one byte more than `most`. Redirects are not followed. Raises
         `Failed`.
 
         The request is repeated once if the connection ends without an answer, since it may have been an idle
-        one. `timeout` is in seconds for both tries together.
+        one. The limits hold for both tries together.
         """
         session = self._open_session()
 
         async def attempt() -> tuple[int, bytes]:
-            status, _, kept = await session.ask(url, body, headers, timeout, connect_timeout, most + 1)
+            status, _, kept = await session.ask(url, body, headers, limits, most + 1)
             return status, kept
 
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(limits.whole):
                 try:
                     return await attempt()
                 except RequestFailed as failure:

@@ -9,6 +9,7 @@ from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
 from esign.net.cares_resolver import NameResolver
 from esign.net.gate import AddressGate, Resolve
 from esign.net.target import TargetRules, WebhookTarget
+from esign.net.time_limits import USUAL, TimeLimits
 from esign.net.zones import Reach
 from esign.system.clock import Clock
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from esign.net.session import HttpSession
 
-ALL_OF_IT = 15.0
-CONNECT = 5.0
 JUDGED = 1_000  # targets whose parsed spelling is cached between attempts
 
 
@@ -58,18 +57,15 @@ class OutboundClient:
         headers: Mapping[str, str],
         *,
         plain_allowed: bool = False,
-        timeout: float = ALL_OF_IT,
-        connect_timeout: float = CONNECT,
+        limits: TimeLimits = USUAL,
     ) -> EndpointAnswer:
-        """Send one POST and return the answer; time-outs are in seconds.
+        """Send one POST and return the answer.
 
         Redirects are not followed. Raises Refused or Failed.
         """
         target, reach = self._check_target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
-        status, said, kept = await self._open_session(reach).ask(
-            target.url, body, headers, timeout, connect_timeout
-        )
+        status, said, kept = await self._open_session(reach).ask(target.url, body, headers, limits)
         return EndpointAnswer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
 
     async def fetch(self, url: str, question: bytes | None, headers: Mapping[str, str], most: int) -> bytes:
@@ -80,9 +76,7 @@ class OutboundClient:
         the transport.
         """
         target, reach = self._check_target(url, plain_allowed=True)
-        status, _, kept = await self._open_session(reach).ask(
-            target.url, question, headers, ALL_OF_IT, CONNECT, most + 1
-        )
+        status, _, kept = await self._open_session(reach).ask(target.url, question, headers, USUAL, most + 1)
         if status != 200:
             raise RequestFailed(f"status: the answer is {status}")
         if len(kept) > most:

@@ -10,6 +10,7 @@ from yarl import URL
 
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
 from esign.net.gate import AddressBarred, AddressGate
+from esign.net.time_limits import TimeLimits
 from esign.system.system_lookup import NameUnanswered
 
 KEPT = 1_024
@@ -54,12 +55,11 @@ class HttpSession:
         url: str,
         body: bytes | None,
         headers: Mapping[str, str],
-        timeout: float,
-        connect_timeout: float,
+        limits: TimeLimits,
         most: int = KEPT,
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and at most `most` bytes of the body. Sends a GET if `body` is None, else a POST."""
-        limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
+        timeout = aiohttp.ClientTimeout(limits.whole, limits.connect, ceil_threshold=NO_ROUNDING)
         try:
             async with self._client.request(
                 "GET" if body is None else "POST",
@@ -67,7 +67,7 @@ class HttpSession:
                 data=body,
                 headers=headers,
                 allow_redirects=False,
-                timeout=limits,
+                timeout=timeout,
             ) as response:
                 kept = await _read_beginning(response, most)
         except (aiohttp.ClientError, TimeoutError) as error:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from esign.config import RemoteAddress
 from esign.core.timestamp import TimeStamp, TimeStampAuthority
 from esign.net import DirectClient, RequestFailed
+from esign.net.time_limits import TimeLimits
 from esign.system.clock import Clock
 from esign.system.entropy import make_nonce
 
@@ -109,9 +110,8 @@ class TimeStampClient:
                 url,
                 body,
                 self._build_headers(url),
+                TimeLimits(self._timeout, CONNECT),
                 most=LARGEST,
-                timeout=self._timeout,
-                connect_timeout=CONNECT,
             )
             if status == 401:
                 return REFUSED if self._logins[url] else ASKED

@@ -19,6 +19,7 @@ from esign.mail.sheet import Letter
 from esign.mail.smtp import SmtpServer
 from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
 from esign.net.cares_resolver import NameResolver, write_address
+from esign.net.time_limits import TimeLimits
 from esign.system.clock import SystemClock
 from esign.system.system_lookup import THREADS, SystemLookup
 from tests.net.receiver import receiving
@@ -94,7 +95,7 @@ async def test_names_that_get_no_answer_hold_up_no_other_delivery_and_no_thread(
 async def test_a_name_without_answer_is_a_failed_attempt_in_time(silent_server: int) -> None:
     async with outbound(NameResolver([f"127.0.0.1:{silent_server}"])) as out:
         with pytest.raises(RequestFailed, match=r"^connect_timeout: "):
-            await out.post("http://slow.example.test:9999/", b"{}", HEADERS, connect_timeout=0.2)
+            await out.post("http://slow.example.test:9999/", b"{}", HEADERS, limits=TimeLimits(connect=0.2))
 
 
 async def test_what_a_name_server_says_is_judged_as_before() -> None:

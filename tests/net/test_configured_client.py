@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from esign.net import DirectClient, RequestFailed
+from esign.net.time_limits import TimeLimits
 
 
 async def test_both_tries_together_take_no_longer_than_was_given() -> None:
@@ -24,7 +25,7 @@ async def test_both_tries_together_take_no_longer_than_was_given() -> None:
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     with pytest.raises(RequestFailed, match="timeout"):
         async with asyncio.timeout(1.7):  # with its whole time the second try would take longer
-            await direct.post(address, b"asked", {}, most=10, timeout=1.0, connect_timeout=1.0)
+            await direct.post(address, b"asked", {}, TimeLimits(1.0, 1.0), most=10)
     assert connections == 2
     over.set()
     await direct.close()

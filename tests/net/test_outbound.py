@@ -9,6 +9,7 @@ import pytest
 
 from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
 from esign.net.gate import AddressBarred, AddressGate, Resolve, belongs_to_this_machine
+from esign.net.time_limits import TimeLimits
 from esign.net.zones import Zone
 from esign.system.clock import SystemClock
 from tests.certificates import TlsPair
@@ -182,7 +183,7 @@ async def test_a_redirect_is_an_answer_and_is_not_followed(status: int) -> None:
 async def test_a_silent_endpoint_times_out() -> None:
     async with receiving(silent) as receiver, outbound() as out:
         with pytest.raises(RequestFailed, match=r"^timeout: "):
-            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=0.1)
+            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, limits=TimeLimits(0.1))
 
 
 async def test_a_body_that_never_ends_times_out_too() -> None:
@@ -191,7 +192,7 @@ async def test_a_body_that_never_ends_times_out_too() -> None:
         outbound() as out,
     ):
         with pytest.raises(RequestFailed, match=r"^timeout: "):
-            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=0.1)
+            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, limits=TimeLimits(0.1))
 
 
 async def test_a_name_server_that_does_not_answer_counts_as_connecting() -> None:
@@ -201,14 +202,15 @@ async def test_a_name_server_that_does_not_answer_counts_as_connecting() -> None
 
     async with outbound(LOCAL, resolve) as out:
         with pytest.raises(RequestFailed, match=r"^connect_timeout: "):
-            await out.post("http://hooks.example.test/", BODY, HEADERS, connect_timeout=0.1)
+            await out.post("http://hooks.example.test/", BODY, HEADERS, limits=TimeLimits(connect=0.1))
 
 
 async def test_only_the_beginning_of_a_large_answer_is_kept() -> None:
     large = b"HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n" + b"x" * 200_000
     async with receiving(answering(large)) as receiver, outbound() as out:
         answers = [
-            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=5) for _ in range(2)
+            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, limits=TimeLimits(5))
+            for _ in range(2)
         ]
 
     assert [(answer.status, len(answer.body)) for answer in answers] == [(200, 1_024)] * 2
@@ -250,7 +252,7 @@ async def test_a_proxy_of_the_environment_is_ignored(monkeypatch: pytest.MonkeyP
 async def test_what_is_not_http_fails(answer: bytes, reason: str) -> None:
     async with receiving(answering(answer)) as receiver, outbound() as out:
         with pytest.raises(RequestFailed, match=f"^{reason}: "):
-            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, timeout=2)
+            await out.post(f"http://127.0.0.1:{receiver.port}/", BODY, HEADERS, limits=TimeLimits(2))
 
 
 async def test_an_endpoint_that_hangs_up_fails() -> None:
