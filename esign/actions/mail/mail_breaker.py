@@ -102,27 +102,21 @@ async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, no
     """
     if failure.heard:
         await _close_breaker(tx, now)
-    probe_at = now + PROBED[DEFERRED]
+    stop = MailStop(now, DEFERRED, failure.reason, now + PROBED[DEFERRED])
     opened = await mail_breaker.count_deferral(
-        tx,
-        job.organisation_id or outbox.NOBODY,
-        is_first=job.attempts == 1,
-        most=IN_A_ROW,
-        reason=failure.reason,
-        now=now,
-        probe_at=probe_at,
+        tx, job.organisation_id or outbox.NOBODY, stop, is_first=job.attempts == 1, most=IN_A_ROW
     )
     if opened:
         log.error(
             "the mails of %s wait, one is tried again at %s: the mail server puts off one after the other",
             job.organisation_id,
-            rfc3339(probe_at),
+            rfc3339(stop.probe_at),
         )
 
 
 async def _open_breaker(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
     probe_at = now + PROBED[cause]
-    if await mail_breaker.open_breaker(tx, cause, reason, now, probe_at):
+    if await mail_breaker.open_breaker(tx, MailStop(now, cause, reason, probe_at)):
         remedy = "; check [mail] username and password" if cause == LOGIN else ""
         log.error(
             "no mail leaves: %s: %s%s; one is tried again at %s",

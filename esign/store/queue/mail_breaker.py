@@ -57,7 +57,7 @@ def load(row: Row) -> MailStop:
     return MailStop(**{name: row[name] for name in MailStop.__slots__})
 
 
-async def open_breaker(tx: Transaction, cause: str, reason: str, now: Instant, probe_at: Instant) -> bool:
+async def open_breaker(tx: Transaction, stop: MailStop) -> bool:
     """Open the breaker for all mails, or keep it open until the next probe; return True if it was closed."""
     before = await find_stop(tx)
     await tx.run(
@@ -67,28 +67,21 @@ async def open_breaker(tx: Transaction, cause: str, reason: str, now: Instant, p
         ON CONFLICT (id) DO UPDATE SET stopped_at = COALESCE(relay.stopped_at, excluded.stopped_at),
             cause = excluded.cause, reason = excluded.reason, probe_at = excluded.probe_at
         """,
-        now=now,
-        cause=cause,
-        reason=reason,
-        probe_at=probe_at,
+        now=stop.stopped_at,
+        cause=stop.cause,
+        reason=stop.reason,
+        probe_at=stop.probe_at,
     )
     return before is None
 
 
 async def count_deferral(
-    tx: Transaction,
-    organisation_id: str,
-    *,
-    is_first: bool,
-    most: int,
-    reason: str,
-    now: Instant,
-    probe_at: Instant,
+    tx: Transaction, organisation_id: str, stop: MailStop, *, is_first: bool, most: int
 ) -> bool:
     """Count a deferred mail of an organisation; only its first attempt counts.
 
-    Opens the breaker of the organisation at `most` in a row, or keeps it open until the next probe. Returns
-    True if it was closed.
+    Opens the breaker of the organisation as `stop` says at `most` in a row, or keeps it open until the next
+    probe. Returns True if it was closed.
     """
     row = await tx.one(
         """
@@ -108,9 +101,9 @@ async def count_deferral(
         WHERE organisation_id = :organisation_id
         """,
         organisation_id=organisation_id,
-        now=now,
-        reason=reason,
-        probe_at=probe_at,
+        now=stop.stopped_at,
+        reason=stop.reason,
+        probe_at=stop.probe_at,
     )
     return row["stopped_at"] is None
 
