@@ -16,6 +16,7 @@ from esign.demo.journey import find_free_port
 from esign.jobs import schedule
 from esign.mail.smtp import SmtpServer
 from esign.store.queue import mail_breaker, outbox
+from esign.store.queue.outbox import NewJob
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.journeys.site import JourneySite, a_site
@@ -321,11 +322,13 @@ async def test_the_order_is_by_urgency_without_starving_the_rest(site: JourneySi
     db, now = site.runtime.db, site.runtime.clock.now()
     for n in range(40):
         await db.write(
-            lambda tx, n=n: outbox.add(tx, "mail", f"news:{n}", now + n, urgency=Urgency.NEWS)  # type: ignore[misc]
+            lambda tx, n=n: outbox.add(tx, NewJob("mail", f"news:{n}", urgency=Urgency.NEWS), now + n)  # type: ignore[misc]
         )
     for n in range(40):
         await db.write(
-            lambda tx, n=n: outbox.add(tx, "mail", f"code:{n}", now + MINUTE + n, urgency=Urgency.AWAITED)  # type: ignore[misc]
+            lambda tx, n=n: outbox.add(
+                tx, NewJob("mail", f"code:{n}", urgency=Urgency.AWAITED), now + MINUTE + n
+            )  # type: ignore[misc]
         )
     chosen = await outbox.find_due_mails(db, now + HOUR, 16, 1, 16)
     rows = {row["id"]: row["key"] for row in await db.all("SELECT id, key FROM outbox")}
@@ -337,7 +340,7 @@ async def test_the_order_is_by_urgency_without_starving_the_rest(site: JourneySi
 
 async def test_each_choice_of_one_is_a_choice_too(site: JourneySite) -> None:
     db, now = site.runtime.db, site.runtime.clock.now()
-    await db.write(lambda tx: outbox.add(tx, "mail", "old", now, urgency=Urgency.NEWS))
-    await db.write(lambda tx: outbox.add(tx, "mail", "code", now + 1, urgency=Urgency.AWAITED))
+    await db.write(lambda tx: outbox.add(tx, NewJob("mail", "old", urgency=Urgency.NEWS), now))
+    await db.write(lambda tx: outbox.add(tx, NewJob("mail", "code", urgency=Urgency.AWAITED), now + 1))
     chosen = [await outbox.find_due_mails(db, now + 1, 1, turn, 6) for turn in range(8)]
     assert chosen.count([2]) == 7 and chosen.count([1]) == 1

@@ -51,6 +51,7 @@ from esign.store.queue import (
     webhooks,
 )
 from esign.store.queue.deliveries import DeliveryFilter
+from esign.store.queue.kept_mail import KeptMailFilter
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
@@ -219,7 +220,9 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
     "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),
     "kept_mail.find_newest": lambda tx: kept_mail.find_newest(tx, 25),
-    "kept_mail.find_test_mails": lambda tx: kept_mail.find_test_mails(tx, ORGANISATION, 25, AFTER),
+    "kept_mail.find_test_mails": lambda tx: kept_mail.find_test_mails(
+        tx, KeptMailFilter(ORGANISATION), 25, AFTER
+    ),
     "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
@@ -229,9 +232,9 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
-    "sent_mail.find_page": lambda tx: sent_mail.find_page(tx, ORGANISATION, Mode.LIVE, 25, MAIL),
+    "sent_mail.find_page": lambda tx: sent_mail.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, MAIL),
     "sent_mail.find_page of what did not leave": lambda tx: sent_mail.find_page(
-        tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
+        tx, Owner(ORGANISATION, Mode.LIVE), 25, MAIL, undelivered=True
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, OWNER, 25, AFTER, "lease"),
     "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),

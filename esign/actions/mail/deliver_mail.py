@@ -32,7 +32,7 @@ from esign.store.document import challenges, documents, outcomes, signing_links
 from esign.store.engine.database import Reader, Transaction
 from esign.store.queue import kept_mail, outbox
 from esign.store.queue.mail_breaker import find_stop, hasten_probe
-from esign.store.queue.outbox import Job
+from esign.store.queue.outbox import Job, MailRecord
 
 log = logging.getLogger("esign.mail")
 
@@ -180,7 +180,7 @@ async def finish(
         if isinstance(mail, DocumentMail) and result.delivery is not MailDelivery.NONE:
             await note_delivery(runtime, tx, mail, result, now)
             await note_reached(runtime, tx, mail, result.delivery)
-        await outbox.finish(tx, job, now, result.reason, words=words, reply=result.reply)
+        await outbox.finish(tx, job, now, result.reason, MailRecord(words, result.reply))
         if result.delivery is MailDelivery.ACCEPTED:
             await mail_breaker.note_success(tx, job, now)
         else:

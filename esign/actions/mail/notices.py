@@ -19,6 +19,7 @@ from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
 from esign.store.people import members, organisations, usage
 from esign.store.queue import outbox
+from esign.store.queue.outbox import NewJob
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
@@ -64,9 +65,8 @@ async def add_unmetered_notice(tx: Transaction, vault: Vault, notice: Notice, ke
         "link": notice.link,
     }
     sealed = vault.encrypt("outbox", json.dumps(body).encode(), key.encode())
-    owner = (notice.organisation.id, notice.mode)
-    urgency = find_urgency(notice.letter)
-    return await outbox.add(tx, "mail", key, now, body=sealed, owner=owner, urgency=urgency)
+    job = NewJob("mail", key, body=sealed, owner=notice.owner, urgency=find_urgency(notice.letter))
+    return await outbox.add(tx, job, now)
 
 
 # ---------- about accounts ----------

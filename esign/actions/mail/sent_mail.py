@@ -31,9 +31,7 @@ async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, undelivered: bool
 ) -> tuple[list[SentMail], PageStart | None]:
     """Return a page of e-mails, newest first, and the place where the next page begins, or None."""
-    found = await posted.find_page(
-        runtime.db, owner.organisation_id, owner.mode, limit + 1, after, undelivered
-    )
+    found = await posted.find_page(runtime.db, owner, limit + 1, after, undelivered)
     page = found[:limit]
     mails = [SentMail(one, await read_copy(runtime, one)) for one in page]
     return mails, page[-1].place if len(found) > limit else None
@@ -41,7 +39,7 @@ async def find_page(
 
 async def get(runtime: Runtime, owner: Owner, mail_id: int) -> SentMail:
     """Return one e-mail. Raises `not_found`."""
-    found = await posted.get_own(runtime.db, owner.organisation_id, owner.mode, mail_id)
+    found = await posted.get_own(runtime.db, owner, mail_id)
     return SentMail(found, await read_copy(runtime, found))
 
 

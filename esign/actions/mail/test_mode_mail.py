@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
 from esign.actions.mail.embedded_outbox import encrypt_mail
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.mail.outgoing_mail import DocumentMail, OutgoingMail
 from esign.runtime import Runtime
@@ -17,7 +17,7 @@ from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import members
 from esign.store.queue import kept_mail, outbox
-from esign.store.queue.kept_mail import KeptMail, MailWords
+from esign.store.queue.kept_mail import KeptMail, KeptMailFilter, MailWords
 
 PATIENCE = 5.0  # seconds that a list waits for e-mails that are being written
 CAPTURED = "kept for tests, and sent to nobody"
@@ -89,43 +89,31 @@ async def may_leave(runtime: Runtime, mail: OutgoingMail) -> bool:
 
 
 async def find_page(
-    runtime: Runtime,
-    owner: Owner,
-    limit: int,
-    after: PageStart | None,
-    document_id: str | None,
-    recipient_id: str | None,
+    runtime: Runtime, wanted: KeptMailFilter, limit: int, after: PageStart | None
 ) -> tuple[list[CapturedMail], PageStart | None]:
     """Return a page of the e-mails of test mode, newest first, and the place where the next page begins, or None.
 
     With a document id it first waits up to `PATIENCE` for e-mails about the document that are not yet tried.
     """
-    if document_id is not None:
-        await wait_until_tried(runtime, owner, document_id)
-    return await find_kept(runtime, owner, limit, after, document_id, recipient_id)
+    if wanted.document_id is not None:
+        await wait_until_tried(runtime, wanted.organisation_id, wanted.document_id)
+    return await find_kept(runtime, wanted, limit, after)
 
 
 async def find_kept(
-    runtime: Runtime,
-    owner: Owner,
-    limit: int,
-    after: PageStart | None = None,
-    document_id: str | None = None,
-    recipient_id: str | None = None,
+    runtime: Runtime, wanted: KeptMailFilter, limit: int, after: PageStart | None = None
 ) -> tuple[list[CapturedMail], PageStart | None]:
     """Return a page of the stored e-mails of test mode without waiting. Otherwise like `find_page`."""
-    found = await kept_mail.find_test_mails(
-        runtime.db, owner.organisation_id, limit + 1, after, document_id, recipient_id
-    )
+    found = await kept_mail.find_test_mails(runtime.db, wanted, limit + 1, after)
     page, more = cut_page(found, limit)
     return [decrypt_message(runtime, mail) for mail in page], more
 
 
-async def wait_until_tried(runtime: Runtime, owner: Owner, document_id: str) -> None:
+async def wait_until_tried(runtime: Runtime, organisation_id: str, document_id: str) -> None:
     """Wait until every e-mail about the document has been tried, at most for `PATIENCE`."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
-            while await outbox.has_new_mail(runtime.db, owner.organisation_id, document_id):
+            while await outbox.has_new_mail(runtime.db, organisation_id, document_id):
                 await runtime.bell.wait(0.05, runtime.bell.rung)
 
 

@@ -28,6 +28,7 @@ from esign.store.document import (
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import audit_entries, deliveries, outbox, published_events, webhooks
+from esign.store.queue.outbox import NewJob
 from esign.system.entropy import make_id, make_salt, make_token
 from esign.system.vault import Vault
 
@@ -192,13 +193,12 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
     if job.about is not None:
         letter |= {"about": job.about, "to": job.to}
     body = json.dumps(letter).encode()
-    await outbox.add(
-        tx,
+    queued = NewJob(
         "mail",
         job.key,
-        now,
-        document_id=document.id,
-        body=vault.encrypt("outbox", body, job.key.encode()),
-        owner=(document.organisation_id, document.mode),
-        urgency=find_urgency(job.letter),
+        document.id,
+        vault.encrypt("outbox", body, job.key.encode()),
+        Owner(document.organisation_id, document.mode),
+        find_urgency(job.letter),
     )
+    await outbox.add(tx, queued, now)

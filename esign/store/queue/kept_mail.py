@@ -38,6 +38,15 @@ class MailWords:
     created_at: Instant
 
 
+@dataclass(frozen=True, slots=True)
+class KeptMailFilter:
+    """The mails of test mode of an organisation, or only those about one document, or to one recipient."""
+
+    organisation_id: str
+    document_id: str | None = None
+    recipient_id: str | None = None
+
+
 async def keep(tx: Transaction, mail: KeptMail) -> str:
     """Keep a mail and return its id; a mail that comes again after a crash keeps the id it got first."""
     columns = KeptMail.__slots__
@@ -85,23 +94,18 @@ async def find_newest(reader: Reader, limit: int) -> list[KeptMail]:
 
 
 async def find_test_mails(
-    reader: Reader,
-    organisation_id: str,
-    limit: int,
-    after: PageStart | None = None,
-    document_id: str | None = None,
-    recipient_id: str | None = None,
+    reader: Reader, wanted: KeptMailFilter, limit: int, after: PageStart | None = None
 ) -> list[MailWords]:
-    """Return up to `limit` mails of test mode, newest first, optionally of one document or to one recipient."""
-    wanted = {"document_id": document_id, "recipient_id": recipient_id}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    """Return up to `limit` mails of test mode, newest first."""
+    filters = {"document_id": wanted.document_id, "recipient_id": wanted.recipient_id}
+    given = {name: value for name, value in filters.items() if value is not None}
     rows = await reader.all(
         f"""
         SELECT id, subject, words, created_at FROM kept_mail WHERE organisation_id = :organisation_id
         {"".join(f"AND {name} = :{name} " for name in given)}
         AND (created_at, id) < (:created_at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit
         """,
-        organisation_id=organisation_id,
+        organisation_id=wanted.organisation_id,
         created_at=after.at if after else 2**62,
         id=after.id if after else "",
         limit=limit,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from zlib import crc32
 
-from esign.core.actor import Mode
+from esign.core.actor import Owner
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.mail_urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
@@ -33,21 +33,32 @@ class Job:
     organisation_id: str | None = None
 
 
-async def add(
-    tx: Transaction,
-    kind: str,
-    key: str,
-    now: Instant,
-    *,
-    document_id: str | None = None,
-    body: bytes = b"",
-    owner: tuple[str, Mode] | None = None,
-    urgency: Urgency = Urgency.NEWS,
-) -> int:
-    """Queue a job, due at once; do nothing and return 0 if a job of this key was queued before.
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to queue. `owner` is the organisation and the mode that a mail belongs to."""
 
-    `owner` is the organisation and the mode that a mail belongs to.
-    """
+    kind: str
+    key: str
+    document_id: str | None = None
+    body: bytes = b""
+    owner: Owner | None = None
+    urgency: Urgency = Urgency.NEWS
+
+
+@dataclass(frozen=True, slots=True)
+class MailRecord:
+    """What is kept of a mail: an encrypted copy (`words`), and the answer of the mail server (`reply`)."""
+
+    words: bytes | None = None
+    reply: str | None = None
+
+
+NO_RECORD = MailRecord()
+
+
+async def add(tx: Transaction, job: NewJob, now: Instant) -> int:
+    """Queue a job, due at once; do nothing and return 0 if a job of this key was queued before."""
+    nobody = NOBODY if job.kind == "mail" else None
     return await tx.run_and_wake(
         """
         INSERT INTO outbox
@@ -55,14 +66,14 @@ async def add(
         VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now, :organisation_id, :mode, :urgency)
         ON CONFLICT DO NOTHING
         """,
-        kind=kind,
-        key=key,
-        document_id=document_id,
-        body=body,
+        kind=job.kind,
+        key=job.key,
+        document_id=job.document_id,
+        body=job.body,
         now=now,
-        organisation_id=owner[0] if owner else NOBODY if kind == "mail" else None,
-        mode=owner[1].value if owner else None,
-        urgency=int(urgency),
+        organisation_id=job.owner.organisation_id if job.owner else nobody,
+        mode=job.owner.mode.value if job.owner else None,
+        urgency=int(job.urgency),
     )
 
 
@@ -328,14 +339,9 @@ async def finish(
     job: Job,
     now: Instant,
     error: str | None = None,
-    *,
-    words: bytes | None = None,
-    reply: str | None = None,
+    record: MailRecord = NO_RECORD,
 ) -> None:
-    """Finish a job as done or, with an `error`, as given up, and wipe its body.
-
-    Of a mail, a copy (`words`) and the answer of the mail server (`reply`) are kept.
-    """
+    """Finish a job as done or, with an `error`, as given up, and wipe its body. Of a mail, keep the record."""
     await tx.run(
         """
         UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL,
@@ -346,8 +352,8 @@ async def finish(
         state="failed" if error else "done",
         now=now,
         error=error,
-        words=words,
-        reply=reply,
+        words=record.words,
+        reply=record.reply,
     )
 
 
@@ -502,7 +508,7 @@ async def probe(tx: Transaction, kind: str, now: Instant) -> int:
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     """Make sure that the document has a job for its seal, due now unless a worker holds it."""
-    await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
+    await add(tx, NewJob("seal", f"seal:{document_id}", document_id), now)
     await tx.run_and_wake(
         """
         UPDATE outbox SET organisation_id = (SELECT organisation_id FROM document WHERE id = :document_id)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from esign.core.actor import Mode
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row
@@ -39,8 +39,7 @@ COLUMNS = ", ".join(OutboxMail.__slots__)
 
 async def find_page(
     reader: Reader,
-    organisation_id: str,
-    mode: Mode,
+    owner: Owner,
     limit: int,
     after: PageStart | None = None,
     undelivered: bool = False,
@@ -53,8 +52,8 @@ async def find_page(
         AND organisation_id = :organisation_id AND mode = :mode AND (created_at, id) < (:created_at, :id)
         ORDER BY created_at DESC, id DESC LIMIT :limit
         """,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
         created_at=after.at if after else 2**62,
         id=int(after.id) if after else 0,
         limit=limit,
@@ -62,7 +61,7 @@ async def find_page(
     return load_readable(reader, "outbox", rows, load)
 
 
-async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> OutboxMail:
+async def get_own(reader: Reader, owner: Owner, mail_id: int) -> OutboxMail:
     """Return the mail of this organisation and mode; raise `not_found` for any other id."""
     row = await reader.one(
         f"""
@@ -70,8 +69,8 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int
         WHERE id = :id AND kind = 'mail' AND organisation_id = :organisation_id AND mode = :mode
         """,
         id=mail_id,
-        organisation_id=organisation_id,
-        mode=mode.value,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
     )
     if row is None:
         raise Problem("not_found")

@@ -10,6 +10,7 @@ from esign.actions.mail.test_mode_mail import CapturedMail
 from esign.actions.signing import simulated_recipients
 from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.document.document import Document
+from esign.store.queue.kept_mail import KeptMailFilter
 from esign.web.api import testing_examples as examples
 from esign.web.api.paging import FoundPage, ListReply, Paging
 from esign.web.cursors import cursor_of, place_of
@@ -64,9 +65,8 @@ async def find_messages(call: ApiCall, query: MessageList) -> FoundPage[Captured
     """A page of the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await test_mode_mail.find_page(
-        call.runtime, call.owner, query.limit, after, query.document_id, query.recipient_id
-    )
+    wanted = KeptMailFilter(call.owner.organisation_id, query.document_id, query.recipient_id)
+    found, more = await test_mode_mail.find_page(call.runtime, wanted, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 

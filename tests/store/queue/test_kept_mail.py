@@ -6,7 +6,7 @@ from esign.core.instant import DAY
 from esign.store.engine.database import Database
 from esign.store.engine.paging import PageStart
 from esign.store.queue import kept_mail
-from esign.store.queue.kept_mail import KeptMail, MailWords
+from esign.store.queue.kept_mail import KeptMail, KeptMailFilter, MailWords
 from tests.factories import NOW
 from tests.store.plans import steps
 
@@ -51,14 +51,19 @@ async def test_mails_of_test_mode_are_found_by_whose_they_are_newest_first(db: D
     await keep(db, a_mail(4), *kept, a_test_mail(5, organisation_id="org_2"))
 
     async def find_subjects(after: PageStart | None = None, **filters: str) -> list[str]:
-        return [mail.id for mail in await kept_mail.find_test_mails(db, "org_1", 9, after, **filters)]
+        return [
+            mail.id
+            for mail in await kept_mail.find_test_mails(db, KeptMailFilter("org_1", **filters), 9, after)
+        ]
 
     assert await find_subjects() == ["mail_3", "mail_2", "mail_1", "mail_0"]
     assert await find_subjects(document_id="doc_1") == ["mail_3", "mail_2", "mail_0"]
     assert await find_subjects(recipient_id="rcp_1") == ["mail_3", "mail_0"]
     assert await find_subjects(document_id="doc_2", recipient_id="rcp_1") == []
     assert await find_subjects(PageStart(NOW + 2, "mail_2"), document_id="doc_1") == ["mail_0"]
-    assert await kept_mail.find_test_mails(db, "org_1", 1) == [MailWords("mail_3", "Süß", b"words", NOW + 3)]
+    assert await kept_mail.find_test_mails(db, KeptMailFilter("org_1"), 1) == [
+        MailWords("mail_3", "Süß", b"words", NOW + 3)
+    ]
 
 
 async def test_mails_of_a_document_go_with_it_and_those_of_none_after_a_while(db: Database) -> None:
@@ -83,7 +88,10 @@ async def test_mails_of_test_mode_are_read_along_an_index(
     db: Database, filters: dict[str, str], index: str
 ) -> None:
     [step] = await steps(
-        db, lambda tx: kept_mail.find_test_mails(tx, "org_1", 25, PageStart(NOW, "mail_1"), **filters)
+        db,
+        lambda tx: kept_mail.find_test_mails(
+            tx, KeptMailFilter("org_1", **filters), 25, PageStart(NOW, "mail_1")
+        ),
     )
     assert step.startswith("SEARCH kept_mail USING INDEX") and index in step, step
 

@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.mail_urgency import Urgency
 from esign.core.people.account import Organisation
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import organisations
 from esign.store.queue import outbox
-from esign.store.queue.outbox import Job
+from esign.store.queue.outbox import Job, NewJob
 from esign.system.vault import Vault
 from tests.factories import NOW, a_document, store
 from tests.store.plans import steps, walks
@@ -19,7 +19,7 @@ LEASE = 5 * MINUTE
 
 
 async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: Any) -> None:
-    await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))
+    await db.write(lambda tx: outbox.add(tx, NewJob(kind, key, body=key.encode(), **more), at))
 
 
 async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10) -> list[int]:
@@ -279,7 +279,7 @@ async def test_a_mail_is_new_until_it_was_tried_and_only_to_its_owner_in_test_mo
 async def seals(db: Database, *owners: str) -> None:
     """Due seals of these organisations, one after the other; ids count from 1."""
     for n, owner in enumerate(owners):
-        await add(db, f"seal:{n}", NOW + n, kind="seal", owner=(owner, Mode.LIVE))
+        await add(db, f"seal:{n}", NOW + n, kind="seal", owner=Owner(owner, Mode.LIVE))
 
 
 async def test_seals_are_due_in_turns_between_organisations(db: Database) -> None:
@@ -323,7 +323,7 @@ async def test_the_search_for_due_seals_grows_with_organisations_and_not_with_wh
 async def mails(db: Database, owner: str, *urgencies: Urgency, at: Instant = NOW) -> list[int]:
     """Due mails of an organisation, one after the other; their ids."""
     for n, urgency in enumerate(urgencies):
-        await add(db, f"{owner}:{at}:{n}", at + n, owner=(owner, Mode.LIVE), urgency=urgency)
+        await add(db, f"{owner}:{at}:{n}", at + n, owner=Owner(owner, Mode.LIVE), urgency=urgency)
     rows = await db.all("SELECT id FROM outbox WHERE organisation_id = :owner ORDER BY id", owner=owner)
     return [row["id"] for row in rows][-len(urgencies) :]
 
@@ -390,9 +390,9 @@ async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
         woken.append(len(woken))
 
     db.on_work = wake
-    await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
+    await db.write(lambda tx: outbox.add(tx, NewJob("mail", "first"), NOW))
     assert woken == [0]
-    await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
+    await db.write(lambda tx: outbox.add(tx, NewJob("mail", "first"), NOW))
     assert woken == [0], "it was queued before"
     await db.write(lambda tx: organisations.save(tx, organisation))
     assert woken == [0], "nothing for a worker"

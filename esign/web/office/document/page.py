@@ -18,6 +18,7 @@ from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.queue import audit_entries, outbox
+from esign.store.queue.kept_mail import KeptMailFilter
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import awaiting, possible_actions
 from esign.web.office.document.document_row import choose_badge
@@ -177,7 +178,8 @@ async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mode
     """Return the newest mails about a document of test mode; none for a live document."""
     if document.mode is not Mode.TEST:
         return ()
-    found, _ = await test_mode_mail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
+    wanted = KeptMailFilter(call.owner.organisation_id, document.id)
+    found, _ = await test_mode_mail.find_kept(call.runtime, wanted, MESSAGES)
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from esign.actions.signing.simulated_recipients import SimulationStep
 from esign.core.actor import Mode
 from esign.core.document.document import Document, FieldType
 from esign.core.errors import Problem
+from esign.store.queue.kept_mail import KeptMailFilter
 from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.forms import (
     check_form,
@@ -76,6 +77,8 @@ async def show_messages(call: OfficeCall) -> Response:
     document = await documents.get(call.runtime, call.owner, wanted) if wanted else None
     vault, filters = call.runtime.vault, f"messages:{wanted or None}:None"
     after = place_of(vault, query.get("cursor"), filters)
-    found, more = await test_mode_mail.find_kept(call.runtime, call.owner, PER_PAGE, after, wanted or None)
+    found, more = await test_mode_mail.find_kept(
+        call.runtime, KeptMailFilter(call.owner.organisation_id, wanted or None), PER_PAGE, after
+    )
     cursor = cursor_of(vault, more, filters)
     return call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)
