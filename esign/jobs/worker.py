@@ -15,7 +15,7 @@ from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 from esign.store.engine.database import Transaction
-from esign.store.queue import deliveries, outbox
+from esign.store.queue import deliveries, due_jobs, outbox
 from esign.store.queue.outbox import Job
 
 log = logging.getLogger("esign.jobs")
@@ -44,7 +44,7 @@ class JobKind:
 
 async def choose_seals(runtime: Runtime, now: Instant, room: int) -> list[int]:
     """Return the ids of due seals, taking turns between organisations."""
-    return await outbox.find_due_seals(runtime.db, now, room, SEALS_OF_ONE)
+    return await due_jobs.find_due_seals(runtime.db, now, room, SEALS_OF_ONE)
 
 
 async def allow_always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:

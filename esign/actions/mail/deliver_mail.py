@@ -30,7 +30,7 @@ from esign.mail.write_letter import write_letter
 from esign.runtime import Runtime
 from esign.store.document import challenges, documents, outcomes, signing_links
 from esign.store.engine.database import Reader, Transaction
-from esign.store.queue import kept_mail, outbox
+from esign.store.queue import due_jobs, kept_mail, outbox
 from esign.store.queue.mail_breaker import find_stop, hasten_probe
 from esign.store.queue.outbox import Job, MailRecord
 
@@ -52,11 +52,11 @@ async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
     """
     stop, most = await find_stop(runtime.db), compute_share(AT_ONCE)
     if stop is None:
-        return await outbox.find_due_mails(runtime.db, now, room, now, most)
+        return await due_jobs.find_due_mails(runtime.db, now, room, now, most)
     if now < stop.probe_at:
         return []
     # A probed e-mail goes to the end of the queue, so that each probe tries another one.
-    return await outbox.find_due_mails(runtime.db, now, 1, now - now % outbox.SHARE, most)
+    return await due_jobs.find_due_mails(runtime.db, now, 1, now - now % due_jobs.SHARE, most)
 
 
 @dataclass(frozen=True, slots=True)

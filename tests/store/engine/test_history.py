@@ -22,7 +22,7 @@ from esign.pdf.report import Verification
 from esign.store.document import blobs, documents, trails
 from esign.store.engine import migrate, search_words
 from esign.store.engine.connections import FILE, open_for_command
-from esign.store.queue import deliveries, outbox
+from esign.store.queue import deliveries, due_jobs
 from esign.system import vault as vaults
 from tests.factories import NOW
 
@@ -123,7 +123,7 @@ async def test_everything_in_such_a_database_can_be_read(data: Path) -> None:
             if document.status is Status.COMPLETED:
                 assert document.seal is not None
                 assert (await blobs.get(db, document.seal.sha256)).startswith(b"%PDF")
-        jobs = await outbox.find_due(db, "mail", NOW + 10_000 * DAY, 100)
+        jobs = await due_jobs.find_due(db, "mail", NOW + 10_000 * DAY, 100)
         waiting = await deliveries.find_due(db, NOW + 10_000 * DAY, 100)
         assert len(jobs) == 1 and len(waiting) >= 3
 

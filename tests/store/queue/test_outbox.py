@@ -3,13 +3,12 @@ from typing import Any
 
 import pytest
 
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Mode
 from esign.core.instant import DAY, MINUTE, Instant
-from esign.core.mail_urgency import Urgency
 from esign.core.people.account import Organisation
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import organisations
-from esign.store.queue import outbox
+from esign.store.queue import due_jobs, outbox
 from esign.store.queue.outbox import Job, NewJob
 from esign.system.vault import Vault
 from tests.factories import NOW, a_document, store
@@ -23,7 +22,7 @@ async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **m
 
 
 async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10) -> list[int]:
-    return await outbox.find_due(db, kind, at, limit)
+    return await due_jobs.find_due(db, kind, at, limit)
 
 
 async def claim(db: Database, job_id: int, at: Instant = NOW, boot: str = "first") -> Job | None:
@@ -48,7 +47,7 @@ async def state(db: Database, key: str) -> tuple[str, int, str | None, bytes | N
 
 async def test_a_job_is_due_at_once_and_brings_what_it_was_given(db: Database) -> None:
     await add(db, "a", document_id="doc_1")
-    assert await outbox.find_due(db, "mail", NOW, 10) == [1]
+    assert await due_jobs.find_due(db, "mail", NOW, 10) == [1]
     assert await claim(db, 1) == Job(1, "mail", "a", "doc_1", b"a", 1, outbox.NOBODY)
 
 
@@ -237,7 +236,7 @@ async def test_a_kind_without_work_has_no_next_date(db: Database) -> None:
 
 
 QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "due": lambda tx: outbox.find_due(tx, "mail", NOW, 4),
+    "due": lambda tx: due_jobs.find_due(tx, "mail", NOW, 4),
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
     "release": lambda tx: outbox.release(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
@@ -276,27 +275,6 @@ async def test_a_mail_is_new_until_it_was_tried_and_only_to_its_owner_in_test_mo
     assert not any("SCAN" in step for step in plan), plan
 
 
-async def seals(db: Database, *owners: str) -> None:
-    """Due seals of these organisations, one after the other; ids count from 1."""
-    for n, owner in enumerate(owners):
-        await add(db, f"seal:{n}", NOW + n, kind="seal", owner=Owner(owner, Mode.LIVE))
-
-
-async def test_seals_are_due_in_turns_between_organisations(db: Database) -> None:
-    await seals(db, *("A" * 20), "B", "C")
-    later = NOW + 100
-    assert await outbox.find_due_seals(db, later, 4) == [1, 21, 22, 2]
-    assert await outbox.find_due_seals(db, NOW, 4) == [1], "what is due by then"
-    for job_id in (1, 2):
-        await claim(db, job_id, later)
-    assert await outbox.find_due_seals(db, later, 2) == [21, 22], (
-        "who has two under way comes after the others"
-    )
-    assert await outbox.find_due_seals(db, later, 20) == [21, 22, *range(3, 21)]
-    assert await outbox.find_due_seals(db, later, 20, 2) == [21, 22], "no more than two at once"
-    assert await outbox.find_due_seals(db, later, 20, 3) == [21, 22, 3]
-
-
 async def test_a_seal_that_is_queued_belongs_to_the_organisation_of_its_document(
     db: Database, organisation: Organisation, vault: Vault
 ) -> None:
@@ -304,81 +282,7 @@ async def test_a_seal_that_is_queued_belongs_to_the_organisation_of_its_document
     await db.write(lambda tx: outbox.requeue_seal(tx, document.id, NOW))
     row = await db.one("SELECT organisation_id FROM outbox WHERE kind = 'seal'")
     assert row is not None and row["organisation_id"] == document.organisation_id
-    assert await outbox.find_due_seals(db, NOW, 1) == [1]
-
-
-async def test_the_search_for_due_seals_grows_with_organisations_and_not_with_what_waits(
-    db: Database,
-) -> None:
-    plan = await steps(db, lambda tx: outbox.find_due_seals(tx, NOW, 2))
-    read = [step for step in plan if "outbox" in step or "waiting" in step or "next" in step]
-    assert all("outbox_leased" in step or "outbox_seals" in step or "PRIMARY KEY" in step for step in read), (
-        plan
-    )
-
-
-# ---------- mails, in turns ----------
-
-
-async def mails(db: Database, owner: str, *urgencies: Urgency, at: Instant = NOW) -> list[int]:
-    """Due mails of an organisation, one after the other; their ids."""
-    for n, urgency in enumerate(urgencies):
-        await add(db, f"{owner}:{at}:{n}", at + n, owner=Owner(owner, Mode.LIVE), urgency=urgency)
-    rows = await db.all("SELECT id FROM outbox WHERE organisation_id = :owner ORDER BY id", owner=owner)
-    return [row["id"] for row in rows][-len(urgencies) :]
-
-
-async def test_mails_are_due_in_turns_between_organisations(db: Database) -> None:
-    many = await mails(db, "A", *[Urgency.INVITATION] * 20)
-    [one] = await mails(db, "B", Urgency.NEWS)
-    [other] = await mails(db, "C", Urgency.INVITATION)
-    for turn in range(1, 20):
-        chosen = await outbox.find_due_mails(db, NOW + 100, 4, turn, 6)
-        assert {one, other} < set(chosen), "whoever has none under way comes before a second one of another"
-    for job_id in many[:3]:
-        await claim(db, job_id, NOW + 100)
-    assert set(await outbox.find_due_mails(db, NOW + 100, 2, 1, 6)) == {one, other}
-
-
-async def test_no_organisation_has_more_mails_under_way_than_its_share(db: Database) -> None:
-    ids = await mails(db, "A", *[Urgency.INVITATION] * 20)
-    assert len(await outbox.find_due_mails(db, NOW + 100, 16, 1, 6)) == 6
-    for job_id in ids[:5]:
-        await claim(db, job_id, NOW + 100)
-    assert len(await outbox.find_due_mails(db, NOW + 100, 16, 1, 6)) == 1
-
-
-async def test_a_mail_that_somebody_waits_for_is_before_others_of_whoever_has_fewer_under_way(
-    db: Database,
-) -> None:
-    for owner in ("A", "B", "C"):
-        await mails(db, owner, *[Urgency.INVITATION] * 9)
-    busy = await mails(db, "D", *[Urgency.INVITATION] * 3)
-    codes = await mails(db, "D", *[Urgency.AWAITED] * 9, at=NOW + 50)
-    for job_id in busy:
-        await claim(db, job_id, NOW + 100)
-    chosen = await outbox.find_due_mails(db, NOW + 100, 4, 1, 6)
-    assert chosen[0] in codes
-    assert not set(chosen[1:]) & set(codes), "one at a time, so that codes stop nobody either"
-
-
-async def test_whoever_stands_level_gets_a_turn_whatever_the_order_of_names_and_ages(db: Database) -> None:
-    for n, owner in enumerate("ABCDEFGH"):
-        await mails(db, owner, *[Urgency.NEWS] * 3, at=NOW + n)
-    first = [(await outbox.find_due_mails(db, NOW + 100, 1, turn, 6))[0] for turn in range(200)]
-    rows = await db.all("SELECT id, organisation_id FROM outbox")
-    owners = {row["id"]: row["organisation_id"] for row in rows}
-    assert {owners[job_id] for job_id in first} == set("ABCDEFGH")
-
-
-async def test_the_search_for_due_mails_grows_with_organisations_and_not_with_what_waits(
-    db: Database,
-) -> None:
-    await mails(db, "A", Urgency.NEWS)
-    plan = await steps(db, lambda tx: outbox.find_due_mails(tx, NOW, 16, 1, 6))
-    read = [step for step in plan if "outbox" in step or "waiting" in step or "next" in step]
-    known = ("outbox_leased", "outbox_lanes", "PRIMARY KEY")
-    assert all(any(name in step for name in known) for step in read), plan
+    assert await due_jobs.find_due_seals(db, NOW, 1) == [1]
 
 
 async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
@@ -398,7 +302,7 @@ async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
     assert woken == [0], "nothing for a worker"
     assert await db.write(lambda tx: outbox.hasten(tx, "mail", NOW)) == 0
     assert woken == [0], "nothing was brought forward"
-    [waiting] = await outbox.find_due(db, "mail", NOW, 5)
+    [waiting] = await due_jobs.find_due(db, "mail", NOW, 5)
     assert await db.write(lambda tx: outbox.claim(tx, waiting, NOW, 5, "boot_1"))
     assert woken == [0], "a claim is the work of a worker"
     assert await db.write(lambda tx: outbox.release(tx, "boot_2", NOW)) == 1
