@@ -462,17 +462,20 @@ class SigningSite:
             await challenges.save(tx, replace(challenge, code=mac))
 
     async def read_back(self) -> None:
+        """What stands in the database, unless the test has changed something meanwhile."""
         if self.state == "unknown":
             return
-        database = self.database.real
-        self.document = await documents.get(database, self.document.id)
-        entries = await audit_entries.find_entries(database, self.document.id)
-        self.trail = [one.type for one in entries if one.type != "document.created"]
-        self.draft = await signing_drafts.get(database, self.recipient.id, VAULT)
-        if self.state != "code":
-            runtime = replace(self.runtime, db=database)
-            self.state = (await signing.visit(runtime, Visitor(TOKEN))).state
-        self._stored = self._describe()
+        async with self._lock:
+            database, state = self.database.real, self.state
+            document = await documents.get(database, self.document.id)
+            entries = await audit_entries.find_entries(database, document.id)
+            self.draft = await signing_drafts.get(database, self.recipient.id, VAULT)
+            self.trail = [one.type for one in entries if one.type != "document.created"]
+            if state != "code":
+                state = (await signing.visit(replace(self.runtime, db=database), Visitor(TOKEN))).state
+            if self._stored == self._describe():
+                self.document, self.state = document, state
+                self._stored = self._describe()
 
 
 NAMES = {"view": "view", "code": "send_code", "renewal": "ask"}
