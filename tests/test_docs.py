@@ -11,7 +11,7 @@ import pytest
 from esign.config import Config, load_config
 from esign.config.reading import KEYS, SECRETS, VARIABLES
 from esign.config.tables import TABLES
-from tests.house import references
+from tests.house import references, stale_names
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "esign.toml.example"
@@ -83,6 +83,10 @@ def test_every_reference_in_the_code_resolves() -> None:
     assert references.find_unresolved() == [], (
         "write the fact into docs/dev/contract.md or docs/dev/security.md"
     )
+
+
+def test_every_name_in_a_docstring_or_comment_exists() -> None:
+    assert stale_names.find_stale_names() == []
 
 
 def test_what_is_not_released_yet_has_its_place_in_the_changelog() -> None:

@@ -1,4 +1,7 @@
-"""Read the seal that the configuration names: a PKCS#12 file, or certificate and key in PEM."""
+"""Read the key and certificate for sealing that the administrator names in the configuration (`[seal]`).
+
+They are in one PKCS#12 file, or in two files in PEM.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""The authority of a running program. It can change while the program runs, and all holders see the change."""
+"""Hold the keys and certificates that the running program seals with, and replace them without a restart.
+
+A `Keyring` loads the authority when the program starts. After a renewal or an upload all who hold the keyring, or its
+`credentials`, see the new ones.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Read the seal from PEM: the private key, and the certificates of the seal and its issuers in any order."""
+"""Read what seals documents from PEM files: a private key, its certificate and those of the issuers, in any order."""
 
 import binascii
 import re

@@ -1,4 +1,7 @@
-"""Store the uploaded seal as one file in the data folder, so that key and certificate change together."""
+"""Store the key and certificate for sealing that an administrator uploads in the office.
+
+Both are in one file of the data folder, so that they change together. "The seal" means this pair here.
+"""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 
 async def verify_audit(config: Config, what: str | None, chains_only: bool, say: Say) -> bool:
-    """Return whether all is as it was written. Raises Unreadable if there is no such file, document or database."""
+    """Return whether all is as it was written. Raises `UnreadableInput` without such a file, document or database."""
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(

@@ -1,6 +1,6 @@
 """The sample contract: its file, the body that creates it over the API, and what its two signers fill in.
 
-The positions are those on `contract.read_pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
+The positions are those on `contract.pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
 """
 
 import base64

@@ -239,7 +239,7 @@ class Journey:
                 )
 
     async def wait_for_deliveries(self) -> None:
-        """Wait until no delivery is left. Raises Failed if one had to be retried."""
+        """Wait until no delivery is left. Raises `StepFailed` if one had to be retried."""
         async with asyncio.timeout(WAIT):
             for webhook_id in self.webhooks:
                 path = f"webhooks/{webhook_id}/deliveries"
@@ -276,7 +276,7 @@ class Journey:
             return await answer.read()
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
-        """Call the API and return its answer. Raises Failed for an error."""
+        """Call the API and return its answer. Raises `StepFailed` for an error."""
         url = f"{self.base}/api/v1/{path}"
         async with self.api.request(method, url, json=body) as answer:
             said = await answer.json()
@@ -285,7 +285,7 @@ class Journey:
         return said
 
     async def post(self, url: str, body: Any) -> None:
-        """Send a request as the signing page's script does. Raises Failed for an error."""
+        """Send a request as the signing page's script does. Raises `StepFailed` for an error."""
         async with self.browser.post(url, json=body) as answer:
             if answer.status != 200:
                 raise StepFailed(f"the signing page answered {answer.status}: {(await answer.text())[:300]}")

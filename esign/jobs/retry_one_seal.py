@@ -1,4 +1,8 @@
-"""Tries one seal each minute where several wait for the same cause. The first that succeeds makes the others due."""
+"""Try one of the waiting seals each minute, so that sealing goes on soon after its cause of failure is gone.
+
+Seals that failed for the same cause, such as a time-stamp authority that does not answer, wait for their next attempt.
+One of them is made due here; if it succeeds, its job makes the others due.
+"""
 
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction

@@ -25,7 +25,7 @@ class LetterWords:
     rich: bool
 
     def say(self, key: str, **data: object) -> str:
-        """Return the phrase `key` with its data; a rich letter uses `key_html` if there is one."""
+        """Return the phrase `key` with its data; a rich letter uses the phrase `<key>_html` if there is one."""
         data = {name: write_line(value) if type(value) is str else value for name, value in data.items()}
         if self.rich:
             data = {name: self._isolate_text(value) for name, value in data.items()}

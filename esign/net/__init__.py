@@ -1,10 +1,10 @@
-"""Outbound HTTP for webhooks (`zones`, `target`, `outbound`) and for addresses in the settings (`direct`).
+"""Outbound HTTP for webhooks (`zones`, `target`, `outbound`) and for addresses in the settings (`configured_client`).
 
-`direct` reaches private addresses too, because the administrator of this machine chose them.
+`configured_client` reaches private addresses too, because the administrator of this machine chose them.
 
 - The addresses to which a target may lead are a set of zones, derived from its spelling and the settings alone:
   once at registration and again at each attempt, because the settings may have changed.
-- Names that customers chose are looked up by c-ares (`resolver`), those of the settings by the system in
+- Names that customers chose are looked up by c-ares (`cares_resolver`), those of the settings by the system in
   separate threads (`esign.system.system_lookup`): a name server that hangs delays neither other work nor the
   end of the program.
 - There is one connection pool for each set of zones. It looks up a name when it opens a connection, checks

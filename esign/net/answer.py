@@ -1,4 +1,7 @@
-"""The results of an attempt: answered, refused before anything was sent, or failed."""
+"""How one outbound HTTP request ends: with an answer, refused before anything was sent, or failed without an answer.
+
+The first is a value, the others are exceptions. `outbound` and `configured_client` return and raise them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

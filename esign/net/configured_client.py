@@ -40,7 +40,7 @@ class DirectClient:
         most: int,
     ) -> tuple[int, bytes]:
         """Return the status and the body, at most one byte more than `most`. Redirects are not followed. Raises
-        `Failed`.
+        `RequestFailed`.
 
         The request is repeated once if the connection ends without an answer, since it may have been an idle
         one. The limits hold for both tries together.

@@ -1,4 +1,8 @@
-"""Check addresses between looking up a name and opening a socket."""
+"""Check the address that is dialled, and not only the name: webhooks must not reach the network of this machine.
+
+The owner of a name can answer one look-up with a public address and the next with a private one (DNS rebinding, a way
+of server-side request forgery). So each look-up for a connection is checked, and the address once more at its socket.
+"""
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,7 +27,7 @@ class AddressGate:
     resolve: Resolve
 
     async def find_addresses(self, host: str) -> Sequence[str]:
-        """Return every address of a name. Raises Barred if one of them is out of reach."""
+        """Return every address of a name. Raises `AddressBarred` if one of them is out of reach."""
         found = await self.resolve(host)
         if not found:
             raise OSError("the name has no address")
@@ -38,7 +42,7 @@ class AddressGate:
         return socket.socket(family, kind, protocol)
 
     def check_address(self, address: str) -> None:
-        """Raise Barred for an address out of reach."""
+        """Raise `AddressBarred` for an address out of reach."""
         parsed = ip_address(address)
         where = find_zone(parsed)
         if where is Zone.PUBLIC and belongs_to_this_machine(parsed):

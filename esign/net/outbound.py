@@ -61,7 +61,7 @@ class OutboundClient:
     ) -> EndpointAnswer:
         """Send one POST and return the answer.
 
-        Redirects are not followed. Raises Refused or Failed.
+        Redirects are not followed. Raises `TargetRefused` or `RequestFailed`.
         """
         target, reach = self._check_target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
@@ -69,8 +69,8 @@ class OutboundClient:
         return EndpointAnswer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
 
     async def fetch(self, url: str, question: bytes | None, headers: Mapping[str, str], most: int) -> bytes:
-        """Return the body of a GET, or of the answer to a question; plain http is allowed. Raises Refused or
-        Failed.
+        """Return the body of a GET, or of the answer to a question; plain http is allowed. Raises `TargetRefused`
+        or `RequestFailed`.
 
         A body of more than `most` bytes is a failure. The content has to be signed, so that nothing depends on
         the transport.

@@ -151,7 +151,7 @@ def _encode_host(name: str) -> str:
 
 
 def _normalise_listed_host(listed: str) -> str:
-    """Return a host of the settings in the spelling of `Target.host`."""
+    """Return a host of the settings in the spelling of `WebhookTarget.host`."""
     host = listed.strip("[] ").lower()
     return str(_parse_literal(host) or _encode_host(host))
 

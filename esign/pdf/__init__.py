@@ -4,7 +4,7 @@ database nor the configuration. They run in child processes with limits on time 
 Decisions:
 
 - `seal_order`, `inspection` and `report` hold the plain values that cross the pipe, so that the serving process
-  imports no PDF library. `drawing.glyphs` answers in the serving process from a table.
+  imports no PDF library. `drawing.missing_glyphs` answers in the serving process from a table.
 - An upload is always rewritten (`intake.normalise`), never patched.
 - Typst draws a field value on a transparent page, which is laid over the document as one form XObject
   (`drawing.overlay`, `drawing.stamp_pages`). Text stays text in every script. A text that the recipient cannot

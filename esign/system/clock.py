@@ -7,7 +7,7 @@ be set:
 
 - While both agree to within a minute, the wall clock is the time.
 - When they disagree by more, the time continues along the monotonic clock: stamps, retries and sessions do not
-  see the jump. Nothing irreversible is done (`settled` stands still). When the wall clock comes back, all of
+  see the jump. Nothing irreversible is done (`read_settled_time` stands still). When the wall clock comes back, all of
   this ends. When it stays where it is for ten minutes, or an operator confirms it, it is accepted.
 - `ClockMark` carries this over a restart: the last time that was certain. On a machine that was not restarted
   meanwhile, its clock since boot tells how late it is. On any other, a wall clock that is behind the mark is

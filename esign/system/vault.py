@@ -47,7 +47,7 @@ class Vault:
         return VERSION + nonce + AESGCM(self._sub_key(purpose)).encrypt(nonce, plain, bound)
 
     def decrypt(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes:
-        """Return the plain bytes. Raises Damaged."""
+        """Return the plain bytes. Raises `DamagedCiphertext`."""
         if sealed[:1] != VERSION:
             raise DamagedCiphertext("unknown version of the ciphertext")
         try:

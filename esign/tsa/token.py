@@ -29,7 +29,7 @@ class UnusableToken(Exception):
 
 
 class TimeStampResponse(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
-    """`tsp.TimeStampResp` with an optional token, which is missing in a refusal."""
+    """The `TimeStampResp` of RFC 3161 with an optional token, which is missing in a refusal."""
 
     _fields = [  # noqa: RUF012  # how asn1crypto wants it
         ("status", tsp.PKIStatusInfo),

@@ -10,6 +10,6 @@ Decisions:
   (`openapi`), so that they cannot differ. Schemas are the annotations of handlers.
 - JSON is read once, by `strict_json`. The models then see plain values and convert nothing. A second reading by
   the models' own parser would accept what the first one refuses.
-- A response is made inside the transaction of its effect (`Call.keep`), so a replay is exactly what was sent.
+- A response is made inside the transaction of its effect (`Caller.keep`), so a replay is exactly what was sent.
 - Large bodies are parsed and hashed off the event loop, and only a few at once are held in memory.
 """

@@ -91,7 +91,7 @@ async def pack(
 
 
 async def measure_content(reader: Reader, sha256: str) -> tuple[int, int]:
-    """Return size and CRC-32 of a content after checking its hash. Raises Missing."""
+    """Return size and CRC-32 of a content after checking its hash. Raises `MissingBlob`."""
     size, crc, found = 0, 0, hashlib.sha256()
     async for piece in blobs.read_pieces(reader, sha256):
         size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)

@@ -44,6 +44,6 @@ def make_distinct(names: Iterable[str]) -> list[str]:
 
 
 def name_file(document: Document, variant: str) -> str:
-    """Return the file name of a variant: `contract.read_pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+    """Return the file name of a variant: `contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
     base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
     return document.file.name if variant == "original" else f"{base}-{variant}.pdf"

@@ -23,7 +23,7 @@ def draw_overlay(
 ) -> tuple[bytes, list[int]]:
     """Return a PDF and, for each of its pages, the number of the document page that it covers.
 
-    With a watermark all pages are covered, otherwise those with values. Raises `Overflow` for texts that do not
+    With a watermark all pages are covered, otherwise those with values. Raises `TextOverflow` for texts that do not
     fit.
     """
     pages = _build_pages(fields, sizes, all_pages=watermark is not None)

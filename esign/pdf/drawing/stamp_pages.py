@@ -1,4 +1,4 @@
-"""Put drawn pages over the pages of a PDF and behind them."""
+"""Lay drawn pages over the pages of a PDF (field values, a watermark), or append them after its last page."""
 
 import io
 from collections.abc import Mapping

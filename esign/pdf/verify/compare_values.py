@@ -1,4 +1,8 @@
-"""Compare strictly parsed values, and require what proof needs of them."""
+"""Compare values of the signed file with those of a revision appended to it, as `strict_syntax` parses them.
+
+A revision that only adds proof (time stamps and validation data) leaves all other values as they are. What differs
+ends in `NotStrict`.
+"""
 
 import re
 from decimal import Decimal

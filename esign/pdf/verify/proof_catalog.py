@@ -1,4 +1,9 @@
-"""Judge the catalog, the document information and the metadata of an added revision: only what proof needs changes."""
+"""Judge the catalog, the document information and the metadata of a revision appended to a sealed file.
+
+"Proof" is what may be appended to a sealed file without breaking the seal: time stamps and validation data
+(certificates, revocation lists and OCSP answers). Only the entries that these need may change; any other change raises
+`NotStrict`.
+"""
 
 from esign.pdf.verify import proof_entries, xmp_changes
 from esign.pdf.verify.compare_values import decode_text, is_date, is_same, name_of, require

@@ -1,4 +1,9 @@
-"""The state of a file while what was added behind its signed part is judged, one revision after the other."""
+"""What the judge of a file's tail remembers from one appended revision to the next.
+
+The tail is all that stands behind the signed part. It may hold only proof: time stamps, and the validation data
+(certificates, revocation lists, OCSP answers) that keep a seal verifiable. `TailState` has the objects as they are so
+far; `JudgedRevision` is the one that is looked at.
+"""
 
 from dataclasses import dataclass, field
 

@@ -74,7 +74,7 @@ class Workers:
     """Starts a child when a job needs one, and ends it after `idle_seconds` without a job.
 
     Jobs wait in the `Queue`, which decides how many run at once; `size` is the number of regular workers. A job
-    is ended after the processor time that its `Turn` allows, or `cpu_seconds`; this limit and that of memory
+    is ended after the processor time that its `QueueTurn` allows, or `cpu_seconds`; this limit and that of memory
     lead to `invalid_file`. It is also ended after `wall_seconds`, a seal after twice as long. Then the machine
     is busy or the child hangs, and the job is `unavailable`. If the caller is cancelled or its connection is
     lost (`queue_turn.CALLER`), its child is ended too, so an answer never reaches another caller.

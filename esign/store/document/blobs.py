@@ -55,7 +55,7 @@ async def detach(tx: Transaction, document_id: str) -> None:
 
 
 async def get(reader: Reader, sha256: str) -> bytes:
-    """Return the content after checking its hash. Raises Missing."""
+    """Return the content after checking its hash. Raises `MissingBlob`."""
     rows = await reader.all(
         "SELECT content FROM blob_chunk WHERE sha256 = :sha256 ORDER BY number", sha256=sha256
     )
@@ -110,7 +110,7 @@ async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) ->
 
 
 async def get_size(reader: Reader, sha256: str) -> int:
-    """Return the size in bytes. Raises Missing."""
+    """Return the size in bytes. Raises `MissingBlob`."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
     if not rows:
         reader.damage.note("blob", sha256, MISSING)

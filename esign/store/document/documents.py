@@ -178,7 +178,7 @@ async def delete(tx: Transaction, document: Document) -> None:
 
 
 def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
-    """Load the document that was asked for; note damage and raise Unreadable if it cannot be read."""
+    """Load the document that was asked for; note damage and raise `UnreadableRow` if it cannot be read."""
     try:
         document = load(rows)
     except UNREADABLE as error:

@@ -1,4 +1,7 @@
-"""Pages of the list of documents: filtered, in any order, each document with its recipients."""
+"""Read pages of the list of documents: filtered, in any order, each document with its recipients.
+
+`store/engine/document_pages` finds which documents a page has, by the best index; here their rows become `Document`.
+"""
 
 from functools import partial
 from itertools import groupby

@@ -1,4 +1,7 @@
-"""What a statement says in other words on another engine."""
+"""The parts of SQL that are written differently for SQLite and for PostgreSQL, as functions.
+
+Statements outside `store/engine` use these, and are otherwise SQL that both engines understand.
+"""
 
 from collections.abc import AsyncIterator
 

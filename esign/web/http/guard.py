@@ -157,7 +157,7 @@ class Guard:
 
 
 class RequestIds:
-    """Request ids, in the form of `new_id`.
+    """Request ids, in the form of `make_id`.
 
     The random part is drawn once, and a counter makes each id unique. Request ids protect nothing, so they may
     be guessed; two system calls for random bits took a tenth of the time of a request.

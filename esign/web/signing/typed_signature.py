@@ -1,4 +1,7 @@
-"""The address behind the sheet for a typed signature: it draws the text as the seal will."""
+"""Answer the preview of a typed signature, while the recipient types it on the signing page.
+
+It is drawn by the same code, in the same hand, as later in the sealed document.
+"""
 
 import base64
 

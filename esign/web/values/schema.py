@@ -131,7 +131,7 @@ class BoundedText:
 
 @dataclass(frozen=True, slots=True)
 class TextPattern:
-    """Text of a pattern, with a sentence for people: `Annotated[str, Form(r"^[a-z]{4}$", "Four letters.")]`."""
+    """Text of a pattern, with a sentence for people: `Annotated[str, TextPattern(r"^[a-z]{4}$", "Four letters.")]`."""
 
     pattern: str
     sentence: str

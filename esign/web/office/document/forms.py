@@ -42,7 +42,7 @@ def get_times(call: OfficeCall) -> Times:
 def check_form(model: type[M], body: Mapping[str, object]) -> M:
     """Validate the values of a form.
 
-    Raise `Wrong` with a sentence for each field that does not fit.
+    Raise `FormError` with a sentence for each field that does not fit.
     """
     try:
         return check(model, dict(body))
@@ -69,7 +69,7 @@ def place_details(problem: Problem, body: Mapping[str, object]) -> FormError:
 def show_refusals(
     call: OfficeCall, document: Document, body: Mapping[str, object] | None = None
 ) -> Iterator[None]:
-    """Turn a refusal by the action inside the block into `Wrong`, so that the form shows it.
+    """Turn a refusal by the action inside the block into `FormError`, so that the form shows it.
 
     A problem with status 404 passes through as it is.
     """

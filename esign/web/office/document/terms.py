@@ -178,7 +178,7 @@ async def change_reference(call: OfficeCall) -> Response:
 def parse_pairs(text: str, field: str = "metadata") -> dict[str, str]:
     """Parse one `name = text` per line.
 
-    Raise `Wrong` for a line without an equals sign, and for a name that is repeated.
+    Raise `FormError` for a line without an equals sign, and for a name that is repeated.
     """
     found: dict[str, str] = {}
     for n, line in enumerate(text.splitlines(), 1):

@@ -119,7 +119,7 @@ async def send(call: OfficeCall) -> Response:
 
 
 def explain_problem(problem: Problem) -> Exception:
-    """Return the error to raise: `Wrong` for what the review page shows itself, else the problem as it is."""
+    """Return the error to raise: `FormError` for what the review page shows itself, else the problem as it is."""
     if problem.code == "revision_mismatch":
         return FormError({"": CHANGED})
     if problem.code == "document_not_ready":

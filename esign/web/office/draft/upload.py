@@ -1,6 +1,6 @@
 """Uploads: each PDF becomes a draft of its own, as in the API (contract 3.2), or a template.
 
-A file that is sent again, because the first response was lost, leads to what it became then (`resubmit`).
+A file that is sent again, because the first response was lost, leads to what it became then (`create_once`).
 """
 
 import asyncio

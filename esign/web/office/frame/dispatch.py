@@ -329,7 +329,7 @@ def find_missing_proofs(
 async def prove(call: OfficeCall, asks: Sequence[str], given: Mapping[str, str]) -> None:
     """Confirm the password, the code or both, and give the session a new cookie.
 
-    Raise `Wrong` at a field that is empty or incorrect, and `rate_limited` after too many attempts.
+    Raise `FormError` at a field that is empty or incorrect, and `rate_limited` after too many attempts.
     """
     if empty := {name: EMPTY for name in asks if not given.get(name, "").strip()}:
         raise FormError(empty)
@@ -342,7 +342,7 @@ async def confirm(
 ) -> str:
     """Return the new cookie of the session; `fields` names the form's fields for password and code.
 
-    Raise `Wrong` at the field that is incorrect, and `rate_limited` after too many attempts.
+    Raise `FormError` at the field that is incorrect, and `rate_limited` after too many attempts.
     """
     user, ip = call.signed_in.user, call.origin.ip
     call.tries.count("confirm", user.id, ip)

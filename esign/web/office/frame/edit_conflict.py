@@ -15,7 +15,7 @@ BOTH = "Somebody changed this meanwhile. Now it is: {}. Save once more to put yo
 def find_typed_texts(
     call: OfficeCall, stored: Mapping[str, str], written: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the texts that this user changed; raise `Wrong` for each that another user changed in the meantime.
+    """Return the texts that this user changed; raise `FormError` for each that another user changed in the meantime.
 
     `stored` holds the texts as the page would show them now. `written` holds the same texts as an error message
     names them, where they differ.

@@ -1,4 +1,7 @@
-"""Sentences that say what was just done."""
+"""The sentences that a page of the office shows once, after a redirect, about what was just done.
+
+The address of the redirect carries the key, such as `done=sent`, and never the sentence.
+"""
 
 from collections.abc import Mapping
 

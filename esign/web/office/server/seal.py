@@ -144,7 +144,7 @@ async def make_new(call: OfficeCall) -> Response:
 
 
 async def change_certificate(call: OfficeCall, deed: Deed, word: str) -> Response:
-    """Carry out a change of the certificate, and redirect with a message; raise `Wrong` if it is not possible."""
+    """Carry out a change of the certificate, and redirect with a message; raise `FormError` if it is not possible."""
     call.tries.count("seal certificate", call.signed_in.user.id, call.origin.ip)
     try:
         await deed(call.runtime, make_editor(call))

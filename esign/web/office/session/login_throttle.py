@@ -1,7 +1,7 @@
 """Limit how often a password or a code may be tried within any 15 minutes.
 
 Strangers can try passwords. They must neither guess many nor lock the owner of an account out. Attempts beyond
-the limit are therefore delayed and not refused (`turn`). They are counted by account and network together, and
+the limit are therefore delayed and not refused (`wait_for_turn`). They are counted by account and network together, and
 by network; never by account alone or in total, because anybody could use up such a limit for others. A browser
 that has signed in to the account before (`actions.people.known_browsers`) is counted separately.
 

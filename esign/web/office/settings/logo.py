@@ -17,7 +17,7 @@ async def show(call: OfficeCall) -> Response:
 
 
 async def put(call: OfficeCall) -> Response:
-    """Save the uploaded logo; raise `Wrong` for a file that cannot be used."""
+    """Save the uploaded logo; raise `FormError` for a file that cannot be used."""
     if len(call.files) != 1:
         raise FormError({"file": NOTHING})
     try:

@@ -76,7 +76,7 @@ def list_offered_roles(call: OfficeCall) -> list[MemberRole]:
 
 
 async def invite(call: OfficeCall) -> Response:
-    """Invite a member; raise `Wrong` if the address is that of a member already."""
+    """Invite a member; raise `FormError` if the address is that of a member already."""
     given = check_form(InvitationForm, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
@@ -93,7 +93,7 @@ async def invite(call: OfficeCall) -> Response:
 
 
 async def change(call: OfficeCall) -> Response:
-    """Change the role of a member; raise `Wrong` for the last owner."""
+    """Change the role of a member; raise `FormError` for the last owner."""
     role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
     if role is None:
         raise Problem("invalid_request", "There is no such role.")
@@ -129,7 +129,7 @@ async def ask_remove(call: OfficeCall) -> Response:
 
 
 async def remove(call: OfficeCall) -> Response:
-    """Remove a member and, if the form says so, revoke their API tokens; raise `Wrong` for the last owner."""
+    """Remove a member and, if the form says so, revoke their API tokens; raise `FormError` for the last owner."""
     revoke_keys = REVOKE in call.form
     try:
         removal = await members.remove(call.runtime, call.caller, call.path["id"], revoke_keys=revoke_keys)

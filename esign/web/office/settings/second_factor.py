@@ -36,7 +36,7 @@ async def show(call: OfficeCall) -> Response:
 async def enable(call: OfficeCall) -> Response:
     """Turn the second factor on, if the code proves that the authenticator has the secret.
 
-    The recovery codes are shown on this answer only. Raise `Wrong` for an incorrect code, and `invalid_request`
+    The recovery codes are shown on this answer only. Raise `FormError` for an incorrect code, and `invalid_request`
     if the second factor is on already or the secret was not offered to this session.
     """
     secret, code = decrypt_offer(call), call.form.get("code", "")

@@ -146,7 +146,7 @@ async def find_loss(call: OfficeCall, changes: Mapping[str, Any]) -> RetentionLo
 
 
 async def save_changes(call: OfficeCall, changes: Mapping[str, object]) -> None:
-    """Save the changes; raise `Wrong` with a sentence at each invalid field."""
+    """Save the changes; raise `FormError` with a sentence at each invalid field."""
     try:
         await actions.change(call.runtime, call.caller, changes)
     except Problem as problem:

@@ -136,7 +136,7 @@ async def create(call: OfficeCall) -> Response:
 
 
 def parse_wish(call: OfficeCall) -> KeyWish:
-    """Return what the form asks for; raise `Wrong` with a sentence at each invalid field."""
+    """Return what the form asks for; raise `FormError` with a sentence at each invalid field."""
     wrong: dict[str, str] = {}
     name, given, expires_at = "", frozenset[Scope](), None
     try:
@@ -170,7 +170,7 @@ def parse_scopes(call: OfficeCall) -> frozenset[Scope]:
 
 
 def parse_expiry(call: OfficeCall) -> Instant | None:
-    """Return when the token is to expire, or None for never; raise `Wrong` for a lifetime that is not offered."""
+    """Return when the token is to expire, or None for never; raise `FormError` for a lifetime that is not offered."""
     now, most, given = call.runtime.clock.now(), get_longest_lifetime(call), call.form.get("expires", "")
     if given == NEVER and most is None:
         return None
@@ -187,7 +187,7 @@ def parse_expiry(call: OfficeCall) -> Instant | None:
 
 
 def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> Instant:
-    """Return the end of the day in field `until`; raise `Wrong` if it is past, or later than `latest`."""
+    """Return the end of the day in field `until`; raise `FormError` if it is past, or later than `latest`."""
     text = call.form.get("until", "")
     if not text:
         raise FormError({"until": EMPTY})

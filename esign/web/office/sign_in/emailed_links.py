@@ -82,7 +82,7 @@ async def send_reset_link(call: OfficeCall) -> Response:
     """Send a link for a new password, in the background: the answer is the same, and as fast, for an unknown address.
 
     Attempts are limited by network only, so that nobody can use up the attempts of another user. The number of
-    mails to one account is limited by the links that are still valid (`invitations.send_reset_link`).
+    mails to one account is limited by the links that are still valid (`one_time_links.send_reset_link`).
     """
     email = check_form(EmailForm, call.form).email
     ip = call.origin.ip
@@ -132,7 +132,7 @@ async def join(call: OfficeCall) -> Response:
 
 
 async def join_with_new_account(call: OfficeCall, token: str, invited: PendingInvitation) -> User:
-    """Create the account of an invited person and return it; raise `Wrong` for an invalid name or password."""
+    """Create the account of an invited person and return it; raise `FormError` for an invalid name or password."""
     try:
         name, wrong = check_form(PersonName, call.form).name, {}
     except FormError as refused:
@@ -145,7 +145,7 @@ async def join_with_new_account(call: OfficeCall, token: str, invited: PendingIn
 
 
 async def join_with_account(call: OfficeCall, token: str, invited: PendingInvitation) -> User:
-    """Return the account that already exists, if its password is correct; otherwise raise `Wrong`.
+    """Return the account that already exists, if its password is correct; otherwise raise `FormError`.
 
     Attempts count like attempts on the sign-in page.
     """
@@ -187,7 +187,7 @@ async def set_up(call: OfficeCall) -> Response:
         wrong = dict(refused.sentences)
     about = [call.form.get(name, "") for name in ("email", "name", "organisation")]
     password = await choose_password(call, about, wrong)
-    assert given is not None, "an invalid form has raised Wrong"
+    assert given is not None, "an invalid form has raised FormError"
     founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
     try:
         user = await one_time_links.set_up_owner(call.runtime, token, founder, call.origin)
@@ -241,7 +241,7 @@ async def begin_session(
 async def choose_password(
     call: OfficeCall, about: Sequence[str], wrong: dict[str, str] | None = None, *, with_totp: bool = False
 ) -> str:
-    """Return the new password of the form; raise `Wrong` with its problem, added to the errors already in `wrong`."""
+    """Return the new password of the form; raise `FormError` with its problem and the errors in `wrong`."""
     wrong = dict(wrong or {})
     password = call.form.get("password", "")
     lane = build_known_lane(call.person.user.id if call.person else call.path["token"])

@@ -41,7 +41,7 @@ def find_next_path(call: OfficeCall) -> str | None:
 
 
 async def sign_in(call: OfficeCall) -> Response:
-    """Check address and password, and begin a session; raise `Wrong` if they do not match."""
+    """Check address and password, and begin a session; raise `FormError` if they do not match."""
     email, password = call.form.get("email", "").strip(), call.form.get("password", "")
     if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
         raise FormError(missing)
@@ -86,7 +86,7 @@ async def show_code(call: OfficeCall) -> Response:
 
 
 async def give_code(call: OfficeCall) -> Response:
-    """Check the code of the second factor and complete the session; raise `Wrong` for an incorrect code."""
+    """Check the code of the second factor and complete the session; raise `FormError` for an incorrect code."""
     code, session = call.form.get("code", ""), call.session
     assert session is not None
     if not code.strip():

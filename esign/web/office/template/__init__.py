@@ -8,7 +8,7 @@ Decisions:
 - Two users who edit one template lose nothing: their forms are merged as those of a draft are
   (`draft.merge_edits`).
 - Programs name a role by its key. A new role gets a key made from its name, which stays when the name changes.
-- A use is sent at once, or becomes a draft to look at. A form that is sent twice is one use (`resubmit`). If
+- A use is sent at once, or becomes a draft to look at. A form that is sent twice is one use (`create_once`). If
   the new document cannot be sent it stays a draft, and its review says what is missing.
 - Uses are not counted: the document list shows the documents made from a template, newest first.
 """

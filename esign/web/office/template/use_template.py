@@ -211,7 +211,7 @@ def read_value(form: Mapping[str, str], field: Field) -> str | bool | None:
 def place_problem(problem: Problem, template: Template, form: Mapping[str, str]) -> Exception:
     """Return the error to raise:
 
-    `Wrong` with a sentence at each form field that does not fit, else the problem as it is.
+    `FormError` with a sentence at each form field that does not fit, else the problem as it is.
     """
     if problem.code != "invalid_request" or not problem.details:
         return FormError({"": problem.message}) if problem.code in STAYS_DRAFT else problem

@@ -114,7 +114,7 @@ async def show_recover(call: OfficeCall) -> Response:
 async def recover(call: OfficeCall) -> Response:
     """Queue the events of a period that were not delivered.
 
-    Raise `Wrong` if the webhook is switched off or the period is invalid.
+    Raise `FormError` if the webhook is switched off or the period is invalid.
     """
     hook, now = await find_webhook(call), call.runtime.clock.now()
     if not call.form.get("since", ""):
@@ -133,7 +133,7 @@ async def recover(call: OfficeCall) -> Response:
 
 
 def parse_time(call: OfficeCall, name: str, now: Instant) -> Instant:
-    """Return the instant in a field of the form; raise `Wrong` for an invalid or a future one."""
+    """Return the instant in a field of the form; raise `FormError` for an invalid or a future one."""
     try:
         at = dates.parse_local_time(call.form[name], call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):

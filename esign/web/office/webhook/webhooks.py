@@ -148,7 +148,7 @@ async def change(call: OfficeCall) -> Response:
 
 
 def find_changed_fields(call: OfficeCall, hook: Webhook) -> dict[str, str]:
-    """Return the fields that the user changed; raise `Wrong` for those that another user changed in the meantime."""
+    """Return the fields that the user changed; raise `FormError` for those that another user changed meanwhile."""
     stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
     call.form["names"] = " ".join(sorted(list_chosen_events(call)))
     try:
