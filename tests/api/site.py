@@ -103,6 +103,17 @@ class Site:
             await self.runtime.db.write(move)
         return text
 
+    async def await_jobs(self) -> None:
+        """Wait until no mail or seal is under way, so that nothing changes but by requests."""
+
+        async def find_end() -> bool | None:
+            waiting = await self.runtime.db.one(
+                "SELECT 1 AS one FROM outbox WHERE finished_at IS NULL LIMIT 1"
+            )
+            return True if waiting is None else None
+
+        await until(find_end, "end of the jobs")
+
     async def ask(
         self,
         method: str,

@@ -292,6 +292,7 @@ async def test_what_belongs_to_somebody_else_is_answered_like_what_nobody_has(
         for depth in depths
         for number, stranger in enumerate(foreign)
     }
+    await site.await_jobs()
     before = await everything(site)
     for depth in depths:
         unknown_path = await concrete(endpoint, [owner] * depth + [None] + [owner] * (len(where) - depth - 1))

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import Site, SiteAnswer, a_config, running
 from tests.api.test_matrix import OwnerObjects, body_of, concrete, name_endpoint, places
-from tests.journeys.api import until
 from tests.rights.table import ADMIN, API, MEMBER, OWNER, SCOPES, VIEWER, WITHOUT_SCOPE, RightsRow
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -321,12 +319,6 @@ async def live_rows(site: Site) -> dict[str, str]:
     return found
 
 
-async def find_no_job(site: Site) -> bool | None:
-    """Return True once nothing live is under way, such as the mail of an invitation; else None."""
-    jobs = "SELECT 1 AS one FROM outbox WHERE finished_at IS NULL AND mode IS NOT 'test' LIMIT 1"
-    return await site.runtime.db.one(jobs) is None or None
-
-
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def live(site: Site) -> OwnerObjects:
     """What is live, an object of each kind; nothing of it is to change."""
@@ -347,7 +339,7 @@ async def test_a_test_key_leaves_everything_live_as_it_is(
     path = await concrete(endpoint, [owner] * len(places(endpoint)))
     if endpoint.path.endswith("/api-keys/current"):
         return  # it ends itself, which is of test mode
-    await until(partial(find_no_job, site), "end of the jobs that making the objects left")
+    await site.await_jobs()
     before = await live_rows(site)
     for key in (test.key, await keys.get(OPERATOR, Mode.TEST, *EVERY)):
         answer = await site.ask(endpoint.method, path, body_of(endpoint), key=key)
