@@ -384,6 +384,41 @@ def test_a_corrected_link_turns_an_open_page_into_one_that_says_so(
 # ---------- finishing ----------
 
 
+def test_a_save_under_way_ends_before_the_signature_is_sent_and_none_follows(
+    visit: Visits, stage: BrowserStage
+) -> None:
+    """A save that arrived after the signature would be refused (409): the recipient has finished."""
+    asked = Asked(stage, "town", "signature")
+    page = visit.at(asked.form)
+    ready_to_finish(page, asked)
+    page.keyboard.press("Escape")
+    held: list[Route] = []
+    posts: list[str] = []
+    page.route("**/draft", lambda route: held.append(route))
+    page.on(
+        "request",
+        lambda request: posts.append(request.url.rsplit("/", 1)[-1]) if request.method == "POST" else None,
+    )
+    with page.expect_request("**/draft"):
+        page.evaluate(
+            "id => { const town = document.querySelector(`[data-field=${id}]`); town.value = 'Leeds';"
+            " for (const type of ['input', 'change']) town.dispatchEvent(new Event(type, { bubbles: true })); }",
+            asked.ids["town"],
+        )
+    page.clock.install(time=0)
+    page.clock.pause_at(1_000)  # the page waits for the save, and not only for two seconds
+    page.get_by_role("button", name="Review and finish").click()
+    page.locator("[data-action=consent]").check()
+    page.locator("[data-action=finish]").click()
+    expect(page.locator("[data-action=finish]")).to_have_attribute("aria-busy", "true")
+    assert posts == ["draft"]
+    with page.expect_request("**/complete"):
+        held[0].continue_()
+    expect(page.locator("body")).to_have_attribute("data-state", "waiting")
+    assert posts == ["draft", "complete"]
+    assert asked.recipient["fields"][0]["value"] == "Leeds"
+
+
 def test_pressing_finish_twice_and_in_two_tabs_completes_once(visit: Visits, stage: BrowserStage) -> None:
     asked = Asked(stage, "town", "signature")
     page = visit.at(asked.form, excused=REFUSED)

@@ -6,12 +6,13 @@ import { inkOf, isInk } from "./checks.js";
 import { all, apart, restored } from "./path.js";
 import { typedInk } from "./letters.js";
 
-const TYPING = 1_500, CHOSEN = 300, PATIENCE = 15_000, RETRY = [4_000, 60_000];
+const TYPING = 1_500, CHOSEN = 300, PATIENCE = 15_000, RETRY = [4_000, 60_000], LAST = 2_000;
 
 const steps = [...all.filter((a) => a.kind !== "fixed"), apart].filter(Boolean);
 const line = $("#kept"), key = `draft:${location.pathname}`;
 const unsent = new Map(), known = new Map(); // field id to the time of its value here
 let ahead = -Infinity, seen = 0, timer = 0, busy = 0, retry = RETRY[0], left = false, heard = "";
+let saving = null, paused = false;
 
 const stepOf = (id) => steps.find((a) => a.parts.some((part) => part.id === id));
 
@@ -74,10 +75,12 @@ function later(wait) {
 /** Sends what was entered and fetches what was entered elsewhere; `keepalive` outlives the page. */
 async function sync(keepalive = false) {
   clearTimeout(timer); timer = 0;
+  if (paused) return;
   if (busy && keepalive !== true) return later(TYPING);
   busy++;
   const batch = new Map(unsent);
-  const answer = await post("draft", { since: seen, values: values(batch) }, { patience: PATIENCE, keepalive: keepalive === true });
+  saving = post("draft", { since: seen, values: values(batch) }, { patience: PATIENCE, keepalive: keepalive === true });
+  const answer = await saving;
   busy--;
   if (!answer.ok) return (answer.stale && await over()) || (batch.size && failed(answer));
   if (answer.state !== "open") return over(answer.state);
@@ -87,6 +90,17 @@ async function sync(keepalive = false) {
   if (unsent.size) later(TYPING); else stash();
   if (batch.size || seen) tell(unsent.size ? "saving" : "saved");
   if (news) announce("elsewhere");
+}
+
+/** Saves nothing more: the act that begins carries every value. Waits for the save under way, two seconds at most. */
+export function pause() {
+  paused = true;
+  return Promise.race([saving, new Promise((wake) => setTimeout(wake, LAST))]);
+}
+
+export function resume() {
+  paused = false;
+  if (unsent.size) later(CHOSEN);
 }
 
 function failed({ lost }) {

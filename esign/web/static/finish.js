@@ -2,7 +2,7 @@
 
 import { $, $$, label, open, picture, post, refusal, reload, state, t, tell } from "./dom.js";
 import { answers, isInk, shown, value } from "./checks.js";
-import { over } from "./draft.js";
+import { over, pause, resume } from "./draft.js";
 import { all, apart, check, correct, go, settled } from "./path.js";
 
 const box = $("#finish"), tick = $("#consent"), done = $("#finish-done");
@@ -54,9 +54,11 @@ async function act(button, busy, name, body, error, corrected) {
   const words = button.textContent;
   button.ariaBusy = "true"; button.disabled = true; button.textContent = busy;
   tell(error);
+  await pause();
   const answer = await post(name, body);
   const now = answer.stale || answer.lost ? await state() : null; // an answer that was lost may have been a good one
   if (answer.ok || (now && now !== "code" && (answer.stale || now !== "open"))) return reload();
+  resume();
   button.ariaBusy = null; button.disabled = false; button.textContent = words;
   if (now === "code") return over(now);
   if (answer.details && corrected(answer.details)) return;
