@@ -43,9 +43,9 @@ from esign.web import authority_certificates, downloads, health, logos, referenc
 from esign.web.api.endpoint_table import ENDPOINTS, V1
 from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
-from esign.web.http.guard import Guard
 from esign.web.http.origin import Proxies
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import Front, RunningServer, catch_signals, run_server
 from esign.web.office.routes import make_routes as office_routes
 from esign.web.pages import Pages

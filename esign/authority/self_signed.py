@@ -23,13 +23,6 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from esign.authority import files
-from esign.authority.certificates import (
-    SEAL_LIFE,
-    has_current_profile,
-    make_authority_certificate,
-    make_seal_certificate,
-    read_organisation,
-)
 from esign.authority.checks import (
     AuthorityError,
     PrivateKey,
@@ -40,6 +33,13 @@ from esign.authority.checks import (
     read_name,
     require_pair,
     require_supported_key,
+)
+from esign.authority.make_certificates import (
+    SEAL_LIFE,
+    has_current_profile,
+    make_authority_certificate,
+    make_seal_certificate,
+    read_organisation,
 )
 from esign.core.seal_credential import Credential
 

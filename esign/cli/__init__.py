@@ -131,7 +131,7 @@ def check(file: Path | None) -> None:
 
         from esign.store.engine.connections import FILE
         from esign.store.engine.inspection import find_damage
-        from esign.store.server.walk_rows import read_all
+        from esign.store.server.read_everything import read_all
 
         path = config.storage.data_dir / FILE
         if not path.exists():

@@ -5,5 +5,5 @@
   twice.
 - Webhook deliveries have a worker of their own (`deliver_webhooks`). There may be hundreds a second, so it
   records and claims many in one transaction, and a slow receiver must not hold up the others.
-- `worker.drain` and the ticks are plain functions: tests advance the clock and call them.
+- `worker.drain_jobs` and the ticks are plain functions: tests advance the clock and call them.
 """

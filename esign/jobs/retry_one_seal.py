@@ -14,6 +14,6 @@ async def tick(runtime: Runtime) -> int:
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> int:
-        return await outbox.probe(tx, "seal", now)
+        return await outbox.hasten_one_per_cause(tx, "seal", now)
 
     return await runtime.db.write(write)

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from esign.jobs import (
-    certificates,
     check_database,
     compact_index,
     deliver_webhooks,
@@ -17,6 +16,7 @@ from esign.jobs import (
     prune,
     purge,
     remind,
+    renew_certificates,
     retry_one_seal,
     watch_clock,
     watch_disk,
@@ -37,7 +37,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (flush_usage.tick, 60),
     (disable_webhooks.tick, 60),
     (key_expiry.tick, 3600),
-    (certificates.tick, 3600),
+    (renew_certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
     (compact_index.tick, 86_400),
@@ -48,7 +48,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
 @asynccontextmanager
 async def run_jobs(runtime: Runtime) -> AsyncIterator[None]:
     """Make the jobs of a crashed run due again, then run the workers and ticks until the block ends."""
-    await worker.recover(runtime)
+    await worker.recover_jobs(runtime)
     tasks = [
         asyncio.create_task(repeat_tick(runtime, tick, seconds), name=tick.__module__)
         for tick, seconds in TICKS

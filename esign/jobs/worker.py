@@ -72,7 +72,7 @@ KINDS = (
 )
 
 
-async def recover(runtime: Runtime) -> None:
+async def recover_jobs(runtime: Runtime) -> None:
     """Make due again what another run had claimed, and the seal of every document that waits for one.
 
     Called at the start.
@@ -188,7 +188,7 @@ async def postpone_job(runtime: Runtime, job: Job, reason: str) -> None:
         log.warning("job %s waits for the end of its lease: %s", job.id, problem)
 
 
-async def drain(runtime: Runtime, *names: str) -> int:
+async def drain_jobs(runtime: Runtime, *names: str) -> int:
     """Work off what is due now until nothing is. Return the number of attempts.
 
     `names` limits the work to some kinds: `seal`, `mail`, `webhook`.

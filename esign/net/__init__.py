@@ -1,6 +1,6 @@
-"""Outbound HTTP for webhooks (`zones`, `target`, `outbound`) and for addresses in the settings (`configured_client`).
+"""Outbound HTTP for webhooks (`zones`, `target`, `outbound`) and for addresses in the settings (`direct_client`).
 
-`configured_client` reaches private addresses too, because the administrator of this machine chose them.
+`direct_client` reaches private addresses too, because the administrator of this machine chose them.
 
 - The addresses to which a target may lead are a set of zones, derived from its spelling and the settings alone:
   once at registration and again at each attempt, because the settings may have changed.
@@ -20,7 +20,7 @@
 """
 
 from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
-from esign.net.configured_client import DirectClient
+from esign.net.direct_client import DirectClient
 from esign.net.outbound import OutboundClient
 from esign.net.target import TargetRules
 

@@ -1,6 +1,6 @@
 """How one outbound HTTP request ends: with an answer, refused before anything was sent, or failed without an answer.
 
-The first is a value, the others are exceptions. `outbound` and `configured_client` return and raise them.
+The first is a value, the others are exceptions. `outbound` and `direct_client` return and raise them.
 """
 
 from collections.abc import Mapping

@@ -5,9 +5,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from esign.core.errors import Problem
+from esign.net.address_gate import AddressGate, Resolve
 from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
 from esign.net.cares_resolver import NameResolver
-from esign.net.gate import AddressGate, Resolve
 from esign.net.target import TargetRules, WebhookTarget
 from esign.net.time_limits import USUAL, TimeLimits
 from esign.net.zones import Reach

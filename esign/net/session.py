@@ -8,8 +8,8 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from esign.net.address_gate import AddressBarred, AddressGate
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
-from esign.net.gate import AddressBarred, AddressGate
 from esign.net.time_limits import TimeLimits
 from esign.system.system_lookup import NameUnanswered
 

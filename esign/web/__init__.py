@@ -2,9 +2,9 @@
 
 Decisions:
 
-- uvicorn with httptools runs under our own protocol class (`connection`), because it has no deadlines and no
+- uvicorn with httptools runs under our own protocol class (`client_connection`), because it has no deadlines and no
   caps. One sweep looks at all connections instead of a timer each.
-- There is no middleware for the API. `guard` (every request: host, sizes, name, log line) and `pipeline` (all
+- There is no middleware for the API. `request_guard` (every request: host, sizes, name, log line) and `pipeline` (all
   below /api/v1) are two plain ASGI callables. The contract's order of checks is the order of lines in `Api`.
 - One table (`api`) of `Endpoint` rows makes the routes (`routes`), the checks (`pipeline`) and the description
   (`openapi`), so that they cannot differ. Schemas are the annotations of handlers.

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from esign import authority
 from esign.authority import AuthorityError, Keyring, SealAuthority, SealFiles
-from esign.authority.certificates import DOCUMENT_SIGNING
+from esign.authority.make_certificates import DOCUMENT_SIGNING
 from esign.authority.selection import load_or_make_authority
 from esign.core.actor import Mode
 from esign.core.instant import DAY

@@ -22,7 +22,7 @@ from esign.core.people.api_key import ApiKey, Scope
 from esign.runtime import Runtime
 from esign.store.people import api_keys
 from esign.web.api.endpoint_table import ENDPOINTS
-from esign.web.http.guard import Guard
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import run_server
 from esign.web.rest.auth import Authentication
 from esign.web.rest.pipeline import Api

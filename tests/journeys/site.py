@@ -48,7 +48,7 @@ class JourneySite:
 
     async def work(self, *kinds: str) -> int:
         """Work off what is due now; the number of attempts."""
-        return await worker.drain(self.runtime, *kinds)
+        return await worker.drain_jobs(self.runtime, *kinds)
 
     async def key(self, *scopes: Scope, mode: Mode = Mode.LIVE) -> Api:
         """The API with another key; without `scopes` it may do everything."""

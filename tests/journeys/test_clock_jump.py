@@ -119,13 +119,13 @@ async def test_what_is_stamped_and_planned_meanwhile_does_not_see_the_jump(
     mailbox.failure = TemporaryFailure("421 not now")
     jumping.error = 365 * DAY
     document = await place.api.send_document(expiresInDays=5)
-    assert await worker.drain(post, "mail") == 1
+    assert await worker.drain_jobs(post, "mail") == 1
     jumping.error = 0
     told = await place.api.get(document)
     assert told["createdAt"][:10] == "2026-11-21" and told["expiresAt"][:4] == "2026"
     jumping.advance(minutes=1)
     mailbox.failure = None
-    assert await worker.drain(post, "mail") == 1, "the retry is a minute later, and not a year"
+    assert await worker.drain_jobs(post, "mail") == 1, "the retry is a minute later, and not a year"
 
 
 async def test_a_clock_that_was_set_for_good_is_believed_after_ten_minutes(
@@ -189,13 +189,13 @@ async def test_what_a_confirmed_wrong_clock_planned_is_brought_back(
     place.runtime.clock.confirm()
     await place.api.ok("POST", "/webhooks", {"url": "http://127.0.0.1:65000/", "events": ["document.sent"]})
     await place.api.send_document()
-    await worker.drain(post)
+    await worker.drain_jobs(post)
     jumping.error = 0
     place.runtime.clock.confirm()
     mailbox.failure = None
-    assert await worker.drain(post, "mail") == 0, "planned for next year"
+    assert await worker.drain_jobs(post, "mail") == 0, "planned for next year"
     await ticking.tick(place.runtime)
-    assert await worker.drain(post, "mail") == 1
+    assert await worker.drain_jobs(post, "mail") == 1
     rows = await place.runtime.db.all("SELECT due_at FROM delivery WHERE status = 'pending'")
     assert rows and all(row["due_at"] <= jumping.now() for row in rows)
 

@@ -11,7 +11,7 @@ from esign.store.engine.connections import FILE
 from esign.store.engine.unreadable_rows import UnreadableRow
 from esign.store.people import members
 from esign.store.queue import webhooks
-from esign.store.server.walk_rows import read_all
+from esign.store.server.read_everything import read_all
 from tests.fakes import FakeClock
 from tests.journeys.program import configuration, esign
 from tests.journeys.site import JourneySite

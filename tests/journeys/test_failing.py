@@ -176,4 +176,4 @@ async def test_what_waits_for_a_webhook_that_fails_makes_no_server_unready(
         clock.advance(milliseconds=HOUR)
         async with site.session.get(f"{site.base}/readyz") as answer:
             assert (await answer.json())["checks"]["queue"] == ("ok" if late else "work is late")
-        await worker.drain(site.runtime, "webhook")
+        await worker.drain_jobs(site.runtime, "webhook")

@@ -12,7 +12,7 @@ from PIL import Image
 from esign.actions.mail import embedded_outbox
 from esign.core.instant import MINUTE
 from esign.jobs import prune
-from esign.web.http.guard import mask_path
+from esign.web.http.request_guard import mask_path
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person
 from tests.journeys.letters import part

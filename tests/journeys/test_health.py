@@ -66,12 +66,12 @@ async def test_a_mail_server_that_takes_nothing_makes_a_server_unready_until_it_
     await site.api.send_document()
     for minutes in (1, 2, 5):
         assert (await ask(site, "/readyz"))[0] == 200
-        assert await worker.drain(post, "mail") == 1
+        assert await worker.drain_jobs(post, "mail") == 1
         clock.advance(minutes=minutes)
     status, said = await ask(site, "/readyz")
     assert (status, said["checks"]["mailer"]) == (503, "mails are not taken")
     mailbox.failure = None
-    assert await worker.drain(post, "mail") == 1
+    assert await worker.drain_jobs(post, "mail") == 1
     assert (await ask(site, "/readyz"))[0] == 200
 
 
@@ -82,12 +82,12 @@ async def test_a_mail_that_one_address_refuses_for_now_does_not(
     mailbox.failure = TemporaryFailure("450 mailbox busy")
     await site.api.send_document()
     for minutes in (1, 2, 5):
-        await worker.drain(post, "mail")
+        await worker.drain_jobs(post, "mail")
         clock.advance(minutes=minutes)
     await site.runtime.db.write(lambda tx: tx.run("UPDATE outbox SET due_at = due_at + :by", by=HOUR))
     mailbox.failure = None
     await site.api.send_document()
-    assert await worker.drain(post, "mail") == 1
+    assert await worker.drain_jobs(post, "mail") == 1
     assert (await ask(site, "/readyz"))[0] == 200
 
 

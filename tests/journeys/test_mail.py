@@ -330,7 +330,7 @@ async def test_an_unforeseen_failure_is_tried_again(post: Post) -> None:
         async def send(self, message: EmailMessage, lane: str = "") -> Any:
             raise RuntimeError("nobody thought of this")
 
-    await worker.drain(replace(post.site.runtime, mail=Broken()), "mail")
+    await worker.drain_jobs(replace(post.site.runtime, mail=Broken()), "mail")
     assert (await post.delivery(document))["status"] == "queued"
     post.clock.advance(minutes=1)
     assert len(await post.to(ADA)) == 1
@@ -491,5 +491,5 @@ async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(s
             await site.api.ok("DELETE", f"/documents/{document}")
             return await site.runtime.mail.send(message)
 
-    assert await worker.drain(replace(site.runtime, mail=Late()), "mail") == 1
+    assert await worker.drain_jobs(replace(site.runtime, mail=Late()), "mail") == 1
     assert await site.runtime.db.all("SELECT message_id FROM kept_mail") == []

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY
-from esign.jobs import certificates
+from esign.jobs import renew_certificates
 from esign.jobs.schedule import TICKS
 from tests.fakes import FakeClock
 from tests.journeys.site import JourneySite
@@ -35,14 +35,14 @@ def words(file: bytes) -> str:
 async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
     site: JourneySite, clock: FakeClock
 ) -> None:
-    [seconds] = [seconds for tick, seconds in TICKS if tick is certificates.tick]
+    [seconds] = [seconds for tick, seconds in TICKS if tick is renew_certificates.tick]
     assert seconds * 1000 <= DAY
-    assert await certificates.tick(site.runtime) == 0
+    assert await renew_certificates.tick(site.runtime) == 0
     clock.advance(days=1096 - 100)
     before, old = await read_sealed(site), fingerprint(site)
-    assert await certificates.tick(site.runtime) == 0, "it is too early"
+    assert await renew_certificates.tick(site.runtime) == 0, "it is too early"
     clock.advance(days=11)
-    assert await certificates.tick(site.runtime) == 2, "live and test mode"
+    assert await renew_certificates.tick(site.runtime) == 2, "live and test mode"
     after, new = await read_sealed(site, "second@example.test"), fingerprint(site)
     assert old != new
     for file, print_of in ((before, old), (after, new)):
@@ -66,7 +66,7 @@ async def test_a_document_that_waits_for_a_valid_certificate_is_sealed_once_it_i
     await site.work("seal")
     told = await site.api.get(document)
     assert "expired" in told["sealError"] and (await ask(site, "/readyz"))[0] == 503
-    assert await certificates.tick(site.runtime) == 2
+    assert await renew_certificates.tick(site.runtime) == 2
     await site.work("seal")
     assert await site.api.status(document) == "completed"
 
@@ -78,16 +78,16 @@ async def test_what_cannot_be_renewed_is_told_in_time_by_log_and_readiness(
     (folder / "authority.key").rename(folder.parent / "kept-elsewhere")
     clock.advance(days=1020)
     caplog.set_level(logging.WARNING, "esign.seal")
-    assert await certificates.tick(site.runtime) == 1, "only that of test mode"
+    assert await renew_certificates.tick(site.runtime) == 1, "only that of test mode"
     status, said = await ask(site, "/readyz")
     assert (status, said["status"], said["warnings"]) == (200, "ok", ["seal certificate ends soon"])
     assert str(folder) not in json.dumps(said)
     assert "authority.key is not there; put it back" in caplog.text
     caplog.clear()
-    await certificates.tick(site.runtime)
+    await renew_certificates.tick(site.runtime)
     assert caplog.text == "", "said once, not every hour"
     (folder.parent / "kept-elsewhere").rename(folder / "authority.key")
-    assert await certificates.tick(site.runtime) == 1
+    assert await renew_certificates.tick(site.runtime) == 1
     assert "warnings" not in (await ask(site, "/readyz"))[1]
 
 
@@ -96,14 +96,14 @@ async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
 ) -> None:
     before = fingerprint(site)
     (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
-    assert await certificates.tick(site.runtime) == 0
+    assert await renew_certificates.tick(site.runtime) == 0
     assert "seal.key is no private key" in caplog.text and "stays the one before" in caplog.text
     assert fingerprint(site) == before and (await verify(site, await read_sealed(site)))["result"] == "valid"
 
 
 async def test_no_key_is_in_the_database(site: JourneySite, clock: FakeClock) -> None:
     clock.advance(days=1100)
-    await certificates.tick(site.runtime)
+    await renew_certificates.tick(site.runtime)
     await read_sealed(site)
     folder = site.runtime.config.storage.data_dir
     stored = b"".join(path.read_bytes() for path in folder.glob("esign.db*"))

@@ -225,7 +225,7 @@ async def due_at(site: JourneySite, document: str) -> Instant:
 
 
 async def fail(site: JourneySite) -> None:
-    assert await worker.drain(expire_certificate(site.runtime), "seal") == 1
+    assert await worker.drain_jobs(expire_certificate(site.runtime), "seal") == 1
 
 
 async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(
@@ -343,7 +343,7 @@ async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(
         await site.all_sign(waiting[-1])
         clock.advance(seconds=1)
     for minutes in (1, 5, 15, 0):
-        assert await worker.drain(expire_certificate(site.runtime), "seal") == 2
+        assert await worker.drain_jobs(expire_certificate(site.runtime), "seal") == 2
         clock.advance(minutes=minutes)
     assert await retry_one_seal.tick(site.runtime) == 1
     await fail(site)
@@ -363,7 +363,7 @@ async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: 
         await fail(site)
         assert await due_at(site, document) == clock.now() + HOUR
     async with a_site(tmp_path / "data", clock) as site:
-        await worker.recover(site.runtime)
+        await worker.recover_jobs(site.runtime)
         assert await site.work("seal") == 1
         assert await site.api.status(document) == "completed"
 

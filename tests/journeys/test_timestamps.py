@@ -253,7 +253,7 @@ async def test_a_restart_while_an_authority_is_asked_loses_nothing(tmp_path: Pat
                 await attempt
         tsa.how = granting()
         async with stamped_site(tmp_path, clock, tsa.url) as site:
-            await worker.recover(site.runtime)
+            await worker.recover_jobs(site.runtime)
             assert await site.work("seal") == 1
             told = await site.api.get(document)
             assert (told["status"], told["sealError"], told["seal"]["level"]) == ("completed", None, "B-T")

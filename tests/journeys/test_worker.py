@@ -80,7 +80,7 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
         await asyncio.wait_for(asyncio.gather(working, return_exceptions=True), 10)
         assert await state(site.runtime) == ("pending", site.runtime.boot)
     async with a_site(tmp_path / "data", clock) as site:
-        await worker.recover(site.runtime)
+        await worker.recover_jobs(site.runtime)
         assert await site.work("mail") == 1
 
 

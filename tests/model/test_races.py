@@ -245,7 +245,7 @@ async def test_every_delivery_is_signed_by_a_secret_that_lives_while_it_is_rotat
         rotated, _ = await at_once(
             round,
             lambda: world.ask(Call("POST", f"{at}/rotate-secret", {"graceHours": grace})),
-            lambda: worker.drain(world.runtime, "webhook"),
+            lambda: worker.drain_jobs(world.runtime, "webhook"),
         )
         [delivered] = receiver.came
         old, new = (signs(secret, delivered) for secret in (made["secret"], rotated.body["secret"]))

@@ -158,7 +158,7 @@ class ModelWorld:
         )
         opened = await self._stack.enter_async_context(open_runtime(config, self.clock))
         self.runtime: Runtime = replace(opened, pdf=self.press)
-        await worker.recover(self.runtime)
+        await worker.recover_jobs(self.runtime)
         self.stage.app = App(self.runtime)
         self._stack.push_async_callback(self.stage.app.settle)
 
@@ -240,11 +240,11 @@ class ModelWorld:
 
     async def seal(self, broken: bool) -> None:
         self.press.broken = broken
-        await worker.drain(self.runtime, "seal")
+        await worker.drain_jobs(self.runtime, "seal")
 
     async def read_mails(self) -> list[tuple[str, str, str]]:
         """Deliver what is due; recipient, address and token of each new mail that holds a link."""
-        await worker.drain(self.runtime, "mail")
+        await worker.drain_jobs(self.runtime, "mail")
         found = []
         for mail in await embedded_outbox.list_mails(self.runtime.db, 1000):
             if mail.id not in self._read:

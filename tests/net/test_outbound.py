@@ -8,7 +8,7 @@ from ipaddress import ip_address
 import pytest
 
 from esign.net import OutboundClient, RequestFailed, TargetRefused, TargetRules
-from esign.net.gate import AddressBarred, AddressGate, Resolve, belongs_to_this_machine
+from esign.net.address_gate import AddressBarred, AddressGate, Resolve, belongs_to_this_machine
 from esign.net.time_limits import TimeLimits
 from esign.net.zones import Zone
 from esign.system.clock import SystemClock

@@ -36,7 +36,7 @@ from esign.web.office.routes import TABLE
 from tests.journeys.api import until
 from tests.logos import a_logo
 from tests.pki import a_seal, an_authority
-from tests.web.office.server.test_server import WrongClock
+from tests.web.office.server.test_setup_steps import WrongClock
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 

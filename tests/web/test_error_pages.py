@@ -11,7 +11,7 @@ from esign.core.language import LANGUAGES
 from esign.system.clock import SystemClock
 from esign.web.error_pages import ErrorPages
 from esign.web.http import errors
-from esign.web.http.guard import Guard
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import run_server
 from esign.web.pages import Pages
 from esign.web.signing.words import WordLibrary

@@ -24,7 +24,7 @@ from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys, organisations
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
-from esign.web.http.guard import Guard
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import Front, run_server
 from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.pipeline import Api

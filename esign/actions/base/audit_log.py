@@ -37,22 +37,24 @@ class AdminAct:
     detail: Mapping[str, object] | None = None
 
 
-async def log(tx: Transaction, vault: Vault, organisation_id: str, author: Author, act: AdminAct) -> None:
+async def add_entry(
+    tx: Transaction, vault: Vault, organisation_id: str, author: Author, act: AdminAct
+) -> None:
     """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
     fact = Event(act.type, act.at, author.actor, None, author.origin, act.data, act.detail)
     await outcomes.log(tx, organisation_id, fact, vault)
 
 
 async def log_act(tx: Transaction, vault: Vault, caller: Caller, act: AdminAct) -> None:
-    """Enter an act of the caller in the log of their organisation. Otherwise like `log`."""
-    await log(tx, vault, caller.owner.organisation_id, caller.author, act)
+    """Enter an act of the caller in the log of their organisation. Otherwise like `add_entry`."""
+    await add_entry(tx, vault, caller.owner.organisation_id, caller.author, act)
 
 
 async def log_of_installation(tx: Transaction, vault: Vault, author: Author, act: AdminAct) -> None:
     """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
     first = await organisations.find_first(tx)
     if first is not None:
-        await log(tx, vault, first.id, author, act)
+        await add_entry(tx, vault, first.id, author, act)
 
 
 async def log_own_act(tx: Transaction, vault: Vault, user: User, origin: Origin, act: AdminAct) -> None:
@@ -60,7 +62,7 @@ async def log_own_act(tx: Transaction, vault: Vault, user: User, origin: Origin,
     for member in await members.find_by_user(tx, user.id):
         author = Author(Actor("member", member.id, user.name, user.email), origin)
         about = {"memberId": member.id, **act.data}
-        await log(tx, vault, member.organisation_id, author, replace(act, data=about))
+        await add_entry(tx, vault, member.organisation_id, author, replace(act, data=about))
 
 
 async def log_act_on_user(tx: Transaction, vault: Vault, user: User, author: Author, act: AdminAct) -> None:
@@ -68,7 +70,7 @@ async def log_act_on_user(tx: Transaction, vault: Vault, user: User, author: Aut
     for member in await members.find_by_user(tx, user.id):
         about = {"memberId": member.id, **act.data}
         detail = {"email": user.email, **(act.detail or {})}
-        await log(tx, vault, member.organisation_id, author, replace(act, data=about, detail=detail))
+        await add_entry(tx, vault, member.organisation_id, author, replace(act, data=about, detail=detail))
 
 
 async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Origin) -> None:
@@ -90,7 +92,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
                 data = {"memberId": member_id, "step": step, "tries": tries, "since": rfc3339(since)}
                 detail = {"email": user.email} if user and member_id else None
                 act = AdminAct("member.sign_in_failed", now, data, detail)
-                await log(tx, runtime.vault, organisation_id, by, act)
+                await add_entry(tx, runtime.vault, organisation_id, by, act)
 
     await runtime.db.write(write)
 

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from esign.actions.base.drawn_fields import make_drawn_field
 from esign.actions.base.pdf_work import wait_for_worker
-from esign.core.document import drawn_texts
+from esign.core.document import texts_to_draw
 from esign.core.document.document import Document, Recipient
 from esign.core.document.field_types import FIELD_TYPES
 from esign.core.errors import Detail, Problem
@@ -21,7 +21,7 @@ from esign.store.people import organisations
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
     """Return what in a draft cannot be printed: characters without a font, and texts too long for their fields."""
     organisation = await organisations.get(runtime.db, document.organisation_id)
-    found = [*drawn_texts.list_texts(document), ("", organisation.name)]
+    found = [*texts_to_draw.list_texts(document), ("", organisation.name)]
     missing = await find_unprintable(runtime, [text for _, text in found], document.organisation_id)
     long = {
         id for recipient in document.recipients for id in await find_too_long(runtime, document, recipient)
@@ -79,7 +79,7 @@ def list_written_texts(recipient: Recipient) -> Iterator[tuple[str, str]]:
     """Yield (field id, text) of what the recipient wrote. The id is `signature` for a signature outside the fields."""
     for field in recipient.fields:
         if not field.read_only:
-            for text in drawn_texts.list_value_texts(field):
+            for text in texts_to_draw.list_value_texts(field):
                 yield field.id, text
     if recipient.ink and recipient.ink.text:
         yield "signature", recipient.ink.text

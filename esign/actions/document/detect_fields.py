@@ -7,7 +7,7 @@ from typing import Any
 
 from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.document.documents import get
-from esign.actions.document.page_views import find_or_make
+from esign.actions.document.page_cache import find_or_make
 from esign.core.actor import Owner
 from esign.core.document.document import ACTING, Document, File
 from esign.core.document.state import Act, require

@@ -166,7 +166,7 @@ async def revoke_key(installation: Installation, key_id: str) -> None:
         key = await api_keys.get(tx, key_id)
         if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
             entry = audit_log.make_revocation_entry(key, now, "by hand")
-            await audit_log.log(tx, installation.vault, key.organisation_id, COMMAND, entry)
+            await audit_log.add_entry(tx, installation.vault, key.organisation_id, COMMAND, entry)
         return True
 
     if not await installation.db.write(write):
@@ -202,7 +202,7 @@ async def create_organisation(installation: Installation, name: str, plan: str |
         await organisations.add(tx, made)
         entry = AdminAct("organisation.created", now, {"organisationId": made.id, "name": name, "plan": plan})
         for organisation_id in (first.id, made.id):
-            await audit_log.log(tx, installation.vault, organisation_id, COMMAND, entry)
+            await audit_log.add_entry(tx, installation.vault, organisation_id, COMMAND, entry)
 
     await installation.db.write(write)
     return made.id
@@ -224,7 +224,7 @@ async def set_plan(installation: Installation, organisation_id: str, plan: str) 
         await organisations.save(tx, replace(before, plan=plan))
         data = {"from": before.plan, "to": plan}
         entry = AdminAct("organisation.plan_changed", installation.now, data)
-        await audit_log.log(tx, installation.vault, organisation_id, COMMAND, entry)
+        await audit_log.add_entry(tx, installation.vault, organisation_id, COMMAND, entry)
 
     await installation.db.write(write)
 

@@ -116,7 +116,7 @@ async def request_erasure(runtime: Runtime, caller: Caller, email: str, shared: 
     async def write(tx: Transaction) -> ErasureRequest:
         await erasings.add(tx, erasing, runtime.vault)
         entry = AdminAct("erasure.requested", now, {"erasureId": erasing.id, "shared": shared})
-        await audit_log.log(tx, runtime.vault, erasing.organisation_id, author, entry)
+        await audit_log.add_entry(tx, runtime.vault, erasing.organisation_id, author, entry)
         await caller.keep(tx, erasing)
         return erasing
 
@@ -143,7 +143,7 @@ async def carry_out(runtime: Runtime, erasing: ErasureRequest) -> int:
         now = runtime.clock.now()
         erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
         entry = AdminAct("erasure.finished", now, {"erasureId": erasing.id, "documents": erased})
-        await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, entry)
+        await audit_log.add_entry(tx, runtime.vault, erasing.organisation_id, PROGRAM, entry)
 
     await runtime.db.write(finish)
     return gone
@@ -172,7 +172,7 @@ async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[in
     """Erase the personal data of the entries, and enter which were erased."""
     await logged.erase_personal(tx, organisation_id, numbers)
     entry = AdminAct(ERASED, runtime.clock.now(), {"entries": numbers})
-    await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, entry)
+    await audit_log.add_entry(tx, runtime.vault, organisation_id, PROGRAM, entry)
 
 
 def has_address(personal: object, email: str) -> bool:

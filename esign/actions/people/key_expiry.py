@@ -52,7 +52,7 @@ async def revoke_unused(runtime: Runtime) -> int:
             if step.notice is None:
                 revoked = await api_keys.revoke(tx, key.id, now)
                 entry = audit_log.make_revocation_entry(key, now, "unused")
-                await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, entry)
+                await audit_log.add_entry(tx, runtime.vault, key.organisation_id, PROGRAM, entry)
                 return revoked
             news = make_news(key, "key_unused", f"{key.id}:{now}", step.ends_at)
             if told := await queue_key_notice(runtime, tx, key, news):

@@ -63,4 +63,4 @@ async def log_change(
     if was != will:
         data = {"changes": {"logo": {"from": was, "to": will}}}
         act = AdminAct("settings.changed", runtime.clock.now(), data)
-        await audit_log.log(tx, runtime.vault, before.id, author, act)
+        await audit_log.add_entry(tx, runtime.vault, before.id, author, act)

@@ -169,7 +169,7 @@ async def change(
             await notices.tell_owners_of_owner(tx, runtime.vault, after, caller.author, now)
         await members.save(tx, after)
         if after != before:
-            await audit_log.log(
+            await audit_log.add_entry(
                 tx, runtime.vault, owner.organisation_id, caller.author, make_change_entry(before, after, now)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):

@@ -206,7 +206,7 @@ async def log_joining(
 ) -> None:
     """Enter in the administrative audit log that a member has joined."""
     entry = AdminAct("member.joined", now, {"memberId": member.id, "role": member.role.value})
-    await audit_log.log(tx, runtime.vault, member.organisation_id, make_caller(member, origin), entry)
+    await audit_log.add_entry(tx, runtime.vault, member.organisation_id, make_caller(member, origin), entry)
 
 
 def make_caller(member: Member, origin: Origin) -> Author:
@@ -249,7 +249,7 @@ async def set_up_owner(runtime: Runtime, token: str, given: Founder, origin: Ori
         await members.join(tx, owner)
         await log_joining(runtime, tx, owner, origin, now)
         if (entry := make_change_entry(first, named, now)) is not None:
-            await audit_log.log(tx, runtime.vault, first.id, make_caller(owner, origin), entry)
+            await audit_log.add_entry(tx, runtime.vault, first.id, make_caller(owner, origin), entry)
 
     await runtime.db.write(write)
     forget_setup_link(runtime.config.storage.data_dir)

@@ -46,7 +46,7 @@ async def create_invitation(
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
         await members.add(tx, member)
-        await audit_log.log(
+        await audit_log.add_entry(
             tx, vault, organisation.id, COMMAND, inviting.make_invitation_entry(member, now, link_shown=True)
         )
         return await issue_token(tx, Errand.INVITATION, member.id, now)

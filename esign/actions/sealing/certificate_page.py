@@ -10,9 +10,9 @@ from esign.core.actor import Mode
 from esign.core.document.audit import AuditEntry
 from esign.core.document.challenge import Method
 from esign.core.document.document import FOREIGN, INVITED, Document, File, Ink, Recipient, RecipientStatus
+from esign.core.document.printed_trail import Gap, choose_entries
 from esign.core.document.signing_link import LinkRoute
 from esign.core.document.state import lifecycle
-from esign.core.document.trail_excerpt import Gap, choose_entries
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose_language
 from esign.core.people.account import Organisation

@@ -5,8 +5,8 @@ All functions return None if the link shows no pages.
 
 from dataclasses import dataclass
 
-from esign.actions.document import page_views
-from esign.actions.document.page_views import FilledView
+from esign.actions.document import page_cache
+from esign.actions.document.page_cache import FilledView
 from esign.actions.signing import signing
 from esign.actions.signing.visits import Visitor
 from esign.core.document.document import Document
@@ -21,7 +21,7 @@ async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int)
     return (
         None
         if seen is None
-        else await page_views.read_picture(runtime, seen.document, number, size, seen.turn)
+        else await page_cache.read_picture(runtime, seen.document, number, size, seen.turn)
     )
 
 
@@ -33,13 +33,13 @@ async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: in
     if seen is None:
         return None
     view = FilledView(number, done, size)
-    return await page_views.read_filled_picture(runtime, seen.document, seen.organisation, view, seen.turn)
+    return await page_cache.read_filled_picture(runtime, seen.document, seen.organisation, view, seen.turn)
 
 
 async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
     """Return the paragraphs of a page as JSON, or None."""
     seen = await find_shown_document(runtime, visitor, number)
-    return None if seen is None else await page_views.read_text(runtime, seen.document, number, seen.turn)
+    return None if seen is None else await page_cache.read_text(runtime, seen.document, number, seen.turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ShownDocument:
 
 async def find_shown_document(runtime: Runtime, visitor: Visitor, number: int) -> ShownDocument | None:
     """Return the document, or None if the link does not show its pages or there is no page of that number."""
-    seen = await signing.find(runtime, visitor)
+    seen = await signing.find_visit(runtime, visitor)
     if not signing.may_show_pages(seen) or not 1 <= number <= seen.document.page_count:
         return None
     turn = QueueTurn(PdfJobKind.PREVIEW, seen.document.organisation_id, seen.recipient.id)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import ceil
 
 from esign.actions.base import stored_codes
-from esign.actions.signing.signing import find, find_linked_document, get_linked_document, show_link
+from esign.actions.signing.signing import find_linked_document, find_visit, get_linked_document, show_link
 from esign.actions.signing.visits import CodeVisit, Visit, Visitor
 from esign.core.actor import Origin
 from esign.core.document import challenge as rules
@@ -110,7 +110,7 @@ async def find_code_recipient(runtime: Runtime, visitor: Visitor) -> tuple[Docum
 
     Raises `recipient_not_active` for any other.
     """
-    seen = await find(runtime, visitor)
+    seen = await find_visit(runtime, visitor)
     if not isinstance(seen, CodeVisit):
         raise Problem("recipient_not_active", "No code is asked for.", current_status=seen.document.status)
     return seen.document, seen.recipient

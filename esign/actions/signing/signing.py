@@ -101,7 +101,7 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
             assert_never(never)
 
 
-async def find(runtime: Runtime, visitor: Visitor) -> KnownVisit:
+async def find_visit(runtime: Runtime, visitor: Visitor) -> KnownVisit:
     """Return the visit of a link that exists. Raises UnknownLink."""
     seen = await visit(runtime, visitor)
     if isinstance(seen, UnknownVisit):
@@ -111,7 +111,7 @@ async def find(runtime: Runtime, visitor: Visitor) -> KnownVisit:
 
 async def find_proven(runtime: Runtime, visitor: Visitor) -> ProvenVisit:
     """Return the visit of a link whose code, if any, was entered. Raises `recipient_not_active` before that."""
-    seen = await find(runtime, visitor)
+    seen = await find_visit(runtime, visitor)
     if isinstance(seen, CodeVisit):
         raise Problem("recipient_not_active", "Enter your code first.")
     return seen
@@ -261,7 +261,7 @@ async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]
 
     Raises `not_found`.
     """
-    seen = await find(runtime, visitor)
+    seen = await find_visit(runtime, visitor)
     if not may_show_pages(seen):
         raise Problem("not_found")
     return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from esign.actions.signing.signing import find, get_linked_document
+from esign.actions.signing.signing import find_visit, get_linked_document
 from esign.actions.signing.visits import OpenVisit, Visitor
 from esign.core.document import signing_draft as rules
 from esign.core.document.signing_draft import EnteredValue, SigningDraft
@@ -36,7 +36,7 @@ async def keep(
     runtime: Runtime, visitor: Visitor, given: Mapping[str, EnteredValue], since: int
 ) -> KeptEntries:
     """Store newer entries, and return the entries that are newer elsewhere. Without entries nothing is written."""
-    seen, now = await find(runtime, visitor), runtime.clock.now()
+    seen, now = await find_visit(runtime, visitor), runtime.clock.now()
     person = seen.recipient
     if not isinstance(seen, OpenVisit) or not person.acting:
         return KeptEntries(seen.state, now)

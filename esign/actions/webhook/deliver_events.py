@@ -109,7 +109,7 @@ async def note_attempts(
         if hooks[webhook.id].enabled and not webhook.enabled:
             await deliveries.give_up(tx, webhook.id, now, "the endpoint answered 410 Gone")
             entry = make_entry("webhook.changed", now, webhook, OFF)
-            await audit_log.log(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
+            await audit_log.add_entry(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
     for webhook, news in told:
         await notify_administrators(runtime, tx, webhook, news)
 
@@ -164,7 +164,7 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
                 runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since})
             )
             entry = make_entry("webhook.changed", now, webhook, OFF)
-            await audit_log.log(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
+            await audit_log.add_entry(tx, runtime.vault, webhook.organisation_id, PROGRAM, entry)
         await webhooks.save(tx, [webhook])
 
     await runtime.db.write(write)

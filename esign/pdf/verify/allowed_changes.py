@@ -32,7 +32,7 @@ from pyhanko.sign.diff_analysis import (
 from pyhanko.sign.diff_analysis.rules.form_field_rules import is_field_visible
 from pyhanko.sign.fields import FieldMDPSpec, MDPPerm
 
-from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.certificate_evidence import BROKEN
 from esign.pdf.verify.proof_writers import BLANK_LOOK
 
 DICTIONARY = generic.DictionaryObject

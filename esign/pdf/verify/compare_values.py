@@ -19,7 +19,7 @@ DATE = re.compile(
 )
 
 
-def name_of(name: str) -> PdfName:
+def encode_name(name: str) -> PdfName:
     """Return the name as the parser returns it."""
     return PdfName(name.encode())
 

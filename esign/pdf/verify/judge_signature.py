@@ -39,15 +39,15 @@ from esign.pdf.verdict_sentences import (
 from esign.pdf.verify import (
     additions,
     allowed_changes,
-    evidence,
+    certificate_evidence,
     levels,
     reasons,
     revocation,
     signature_gap,
     time_stamps,
 )
+from esign.pdf.verify.certificate_evidence import BROKEN, GAVE_UP, Evidence
 from esign.pdf.verify.certificate_names import describe_certificate, write_moment, write_name
-from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
 from esign.pdf.verify.reasons import SignatureFinding
 from esign.pdf.verify.time_stamps import JudgedStamp
 
@@ -127,7 +127,7 @@ def _gather_findings(
         revocation.find_status(status.validation_path, at, proofs),
         proofs.asked,
         additions.judge_additions(embedded, status, fits),
-        signature_gap.is_padded(embedded) or any(stamp.padded for stamp in stamped),
+        signature_gap.carries_more(embedded) or any(stamp.padded for stamp in stamped),
         signature_gap.is_burdened(embedded) or any(stamp.burdened for stamp in stamped),
     ), trusted
 
@@ -282,7 +282,7 @@ def _judge_reader(
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
     authorities = [one for one in case.own if x509.Certificate.load(one).ca]
-    proofs = evidence.gather_evidence(reader, signed, (*case.roots, *authorities), case.fetched)
+    proofs = certificate_evidence.gather_evidence(reader, signed, (*case.roots, *authorities), case.fetched)
     now = to_datetime(case.now)
     stamped = time_stamps.judge_stamps(kept, proofs, now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)

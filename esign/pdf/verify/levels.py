@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from asn1crypto import x509
 
-from esign.pdf.verify import evidence, revocation
-from esign.pdf.verify.evidence import BROKEN, Evidence, StoredEvidence
+from esign.pdf.verify import certificate_evidence, revocation
+from esign.pdf.verify.certificate_evidence import BROKEN, Evidence, StoredEvidence
 from esign.pdf.verify.reasons import SignatureFinding
 from esign.pdf.verify.time_stamps import JudgedStamp
 
@@ -18,9 +18,9 @@ def find_level(finding: SignatureFinding, proofs: Evidence) -> str | None:
     later = [stamp for stamp in finding.stamps if stamp.whole and stamp.revision > embedded.signed_revision]
     if not finding.stamp_holds and not later:
         return "B-B"
-    if not _is_store_relevant(evidence.read_store(embedded.reader), finding) or not _has_revocation_proof(
-        finding, proofs
-    ):
+    if not _is_store_relevant(
+        certificate_evidence.read_store(embedded.reader), finding
+    ) or not _has_revocation_proof(finding, proofs):
         return "B-T"
     return "B-LTA" if any(_is_archived_by(finding, stamp) for stamp in later) else "B-LT"
 
@@ -29,7 +29,7 @@ def _is_archived_by(finding: SignatureFinding, stamp: JudgedStamp) -> bool:
     """Return whether the time stamp covers the validation data too."""
     try:
         then = finding.embedded.reader.get_historical_resolver(stamp.revision)
-        return _is_store_relevant(evidence.read_store(then), finding)
+        return _is_store_relevant(certificate_evidence.read_store(then), finding)
     except BROKEN:
         return False
 
@@ -63,5 +63,5 @@ def _has_revocation_proof(finding: SignatureFinding, proofs: Evidence) -> bool:
     return any(path is None or revocation.is_genuine(one, certificate, path, proofs) for one in about)
 
 
-def _is_about(proof: evidence.Proof, certificate: x509.Certificate) -> bool:
+def _is_about(proof: certificate_evidence.Proof, certificate: x509.Certificate) -> bool:
     return any(True for _ in revocation.list_periods(proof, certificate))

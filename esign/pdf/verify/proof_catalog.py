@@ -6,7 +6,7 @@
 """
 
 from esign.pdf.verify import proof_entries, xmp_changes
-from esign.pdf.verify.compare_values import decode_text, is_date, is_same, name_of, require
+from esign.pdf.verify.compare_values import decode_text, encode_name, is_date, is_same, require
 from esign.pdf.verify.proof_writers import EXTENSIONS, is_producer_change
 from esign.pdf.verify.strict_syntax import (
     Entries,
@@ -26,8 +26,8 @@ def judge_catalog(old: Entries, new: Entries) -> None:
     require(old.keys() - CATALOG_PARTS == new.keys() - CATALOG_PARTS, "another entry of the catalog")
     for key in old.keys() - CATALOG_PARTS:
         require(is_same(old[key], new[key]), f"another {key.decode('latin-1')} of the catalog")
-    require(is_same(old.get(name_of("Metadata")), new.get(name_of("Metadata"))), "other metadata")
-    _judge_extensions(old.get(name_of("Extensions")), new.get(name_of("Extensions")))
+    require(is_same(old.get(encode_name("Metadata")), new.get(encode_name("Metadata"))), "other metadata")
+    _judge_extensions(old.get(encode_name("Extensions")), new.get(encode_name("Extensions")))
 
 
 def judge_info(turn: JudgedRevision) -> None:
@@ -43,7 +43,7 @@ def judge_info(turn: JudgedRevision) -> None:
     turn.take_part(reference.number)
     if not isinstance(old, dict) or not isinstance(info, dict):
         raise NotStrict("document information is expected")
-    free = {name_of("ModDate"), name_of("Producer")}
+    free = {encode_name("ModDate"), encode_name("Producer")}
     require(old.keys() - free == info.keys() - free, "another entry of the document information")
     for key in old.keys() - free:
         require(is_same(old[key], info[key]), "other document information")
@@ -51,31 +51,31 @@ def judge_info(turn: JudgedRevision) -> None:
 
 
 def judge_metadata(turn: JudgedRevision, root: Entries) -> None:
-    reference = root.get(name_of("Metadata"))
+    reference = root.get(encode_name("Metadata"))
     if not isinstance(reference, PdfReference) or reference.number not in turn.new:
         return
     turn.take_part(reference.number)
     stream = turn.new[reference.number]
     if not isinstance(stream, PdfStream):
         raise NotStrict("metadata are expected")
-    known = {name_of("Type"), name_of("Subtype"), name_of("Length"), name_of("Filter")}
+    known = {encode_name("Type"), encode_name("Subtype"), encode_name("Length"), encode_name("Filter")}
     require(stream.entries.keys() <= known, "metadata that say more than they need")
-    require(stream.entries.get(name_of("Type")) == name_of("Metadata"), "metadata are expected")
-    require(stream.entries.get(name_of("Subtype")) == name_of("XML"), "metadata are expected")
+    require(stream.entries.get(encode_name("Type")) == encode_name("Metadata"), "metadata are expected")
+    require(stream.entries.get(encode_name("Subtype")) == encode_name("XML"), "metadata are expected")
     before = turn.tail.read_data(reference.number)
     require(xmp_changes.is_touched_only(before, proof_entries.decode_stream(stream)), "other metadata")
 
 
 def _judge_writer(old: Entries, info: Entries) -> None:
     """Raise `NotStrict` for a malformed time, or a producer that is not a known writer of proof."""
-    changed, producer = info.get(name_of("ModDate")), info.get(name_of("Producer"))
+    changed, producer = info.get(encode_name("ModDate")), info.get(encode_name("Producer"))
     require(
-        changed is None or is_same(old.get(name_of("ModDate")), changed) or is_date(changed),
+        changed is None or is_same(old.get(encode_name("ModDate")), changed) or is_date(changed),
         "a time is expected",
     )
-    if producer is None or is_same(old.get(name_of("Producer")), producer):
-        return require((producer is None) <= (name_of("Producer") not in old), "the producer taken away")
-    held = old.get(name_of("Producer"))
+    if producer is None or is_same(old.get(encode_name("Producer")), producer):
+        return require((producer is None) <= (encode_name("Producer") not in old), "the producer taken away")
+    held = old.get(encode_name("Producer"))
     before = decode_text(held) if isinstance(held, PdfText) else ""
     now = decode_text(producer) if isinstance(producer, PdfText) else ""
     return require(is_producer_change(before, now), "another producer")
@@ -94,11 +94,12 @@ def _judge_extensions(old: Value, new: Value) -> None:
         declared = now[key]
         require(
             isinstance(declared, dict)
-            and declared.keys() - {name_of("Type")} == {name_of("BaseVersion"), name_of("ExtensionLevel")}
-            and declared.get(name_of("Type"), name_of("DeveloperExtensions"))
-            == name_of("DeveloperExtensions")
-            and declared[name_of("BaseVersion")] == name_of("1.7")
-            and type(declared[name_of("ExtensionLevel")]) is int
-            and declared[name_of("ExtensionLevel")] in EXTENSIONS.get(bytes(key), set()),
+            and declared.keys() - {encode_name("Type")}
+            == {encode_name("BaseVersion"), encode_name("ExtensionLevel")}
+            and declared.get(encode_name("Type"), encode_name("DeveloperExtensions"))
+            == encode_name("DeveloperExtensions")
+            and declared[encode_name("BaseVersion")] == encode_name("1.7")
+            and type(declared[encode_name("ExtensionLevel")]) is int
+            and declared[encode_name("ExtensionLevel")] in EXTENSIONS.get(bytes(key), set()),
             "an extension that proof does not need",
         )

@@ -7,7 +7,7 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.x509 import ocsp
 
-from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.certificate_evidence import BROKEN
 from esign.pdf.verify.revisions import inflate_stream
 from esign.pdf.verify.strict_syntax import NotStrict, PdfName, PdfStream
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from esign.pdf.verify import proof_entries
-from esign.pdf.verify.compare_values import decode_text, is_date, is_nowhere, is_same, name_of, require
+from esign.pdf.verify.compare_values import decode_text, encode_name, is_date, is_nowhere, is_same, require
 from esign.pdf.verify.proof_writers import BLANK_LOOK, FIELD_NAME
 from esign.pdf.verify.strict_syntax import (
     Entries,
@@ -26,7 +26,7 @@ FORM_KEYS = frozenset(map(PdfName, (b"Length", b"Type", b"Subtype", b"BBox", b"R
 
 
 def judge_form(turn: JudgedRevision, old_root: Entries, root: Entries) -> None:
-    old_form, form = old_root.get(name_of("AcroForm")), root.get(name_of("AcroForm"))
+    old_form, form = old_root.get(encode_name("AcroForm")), root.get(encode_name("AcroForm"))
     if isinstance(form, PdfReference):
         require(is_same(old_form, form), "another form")
         old = turn.tail.get_old(form.number)
@@ -38,12 +38,14 @@ def judge_form(turn: JudgedRevision, old_root: Entries, root: Entries) -> None:
         old, now = old_form, form
     if not isinstance(old, dict) or not isinstance(now, dict):
         raise NotStrict("a form is expected")
-    free = {name_of("Fields"), name_of("SigFlags")}
+    free = {encode_name("Fields"), encode_name("SigFlags")}
     require(old.keys() - free == now.keys() - free, "another entry of the form")
     for key in old.keys() - free:
         require(is_same(old[key], now[key]), "another entry of the form")
-    require(now.get(name_of("SigFlags")) in (old.get(name_of("SigFlags")), 3), "other flags of the form")
-    before, fields = turn.split_grown_list(old.get(name_of("Fields")), now.get(name_of("Fields")))
+    require(
+        now.get(encode_name("SigFlags")) in (old.get(encode_name("SigFlags")), 3), "other flags of the form"
+    )
+    before, fields = turn.split_grown_list(old.get(encode_name("Fields")), now.get(encode_name("Fields")))
     _judge_fields(turn, before, fields)
 
 
@@ -56,13 +58,13 @@ def _judge_fields(turn: JudgedRevision, before: Sequence[Value], added: Sequence
         require(turn.tail.is_new(reference.number), "a field in place of something else")
         turn.take_part(reference.number)
         entries = _judge_field(turn, turn.new[reference.number])
-        name = entries.get(name_of("T"))
+        name = entries.get(encode_name("T"))
         require(isinstance(name, PdfText) and bytes(name) not in names, "a field without a name of its own")
         assert isinstance(name, PdfText)
         names.add(bytes(name))
         turn.stamped.append(decode_text(name))
         require(FIELD_NAME.fullmatch(turn.stamped[-1]) is not None, "a field whose name says something")
-        if isinstance(page := entries.get(name_of("P")), PdfReference):
+        if isinstance(page := entries.get(encode_name("P")), PdfReference):
             pages.setdefault(page.number, []).append(reference)
     for reference in before:
         _judge_field_again(turn, reference, pages)
@@ -71,7 +73,7 @@ def _judge_fields(turn: JudgedRevision, before: Sequence[Value], added: Sequence
 
 def _read_field_name(turn: JudgedRevision, reference: Value) -> bytes:
     held = turn.tail.get_old(reference.number) if isinstance(reference, PdfReference) else reference
-    name = held.get(name_of("T")) if isinstance(held, dict) else None
+    name = held.get(encode_name("T")) if isinstance(held, dict) else None
     return bytes(name) if isinstance(name, PdfText) else b""
 
 
@@ -80,20 +82,20 @@ def _judge_field(turn: JudgedRevision, value: Value) -> Entries:
     if not isinstance(value, dict):
         raise NotStrict("a field is expected")
     require(value.keys() <= FIELD_KEYS, "a field that says more than it needs")
-    require(value.get(name_of("FT")) == name_of("Sig"), "a field of another type")
+    require(value.get(encode_name("FT")) == encode_name("Sig"), "a field of another type")
     require(
-        value.get(name_of("Type"), name_of("Annot")) == name_of("Annot"),
+        value.get(encode_name("Type"), encode_name("Annot")) == encode_name("Annot"),
         "a field of another type",
     )
-    require(value.get(name_of("Subtype")) == name_of("Widget"), "a field of another type")
-    require(is_nowhere(value.get(name_of("Rect"))), "a field that can be seen")
-    require(type(value.get(name_of("F"), 0)) is int, "flags are expected")
+    require(value.get(encode_name("Subtype")) == encode_name("Widget"), "a field of another type")
+    require(is_nowhere(value.get(encode_name("Rect"))), "a field that can be seen")
+    require(type(value.get(encode_name("F"), 0)) is int, "flags are expected")
     require(
-        value.get(name_of("TU"), TOOLTIP) in (TOOLTIP, value.get(name_of("T"))),
+        value.get(encode_name("TU"), TOOLTIP) in (TOOLTIP, value.get(encode_name("T"))),
         "a field that says more than it needs",
     )
-    _judge_look(turn, value.get(name_of("AP")))
-    _judge_stamp(turn, value.get(name_of("V")))
+    _judge_look(turn, value.get(encode_name("AP")))
+    _judge_stamp(turn, value.get(encode_name("V")))
     return value
 
 
@@ -102,9 +104,9 @@ def _judge_look(turn: JudgedRevision, look: Value) -> None:
     if look is None:
         return
     looks = turn.follow_new(look)
-    if not isinstance(looks, dict) or looks.keys() != {name_of("N")}:
+    if not isinstance(looks, dict) or looks.keys() != {encode_name("N")}:
         raise NotStrict("a look is expected")
-    stream = turn.follow_new(looks[name_of("N")])
+    stream = turn.follow_new(looks[encode_name("N")])
     if not isinstance(stream, PdfStream):
         raise NotStrict("a look is expected")
     require(stream.entries.keys() <= FORM_KEYS, "a look that draws something")
@@ -113,13 +115,13 @@ def _judge_look(turn: JudgedRevision, look: Value) -> None:
         "a look that draws something",
     )
     require(
-        stream.entries.get(name_of("Type"), name_of("XObject")) == name_of("XObject"),
+        stream.entries.get(encode_name("Type"), encode_name("XObject")) == encode_name("XObject"),
         "a look is expected",
     )
-    require(stream.entries.get(name_of("Subtype")) == name_of("Form"), "a look is expected")
-    require(stream.entries.get(name_of("FormType"), 1) == 1, "a look is expected")
-    require(is_nowhere(stream.entries.get(name_of("BBox"))), "a look that can be seen")
-    require(stream.entries.get(name_of("Resources"), {}) == {}, "a look that draws something")
+    require(stream.entries.get(encode_name("Subtype")) == encode_name("Form"), "a look is expected")
+    require(stream.entries.get(encode_name("FormType"), 1) == 1, "a look is expected")
+    require(is_nowhere(stream.entries.get(encode_name("BBox"))), "a look that can be seen")
+    require(stream.entries.get(encode_name("Resources"), {}) == {}, "a look that draws something")
 
 
 def _judge_stamp(turn: JudgedRevision, value: Value) -> None:
@@ -128,17 +130,17 @@ def _judge_stamp(turn: JudgedRevision, value: Value) -> None:
     entries = turn.follow_new(value)
     if not isinstance(entries, dict) or not entries.keys() <= STAMP_KEYS:
         raise NotStrict("a time stamp is expected")
-    require(entries.get(name_of("Type")) == name_of("DocTimeStamp"), "a time stamp is expected")
-    require(entries.get(name_of("SubFilter")) == name_of("ETSI.RFC3161"), "a time stamp is expected")
-    require(entries.get(name_of("Filter")) in HANDLERS, "a time stamp is expected")
-    require(name_of("M") not in entries or is_date(entries[name_of("M")]), "a time is expected")
-    token = entries.get(name_of("Contents"))
+    require(entries.get(encode_name("Type")) == encode_name("DocTimeStamp"), "a time stamp is expected")
+    require(entries.get(encode_name("SubFilter")) == encode_name("ETSI.RFC3161"), "a time stamp is expected")
+    require(entries.get(encode_name("Filter")) in HANDLERS, "a time stamp is expected")
+    require(encode_name("M") not in entries or is_date(entries[encode_name("M")]), "a time is expected")
+    token = entries.get(encode_name("Contents"))
     if not isinstance(token, PdfText):
         raise NotStrict("a token is expected")
     proof_entries.check_padding(bytes(token))
     end = turn.revision.end
     require(
-        entries.get(name_of("ByteRange")) == [0, token.start, token.end, end - token.end],
+        entries.get(encode_name("ByteRange")) == [0, token.start, token.end, end - token.end],
         "another range",
     )
 
@@ -157,11 +159,13 @@ def _judge_field_again(
     old, now = turn.tail.get_old(reference.number), turn.new[reference.number]
     if is_same(old, now):
         return
-    if not isinstance(old, dict) or not isinstance(now, dict) or name_of("V") in old:
+    if not isinstance(old, dict) or not isinstance(now, dict) or encode_name("V") in old:
         raise NotStrict("a field that was changed")
-    rest = {key: value for key, value in now.items() if key != name_of("V")}
-    require(is_same(old, rest) and old.get(name_of("FT")) == name_of("Sig"), "a field that was changed")
-    _judge_stamp(turn, now.get(name_of("V")))
+    rest = {key: value for key, value in now.items() if key != encode_name("V")}
+    require(
+        is_same(old, rest) and old.get(encode_name("FT")) == encode_name("Sig"), "a field that was changed"
+    )
+    _judge_stamp(turn, now.get(encode_name("V")))
     turn.stamped.append(decode_text(PdfText(_read_field_name(turn, reference))))
 
 
@@ -169,7 +173,7 @@ def _judge_pages(turn: JudgedRevision, pages: Mapping[int, Sequence[PdfReference
     """Judge pages, which may list the added fields and must otherwise be unchanged."""
     for number, fields in pages.items():
         old = turn.tail.get_old(number)
-        if not isinstance(old, dict) or old.get(name_of("Type")) != name_of("Page"):
+        if not isinstance(old, dict) or old.get(encode_name("Type")) != encode_name("Page"):
             raise NotStrict("a page is expected")
         page = old
         if number in turn.new:
@@ -178,11 +182,11 @@ def _judge_pages(turn: JudgedRevision, pages: Mapping[int, Sequence[PdfReference
             if not isinstance(found, dict):
                 raise NotStrict("a page is expected")
             page = found
-            rest = {name_of("Annots")}
+            rest = {encode_name("Annots")}
             require(old.keys() - rest == page.keys() - rest, "a page that was changed")
             for key in old.keys() - rest:
                 require(is_same(old[key], page[key]), "a page that was changed")
-        annotations, first = page.get(name_of("Annots")), old.get(name_of("Annots"))
+        annotations, first = page.get(encode_name("Annots")), old.get(encode_name("Annots"))
         if isinstance(annotations, PdfReference) and first is None:
             raise NotStrict("annotations in another place")
         _, added = turn.split_grown_list(first, annotations)

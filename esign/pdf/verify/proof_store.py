@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from esign.pdf.verify import proof_entries
-from esign.pdf.verify.compare_values import is_date, is_same, name_of, require
+from esign.pdf.verify.compare_values import encode_name, is_date, is_same, require
 from esign.pdf.verify.strict_syntax import (
     Entries,
     NotStrict,
@@ -30,7 +30,7 @@ MOST_ENTRIES = 1_000
 
 
 def judge_store(turn: JudgedRevision, old_root: Entries, root: Entries) -> None:
-    old, store = old_root.get(name_of("DSS")), root.get(name_of("DSS"))
+    old, store = old_root.get(encode_name("DSS")), root.get(encode_name("DSS"))
     if store is None:
         return require(old is None, "the validation data taken away")
     owned = set(_walk_containers(turn.tail, old, {}))
@@ -40,16 +40,16 @@ def judge_store(turn: JudgedRevision, old_root: Entries, root: Entries) -> None:
         raise NotStrict("validation data are expected")
     _check_type(entries, b"DSS")
     require(
-        entries.keys() <= {name_of("Type"), name_of("VRI"), *map(PdfName, STORE_LISTS)},
+        entries.keys() <= {encode_name("Type"), encode_name("VRI"), *map(PdfName, STORE_LISTS)},
         "validation data that say more",
     )
     count = _judge_lists(turn, entries, STORE_LISTS, owned)
     require(0 < count <= MOST_ENTRIES, "no validation data, or too many")
-    digests = _follow_part(turn, entries.get(name_of("VRI"), {}), owned)
+    digests = _follow_part(turn, entries.get(encode_name("VRI"), {}), owned)
     if not isinstance(digests, dict):
         raise NotStrict("validation data by signature are expected")
     _check_type(digests, b"VRI")
-    for key in digests.keys() - {name_of("Type")}:
+    for key in digests.keys() - {encode_name("Type")}:
         _judge_digest(turn, key, digests[key], owned)
     containers = _walk_containers(turn.tail, store, turn.new)
     touched = any(number in turn.new for number in containers) or turn.tail.proofs != before
@@ -64,9 +64,9 @@ def _judge_digest(turn: JudgedRevision, key: PdfName, value: Value, owned: set[i
     if not isinstance(entries, dict):
         raise NotStrict("validation data are expected")
     _check_type(entries, b"VRI")
-    known = {name_of("Type"), name_of("TU"), *map(PdfName, DIGEST_LISTS)}
+    known = {encode_name("Type"), encode_name("TU"), *map(PdfName, DIGEST_LISTS)}
     require(entries.keys() <= known, "validation data that say more")
-    made = entries.get(name_of("TU"))
+    made = entries.get(encode_name("TU"))
     require(made is None or is_date(made), "a time is expected")
     _judge_lists(turn, entries, DIGEST_LISTS, owned)
 
@@ -148,4 +148,4 @@ def _walk_containers(tail: TailState, store: Value, new: Mapping[int, Value]) ->
 
 
 def _check_type(entries: Entries, name: bytes) -> None:
-    require(entries.get(name_of("Type"), PdfName(name)) == PdfName(name), "a dictionary of another type")
+    require(entries.get(encode_name("Type"), PdfName(name)) == PdfName(name), "a dictionary of another type")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pikepdf
 
 from esign.pdf.report import Addition
+from esign.pdf.verify.certificate_evidence import BROKEN
 from esign.pdf.verify.compare_values import require
-from esign.pdf.verify.evidence import BROKEN
 from esign.pdf.verify.proof_catalog import judge_catalog, judge_info, judge_metadata
 from esign.pdf.verify.proof_fields import judge_form
 from esign.pdf.verify.proof_store import judge_store

@@ -12,7 +12,7 @@ from typing import Any
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Stream
 
-from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.certificate_evidence import BROKEN
 
 PROOFS = frozenset(
     {"/DSS", "/Extensions", "/Version", "/AcroForm", "/Metadata"}

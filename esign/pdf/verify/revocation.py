@@ -19,7 +19,7 @@ from pyhanko_certvalidator.revinfo.validate_crl import verify_crl
 from pyhanko_certvalidator.revinfo.validate_ocsp import verify_ocsp_response
 
 from esign.pdf.report import Revocation
-from esign.pdf.verify.evidence import BROKEN, Evidence, Proof
+from esign.pdf.verify.certificate_evidence import BROKEN, Evidence, Proof
 
 SAYS_NOTHING = (CRLValidationError, OCSPValidationError, PathBuildingError, ValidationError, *BROKEN)
 

@@ -12,7 +12,7 @@ from pyhanko_certvalidator.path import ValidationPath
 
 from esign.core.instant import Instant
 from esign.pdf.report import RevocationSource, VerificationCase
-from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.certificate_evidence import BROKEN
 from esign.pdf.verify.judge_signature import judge_signatures
 
 MOST = 30

@@ -42,7 +42,7 @@ def is_burdened(embedded: EmbeddedPdfSignature) -> bool:
     return not check(embedded.pkcs7_content)
 
 
-def is_padded(embedded: EmbeddedPdfSignature) -> bool:
+def carries_more(embedded: EmbeddedPdfSignature) -> bool:
     """Return whether anything but zeros follows the signature (DER or BER) in the space reserved for it."""
     try:
         length = parser.peek(embedded.pkcs7_content)

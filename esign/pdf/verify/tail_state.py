@@ -11,7 +11,7 @@ import pikepdf
 from pikepdf import Pdf
 
 from esign.pdf.verify import proof_entries
-from esign.pdf.verify.compare_values import is_same, name_of, require
+from esign.pdf.verify.compare_values import encode_name, is_same, require
 from esign.pdf.verify.revisions import AppendedRevision, Kind, RevisionEnd, find_last_start
 from esign.pdf.verify.strict_syntax import (
     Entries,
@@ -120,8 +120,8 @@ def _read_end(signed: bytes, end: int, pdf: Pdf) -> RevisionEnd:
     start = find_last_start(signed)
     kind: Kind = "table" if signed[start : start + 4] == b"xref" else "stream"
     trailer = _read_trailer(pdf)
-    root, info = trailer.get(name_of("Root")), trailer.get(name_of("Info"))
-    size, identifier = trailer.get(name_of("Size")), trailer.get(name_of("ID"))
+    root, info = trailer.get(encode_name("Root")), trailer.get(encode_name("Info"))
+    size, identifier = trailer.get(encode_name("Size")), trailer.get(encode_name("ID"))
     if (
         not isinstance(root, PdfReference)
         or type(size) is not int

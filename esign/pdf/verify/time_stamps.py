@@ -13,8 +13,8 @@ from pyhanko_certvalidator.path import ValidationPath
 
 from esign.pdf.report import DocumentTimestamp
 from esign.pdf.verify import revocation, signature_gap
+from esign.pdf.verify.certificate_evidence import BROKEN, GAVE_UP, Evidence
 from esign.pdf.verify.certificate_names import write_moment, write_name
-from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _judge_stamp(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetim
             proves,
             told,
             status.validation_path,
-            padded=signature_gap.is_padded(embedded),
+            padded=signature_gap.carries_more(embedded),
             burdened=signature_gap.is_burdened(embedded),
         )
     except GAVE_UP:

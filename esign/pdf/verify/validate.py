@@ -19,7 +19,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.pdf.report import AuditHead, Result, Verification, VerificationCase
 from esign.pdf.verdict_sentences import UNJUDGED, UNREADABLE_FILE, is_unchanged, summarise_signatures
-from esign.pdf.verify.evidence import BROKEN, GAVE_UP
+from esign.pdf.verify.certificate_evidence import BROKEN, GAVE_UP
 from esign.pdf.verify.judge_signature import (
     SignatureVerdict,
     build_unjudged_verdict,

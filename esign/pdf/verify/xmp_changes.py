@@ -16,7 +16,7 @@ from pyhanko.pdf_utils.metadata import xmp_xml
 from pyhanko.pdf_utils.metadata.model import ExpandedName, XmpValue
 
 from esign.core.instant import parse
-from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.certificate_evidence import BROKEN
 from esign.pdf.verify.proof_writers import PRODUCER as WRITER
 from esign.pdf.verify.proof_writers import is_producer_change
 

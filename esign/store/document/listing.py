@@ -12,8 +12,8 @@ from esign.core.document.document_filters import EVERYTHING, DocumentFilters
 from esign.store.document.documents import JOIN, SELECT, load
 from esign.store.engine import document_pages
 from esign.store.engine.database import Reader
+from esign.store.engine.document_list_statements import PageRequest
 from esign.store.engine.document_pages import PageStatement
-from esign.store.engine.document_walks import PageRequest
 from esign.store.engine.paging import PageStart
 from esign.store.engine.unreadable_rows import load_groups
 

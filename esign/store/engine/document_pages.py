@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from esign.store.engine.database import Reader
-from esign.store.engine.document_walks import ListQuery, PageRequest, make_query
+from esign.store.engine.document_list_statements import ListQuery, PageRequest, make_query
 
 T = TypeVar("T")
 

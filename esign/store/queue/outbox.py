@@ -12,7 +12,7 @@ from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.dialect import read_text_as_bytes
 from esign.store.engine.sql import OldRows, delete_some
 
-# The one cause of all seals that got no time stamp: `probe` and `hasten_alike` find jobs by equal causes.
+# The one cause of all seals that got no time stamp: `hasten_one_per_cause` and `hasten_alike` look for equal causes.
 NO_TIME_STAMPS = "no authority gave a time stamp"
 NOBODY = "none"  # stands for the organisation of mails that belong to none
 KEPT: Millis = 30 * DAY  # how long finished jobs are kept
@@ -273,7 +273,7 @@ async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -
     return bool(rows)
 
 
-async def probe(tx: Transaction, kind: str, now: Instant) -> int:
+async def hasten_one_per_cause(tx: Transaction, kind: str, now: Instant) -> int:
     """Make one job due now for each reason of failure that several share or could share; return how many."""
     return await tx.run_and_wake(
         """

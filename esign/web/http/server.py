@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn with the connections of `connection`, in this process. The caller stops it."""
+"""The HTTP server: uvicorn with the connections of `client_connection`, in this process. The caller stops it."""
 
 import asyncio
 import errno
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
-from esign.web.http.connection import ClientConnection, Connections
-from esign.web.http.connection import Front as Front  # exported for callers that start a server
+from esign.web.http.client_connection import ClientConnection, Connections
+from esign.web.http.client_connection import Front as Front  # exported for callers that start a server
 
 
 class Uvicorn(uvicorn.Server):

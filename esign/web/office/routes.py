@@ -14,7 +14,7 @@ from esign.web.office.documents import listing as documents
 from esign.web.office.draft import edit, field_editor, review, upload
 from esign.web.office.frame import current_organisation
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
-from esign.web.office.server import mail_list, seal, server
+from esign.web.office.server import mail_list, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.office.settings import (
     account,
@@ -73,14 +73,14 @@ TABLE = (
     *make_form_routes("/invitation/{token}", emailed_links.show_invitation, emailed_links.join),
     *make_form_routes("/set-up/{token}", emailed_links.show_setup, emailed_links.set_up),
     # set-up steps for an owner before the first document is sent
-    OfficeRoute("GET", "/server/address", server.show_address, Permission.OWN),
-    OfficeRoute("POST", "/server/address", server.check_address, Permission.OWN),
-    OfficeRoute("GET", "/server/mail", server.show_mail, Permission.OWN),
-    OfficeRoute("POST", "/server/mail", server.send_mail, Permission.OWN),
-    OfficeRoute("GET", "/server/seal", server.show_seal, Permission.OWN),
-    OfficeRoute("POST", "/server/seal", server.try_seal, Permission.OWN),
-    OfficeRoute("GET", "/server/clock", server.show_clock, Permission.OWN),
-    OfficeRoute("POST", "/server/clock", server.confirm_clock, Permission.OWN, fresh=True),
+    OfficeRoute("GET", "/server/address", setup_steps.show_address, Permission.OWN),
+    OfficeRoute("POST", "/server/address", setup_steps.check_address, Permission.OWN),
+    OfficeRoute("GET", "/server/mail", setup_steps.show_mail, Permission.OWN),
+    OfficeRoute("POST", "/server/mail", setup_steps.send_mail, Permission.OWN),
+    OfficeRoute("GET", "/server/seal", setup_steps.show_seal, Permission.OWN),
+    OfficeRoute("POST", "/server/seal", setup_steps.try_seal, Permission.OWN),
+    OfficeRoute("GET", "/server/clock", setup_steps.show_clock, Permission.OWN),
+    OfficeRoute("POST", "/server/clock", setup_steps.confirm_clock, Permission.OWN, fresh=True),
     # a new document: file, people, (fields), review
     OfficeRoute("GET", "/documents/new", upload.show_upload, Permission.WORK),
     OfficeRoute("POST", "/documents/new", upload.take_drafts, Permission.WORK, takes="files"),

@@ -18,8 +18,8 @@ from esign.core.people.account import Organisation
 from esign.store.document import documents, listing
 from esign.store.engine import document_pages
 from esign.store.engine.database import Database, Transaction
+from esign.store.engine.document_list_statements import PageRequest
 from esign.store.engine.document_pages import EFFORT, ListEffort
-from esign.store.engine.document_walks import PageRequest
 from esign.store.engine.paging import PageStart
 from esign.system.entropy import make_id
 from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation

@@ -166,7 +166,7 @@ async def test_a_job_that_waits_for_a_time_stamp_is_tried_even_alone(db: Databas
     assert not await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
     await db.write(lambda tx: outbox.postpone(tx, job, NOW + DAY, outbox.NO_TIME_STAMPS))
     assert await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
-    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
+    assert await db.write(lambda tx: outbox.hasten_one_per_cause(tx, "seal", NOW + 1)) == 1
     await db.write(lambda tx: outbox.finish(tx, job, NOW + 2))
     assert not await outbox.has_failed_for(db, "seal", outbox.NO_TIME_STAMPS)
 
@@ -175,10 +175,10 @@ async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_
     for key, reason in (("a", "no key"), ("b", "no key"), ("alone", "too slow"), ("c", "no key")):
         job = await claim_added_job(db, key, kind="seal")
         await db.write(lambda tx, job=job, why=reason: outbox.postpone(tx, job, NOW + DAY, why))  # type: ignore[misc]
-    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
+    assert await db.write(lambda tx: outbox.hasten_one_per_cause(tx, "seal", NOW + 1)) == 1
     assert await due(db, NOW + 1, "seal") == [1]
-    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 2)) == 0
-    assert await db.write(lambda tx: outbox.probe(tx, "mail", NOW + 2)) == 0
+    assert await db.write(lambda tx: outbox.hasten_one_per_cause(tx, "seal", NOW + 2)) == 0
+    assert await db.write(lambda tx: outbox.hasten_one_per_cause(tx, "mail", NOW + 2)) == 0
 
 
 async def test_a_kind_is_stuck_while_a_job_of_it_fails_and_no_later_one_is_done(db: Database) -> None:
@@ -242,7 +242,7 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
     "hasten alike": lambda tx: outbox.hasten_alike(tx, Job(1, "seal", "a", None, b"", 1), NOW),
     "waits": lambda tx: outbox.has_failed_for(tx, "seal", "no key"),
-    "probe": lambda tx: outbox.probe(tx, "seal", NOW),
+    "hasten one": lambda tx: outbox.hasten_one_per_cause(tx, "seal", NOW),
     "stuck": lambda tx: outbox.is_stuck(tx, "mail", 3),
     "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),
     "next": lambda tx: outbox.find_next_due(tx, "mail"),

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.system.clock import SystemClock
 from esign.web.http import errors
-from esign.web.http.guard import Guard
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import run_server
 from tests.web.wire import ask
 

@@ -10,9 +10,9 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from esign.system.clock import SystemClock
-from esign.web.http.connection import Connections
-from esign.web.http.guard import Guard
+from esign.web.http.client_connection import Connections
 from esign.web.http.origin import Proxies
+from esign.web.http.request_guard import Guard
 from esign.web.http.server import Front, run_server
 from tests.web.wire import Wire, ask, request
 

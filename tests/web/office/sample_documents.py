@@ -41,7 +41,7 @@ async def fail_seal(office: Office) -> str:
     document = await sealing(office)
     for minutes in (0, 1, 5):
         office.clock.advance(minutes=minutes)
-        assert await worker.drain(with_lapsed_seal(office.runtime), "seal") == 1
+        assert await worker.drain_jobs(with_lapsed_seal(office.runtime), "seal") == 1
     return document
 
 

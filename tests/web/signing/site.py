@@ -56,7 +56,7 @@ from esign.store.document import (
     challenges,
     documents,
     outcomes,
-    page_views,
+    page_cache,
     signing_drafts,
     signing_links,
 )
@@ -369,7 +369,7 @@ class SigningSite:
             await outcomes.record(tx, document.id, (asked,), VAULT)
         for number, paragraphs in self.texts.items():
             text = json.dumps({"paragraphs": paragraphs}).encode()
-            await page_views.keep(tx, document.id, f"{number}.text", text, NOW)
+            await page_cache.keep(tx, document.id, f"{number}.text", text, NOW)
         await challenges.save(tx, self._challenge(me))
         self.document = document
 
@@ -431,7 +431,7 @@ class SigningSite:
         content = self.picture(number, size) if done is None else fill_stroke(size)
 
         async def write(tx: Transaction) -> None:
-            await page_views.keep(tx, self.document.id, name, content, NOW)
+            await page_cache.keep(tx, self.document.id, name, content, NOW)
 
         await self.database.real.write(write)
 

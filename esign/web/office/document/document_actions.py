@@ -20,8 +20,8 @@ from esign.web.office.document.forms import (
 )
 from esign.web.office.document.page import describe_document
 from esign.web.office.frame import create_once
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import Note, Title
 from esign.web.values.schema import Schema
 

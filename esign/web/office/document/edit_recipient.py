@@ -23,8 +23,8 @@ from esign.web.office.document.forms import (
     show_refusals,
 )
 from esign.web.office.frame import create_once
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import parse_number, parse_revision
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import (
     AccessCode,
     Authentication,

@@ -11,9 +11,9 @@ from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.web.http.validation import check
 from esign.web.office.document import possible_actions
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.formats import Times
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import OfficeCall
 
 M = TypeVar("M", bound=BaseModel)
 

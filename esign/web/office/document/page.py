@@ -26,8 +26,8 @@ from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.formats import format_count, format_size
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.signing.page import measure_picture
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail

@@ -5,8 +5,8 @@ from typing import Literal
 
 from starlette.responses import Response
 
-from esign.actions.document import files, page_views
-from esign.actions.document.page_views import FilledView
+from esign.actions.document import files, page_cache
+from esign.actions.document.page_cache import FilledView
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
 from esign.core.errors import Problem
@@ -17,7 +17,7 @@ from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.page import describe_document, list_pictures
 from esign.web.office.document.timeline import describe_entry
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.pages import make_attachment
 from esign.web.signing.reading import KEPT, read_size
 from esign.web.values.audit_entries import AuditEntryReply, present_entry
@@ -42,7 +42,7 @@ async def send_filled_picture(call: OfficeCall) -> Response:
     document, number = await find_page(call)
     view = FilledView(number, parse_number(call.path["done"]), read_size(call.request))
     organisation = call.signed_in.organisation
-    found = await page_views.read_filled_picture(call.runtime, document, organisation, view)
+    found = await page_cache.read_filled_picture(call.runtime, document, organisation, view)
     if found is None:
         raise Problem("not_found")
     return make_image_response(found)

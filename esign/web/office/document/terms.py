@@ -24,8 +24,8 @@ from esign.web.office.document.forms import (
     show_refusals,
 )
 from esign.web.office.frame import edit_conflict
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import ExternalId, Metadata, ReminderCount, ReminderDays
 from esign.web.values.schema import Patch, Schema
 

@@ -23,7 +23,7 @@ from esign.web.office.document.forms import (
     show_refusals,
 )
 from esign.web.office.document.terms import parse_pairs
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import Note, ObjectId, SimulatedAct
 from esign.web.values.schema import Schema
 

@@ -11,7 +11,7 @@ from esign.core.instant import parse
 from esign.core.people.admin_audit import ACTS
 from esign.store.queue.published_events import EventFilter
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.webhook import event_choices
 
 PER_PAGE = 50

@@ -15,9 +15,9 @@ from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.document_row import MOST_PIPS, make_row
 from esign.web.office.documents import filters
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import get_full_path
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.office_call import OfficeCall
 
 PER_PAGE = 25
 TEMPLATES = 100

@@ -19,8 +19,8 @@ from esign.web import downloads
 from esign.web.office.document import possible_actions
 from esign.web.office.document.document_actions import CancelForm, ReminderForm
 from esign.web.office.document.forms import check_form, get_times
-from esign.web.office.frame.call import OfficeCall, accept_local_path
 from esign.web.office.frame.formats import format_size
+from esign.web.office.frame.office_call import OfficeCall, accept_local_path
 from esign.web.office.sign_in.sign_in import HOME
 from esign.web.pages import make_download_headers
 

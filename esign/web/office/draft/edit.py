@@ -21,8 +21,8 @@ from esign.web.office.draft.draft_summary import write_outline
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
 from esign.web.office.editor.editor import FieldHolder
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, parse_revision
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import MOST_RECIPIENTS
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}

@@ -8,7 +8,7 @@ import orjson
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from esign.actions.document import detect_fields, documents, edit_document, page_views
+from esign.actions.document import detect_fields, documents, edit_document, page_cache
 from esign.actions.document.detect_fields import FieldOffer
 from esign.actions.document.edit_document import DocumentChanges
 from esign.core.document import document as core
@@ -22,8 +22,8 @@ from esign.web.http.validation import check
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
-from esign.web.office.frame.call import OfficeCall, make_csrf_token
 from esign.web.office.frame.forms import parse_revision
+from esign.web.office.frame.office_call import OfficeCall, make_csrf_token
 from esign.web.values.document_values import MOST_RECIPIENTS, Fields, check_field_count
 from esign.web.values.schema import Schema
 
@@ -156,7 +156,7 @@ async def send_page_picture(call: OfficeCall) -> Response:
     """
     document = await documents.get(call.runtime, call.owner, call.path["id"])
     number, size = parse_picture_address(call, document.page_count)
-    return make_picture_response(await page_views.read_picture(call.runtime, document, number, size))
+    return make_picture_response(await page_cache.read_picture(call.runtime, document, number, size))
 
 
 def parse_picture_address(call: OfficeCall, pages: int) -> tuple[int, int]:

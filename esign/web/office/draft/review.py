@@ -17,8 +17,8 @@ from esign.web.office.draft.draft_summary import split_rounds, write_outline
 from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.editor import editor
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, parse_revision
+from esign.web.office.frame.office_call import OfficeCall
 
 CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})

@@ -20,8 +20,8 @@ from esign.web.http.validation import check
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import DRAFT, FormChanges, FormShape, FormSheet, MessageForm
 from esign.web.office.draft.merge_edits import MergedEdits, apply_choices, merge_edits
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import (
     AccessCode,
     Authentication,

@@ -24,8 +24,8 @@ from esign.web.http.validation import check
 from esign.web.office.draft.explain_upload import FileRefusal, explain_refusal
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import create_once
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 

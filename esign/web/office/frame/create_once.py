@@ -18,7 +18,7 @@ from esign.system.entropy import make_token
 from esign.web.http.answer import ApiAnswer
 from esign.web.http.idempotency import IdempotencyTicket, Replays, compute_fingerprint
 from esign.web.http.validation import check
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.schema import Schema
 
 CREATED = 201

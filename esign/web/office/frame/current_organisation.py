@@ -5,7 +5,7 @@ from starlette.responses import Response
 from esign.actions.people import sessions
 from esign.core.actor import Mode
 from esign.core.errors import Problem
-from esign.web.office.frame.call import OfficeCall, accept_local_path
+from esign.web.office.frame.office_call import OfficeCall, accept_local_path
 
 MODES = {mode.value: mode for mode in Mode}
 

@@ -31,8 +31,8 @@ from esign.web.http.errors import respond_as_json
 from esign.web.http.origin import require_same_origin
 from esign.web.http.ratelimit import RateWindows, UploadPlace, Uploads
 from esign.web.office.frame import forms, held_form
-from esign.web.office.frame.call import CSRF, PLACE, OfficeCall, is_csrf_token_of
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import CSRF, PLACE, OfficeCall, is_csrf_token_of
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages
@@ -244,7 +244,7 @@ class OfficeDispatcher:
 
     async def _recognise(self, call: OfficeCall) -> None:
         """Find the session and the person of the cookie, and what the frame of the page says about them."""
-        token = cookies.find_session(call.request, self.runtime.config)
+        token = cookies.read_session_token(call.request, self.runtime.config)
         if token is not None:
             call.session = await sessions.find_session(self.runtime, token)
         if call.session is not None:

@@ -6,8 +6,8 @@ asked, and keeps what they typed.
 
 from collections.abc import Mapping
 
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 
 BOTH = "Somebody changed this meanwhile. Now it is: {}. Save once more to put yours in its place."
 

@@ -5,7 +5,7 @@ from starlette.responses import HTMLResponse
 
 from esign.core.errors import Problem
 from esign.web.http.validation import check
-from esign.web.office.frame.call import (
+from esign.web.office.frame.office_call import (
     CSRF,
     PLACE,
     OfficeCall,

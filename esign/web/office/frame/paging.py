@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from esign.store.engine.paging import PageStart
 from esign.web.cursors import cursor_of, place_of
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 
 AFTER = "after"
 

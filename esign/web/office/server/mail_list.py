@@ -8,7 +8,7 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store.queue.outbox import KEPT
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 
 PER_PAGE = 50
 UNDELIVERED = "undelivered"

@@ -17,8 +17,8 @@ from esign.authority import AuthorityError
 from esign.core.actor import Mode
 from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 
 PAGE, STEP = "/settings/seal", "/server/seal"
 FROM_STEP = "server"  # the query `at=server`: the user came from the set-up steps

@@ -15,7 +15,7 @@ from esign.web.signing.cookies import build_name, is_secure
 PLAIN, BROWSER = "esign", "esign-browser"
 
 
-def find_session(request: Request, config: Config) -> str | None:
+def read_session_token(request: Request, config: Config) -> str | None:
     """Return the token of the session cookie, or None."""
     return request.cookies.get(build_name(config, PLAIN))
 

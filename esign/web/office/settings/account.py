@@ -5,9 +5,9 @@ from starlette.responses import Response
 from esign.actions.base import browser_name
 from esign.actions.people import sessions, users
 from esign.core.errors import Problem
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import confirm
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.sign_in.emailed_links import PersonName, choose_password
 
 SHOWN = 50  # other browsers that are listed; if there are more, they can only be signed out together

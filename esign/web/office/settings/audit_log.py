@@ -14,8 +14,8 @@ from esign.core.people.admin_audit import ACTS
 from esign.store.people import members
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dates import parse_day_end, parse_day_start
+from esign.web.office.frame.office_call import OfficeCall
 
 HERE = "/settings/audit"
 PER_PAGE = 50

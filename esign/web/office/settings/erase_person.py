@@ -6,8 +6,8 @@ from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.core.document.erasure import ErasureRequest
 from esign.web.office.frame import create_once
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import check_form
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.schema import Email, Schema
 
 PATH = "/settings/erasure"

@@ -4,8 +4,8 @@ from starlette.responses import Response
 
 from esign.actions.people import logo as actions
 from esign.core.errors import Problem
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.settings.settings import ORGANISATION
 from esign.web.signing.page import describe_logo
 

@@ -10,8 +10,8 @@ from esign.core.people.user import LASTS, Errand, User
 from esign.store.people import users
 from esign.store.people.members import get_own
 from esign.web.office.frame import create_once, paging
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError, check_form
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.account_values import MemberRoleName, NamedPerson
 
 HERE = "/members"

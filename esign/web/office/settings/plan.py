@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from esign.actions.people import accounts
 from esign.core.people.account import may_use_api
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 
 # The limits by their names in the API. A name that ends in “bytes” is shown as a size.
 GROUPS: Mapping[str, Mapping[str, str]] = {

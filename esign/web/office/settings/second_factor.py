@@ -8,8 +8,8 @@ from esign.actions.people import second_factor
 from esign.core.errors import Problem
 from esign.store.people import users
 from esign.system.vault import DamagedCiphertext
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import OfficeCall
 
 PURPOSE = "totp-offer"  # the form carries an offered secret, encrypted, until it is confirmed
 WRONG_CODE = "This code is not right. Take the newest one; the clock of your phone must be right as well."

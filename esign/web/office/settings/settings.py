@@ -20,8 +20,8 @@ from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
 from esign.core.people.account import COLOUR
 from esign.web.http.validation import check
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.sign_in.emailed_links import list_zones
 from esign.web.signing.page import choose_colours, describe_logo
 from esign.web.values.account_values import (

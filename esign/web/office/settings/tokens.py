@@ -15,9 +15,9 @@ from esign.core.people.account import may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
 from esign.system.entropy import derive_key_secret
 from esign.web.office.frame import create_once, dates, paging
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.current_organisation import MODES
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.settings import scopes
 from esign.web.values.account_values import KeyName
 from esign.web.values.schema import Schema

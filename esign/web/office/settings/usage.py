@@ -9,7 +9,7 @@ from starlette.responses import Response
 from esign.actions.base import usage
 from esign.core.instant import DAY
 from esign.core.people.usage import Usage
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 
 EPOCH = date(1970, 1, 1)
 SPAN = 365

@@ -22,9 +22,9 @@ from esign.core.people.user import Errand, Stage, User
 from esign.core.rate_network import find_network
 from esign.store.people import organisations
 from esign.system.passwords import build_known_lane
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.dispatch import Handler
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.sign_in.sign_in import enter_office, replace_session
 from esign.web.values.rules import check_zone
 from esign.web.values.schema import BoundedText, Email, Schema

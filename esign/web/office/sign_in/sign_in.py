@@ -8,10 +8,10 @@ from esign.actions.people import sessions
 from esign.core.people.user import Session, Stage
 from esign.store.people import users
 from esign.web.office.frame import held_form
-from esign.web.office.frame.call import OfficeCall, accept_local_path
 from esign.web.office.frame.dispatch import ASK, PROOF, find_missing_proofs, prove
 from esign.web.office.frame.flash_messages import DONE
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import OfficeCall, accept_local_path
 from esign.web.office.session import cookies
 
 HOME = "/documents"  # the first page after signing in
@@ -94,7 +94,7 @@ async def give_code(call: OfficeCall) -> Response:
     user = await users.get(call.runtime.db, session.user_id)
     browser = await call.recognise(user.email)
     call.tries.count("code", user.id, call.origin.ip, browser.lane)
-    token = cookies.find_session(call.request, call.runtime.config)
+    token = cookies.read_session_token(call.request, call.runtime.config)
     assert token is not None
     call.cookie = await sessions.give_factor(call.runtime, token, code, call.origin, browser.token)
     if call.cookie is None:

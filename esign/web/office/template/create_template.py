@@ -9,7 +9,7 @@ from esign.actions.document import templates
 from esign.actions.document.templates import TemplateOrder
 from esign.core.document.template import Template
 from esign.web.office.draft.upload import UploadKind, render_page, return_content, take_all
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 
 
 async def create_template(call: OfficeCall, name: str, content: bytes, caller: Caller) -> Template:

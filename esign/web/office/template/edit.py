@@ -19,7 +19,7 @@ from esign.web.office.draft.edit import (
     show_conflict,
 )
 from esign.web.office.draft.saving import save_form
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path
 from esign.web.office.template.template_form import SHAPE, TEMPLATES, assign_keys, fill_from_template
 

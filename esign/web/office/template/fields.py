@@ -19,7 +19,7 @@ from esign.web.office.draft.field_editor import (
     require_revision,
     send_fresh_state,
 )
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path
 from esign.web.values.document_values import MOST_RECIPIENTS, check_field_count
 from esign.web.values.schema import Schema

@@ -13,7 +13,7 @@ from esign.core.instant import Instant
 from esign.store.document import listing
 from esign.web.http.validation import check
 from esign.web.office.frame import paging
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.schema import BoundedText, Schema
 
 PER_PAGE = 25

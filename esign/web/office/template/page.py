@@ -5,13 +5,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions.document import page_views, templates
+from esign.actions.document import page_cache, templates
 from esign.core.document.template import Template, TemplateRole
 from esign.web.office.draft.edit import ROLES
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import make_picture_response, parse_picture_address
 from esign.web.office.editor import editor
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.listing import find_last_use
 
 
@@ -54,7 +54,7 @@ async def send_page_picture(call: OfficeCall) -> Response:
     """
     template = await find_template(call)
     number, size = parse_picture_address(call, template.page_count)
-    return make_picture_response(await page_views.read_template_picture(call.runtime, template, number, size))
+    return make_picture_response(await page_cache.read_template_picture(call.runtime, template, number, size))
 
 
 async def ask_delete(call: OfficeCall) -> Response:

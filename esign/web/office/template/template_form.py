@@ -12,7 +12,7 @@ from esign.core.document.template import Template, TemplateRole
 from esign.web.http.validation import check
 from esign.web.office.draft.draft_form import FormChanges, FormShape, FormSheet, MessageForm, Texts, fill_top
 from esign.web.office.draft.saving import FormKind, list_entries
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.page import find_template
 from esign.web.values.document_values import Order, PersonName, RoleKey, RoleName
 from esign.web.values.schema import Patch

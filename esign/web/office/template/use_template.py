@@ -20,8 +20,8 @@ from esign.web.office.draft.draft_form import REMINDERS, ReminderPlan, fill_top,
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
 from esign.web.office.frame import create_once
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path, sort_roles
 from esign.web.values.document_values import (
     AccessCode,

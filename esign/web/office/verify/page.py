@@ -11,8 +11,8 @@ from esign.core.rate_network import find_network
 from esign.pdf.inspection import NOT_CHECKED
 from esign.store.document import public_records
 from esign.web.http.multipart import SentFile
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.verify import known_file
 from esign.web.office.verify.seals import check_archive_stamps, describe_seal
 from esign.web.office.verify.untrusted_text import format_size, format_time, make_printable

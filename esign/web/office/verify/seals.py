@@ -27,7 +27,7 @@ from esign.pdf.verdict_sentences import (
 )
 from esign.web.office.verify.untrusted_text import format_time, make_printable
 
-ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
+ROLE = " Document Seal"  # what `authority.make_certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]
 
 SHOWN_APART = NOTES | {DAMAGED_STAMP, DAMAGED_ARCHIVE}

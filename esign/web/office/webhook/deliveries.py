@@ -14,8 +14,8 @@ from esign.core.webhook.webhook import Webhook
 from esign.core.webhook.webhook_signature import USER_AGENT
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.web.office.frame import dates, paging
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.webhook.webhooks import HERE, describe_webhook, find_webhook
 
 PER_PAGE = 25

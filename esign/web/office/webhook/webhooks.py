@@ -15,8 +15,8 @@ from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import Webhook
 from esign.web.http.validation import check
 from esign.web.office.frame import create_once, edit_conflict, paging
-from esign.web.office.frame.call import OfficeCall
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.webhook import event_choices as events
 from esign.web.values.account_values import EventNames, WebhookDescription, WebhookUrl
 from esign.web.values.schema import Schema

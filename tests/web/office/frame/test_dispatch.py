@@ -14,8 +14,8 @@ from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import FRESH, Stage, User
 from esign.store.people import members, organisations
 from esign.web.http.security import PAGE_HEADERS
-from esign.web.office.frame.call import accept_local_path
 from esign.web.office.frame.dispatch import PROOF, OfficeRoute
+from esign.web.office.frame.office_call import accept_local_path
 from esign.web.office.routes import TABLE
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office

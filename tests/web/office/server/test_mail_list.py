@@ -41,7 +41,7 @@ def posting(office: Office, mailbox: FakeMailbox) -> Runtime:
 
 
 async def work(runtime: Runtime) -> None:
-    await worker.drain(runtime, "mail")
+    await worker.drain_jobs(runtime, "mail")
 
 
 async def test_a_mail_is_listed_from_the_moment_it_waits(office: Office) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from esign.core.document import drawn_texts
+from esign.core.document import texts_to_draw
 from esign.core.document.document import FieldType, Ink
 from tests.factories import TYPED, a_document, a_field, a_file, a_recipient
 
@@ -12,7 +12,7 @@ def test_every_text_that_will_be_drawn_is_named_with_its_place_in_the_request() 
         title="Offer 7",
         file=a_file(name="offer.pdf"),
     )
-    assert list(drawn_texts.list_texts(document)) == [
+    assert list(texts_to_draw.list_texts(document)) == [
         ("", "ci"),
         ("/title", "Offer 7"),
         ("/fileName", "offer.pdf"),
@@ -27,7 +27,7 @@ def test_every_text_that_will_be_drawn_is_named_with_its_place_in_the_request() 
 @pytest.mark.parametrize("kind", [FieldType.RADIO, FieldType.DROPDOWN])
 def test_every_option_may_be_chosen_and_so_be_drawn(kind: FieldType) -> None:
     field = a_field(kind, options={"options": ["one", "two"]}, value="one")
-    assert sorted(drawn_texts.list_field_texts(field)) == ["one", "one", "two"]
+    assert sorted(texts_to_draw.list_field_texts(field)) == ["one", "one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_every_option_may_be_chosen_and_so_be_drawn(kind: FieldType) -> None:
     ],
 )
 def test_only_text_needs_a_font(value: str | bool | Ink | None, texts: list[str]) -> None:
-    assert list(drawn_texts.list_field_texts(a_field(value=value))) == texts
+    assert list(texts_to_draw.list_field_texts(a_field(value=value))) == texts

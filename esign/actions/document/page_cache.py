@@ -18,7 +18,7 @@ from esign.pdf.inspection import Paragraph
 from esign.pdf.seal_order import Typesetting
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
-from esign.store.document import blobs, page_views
+from esign.store.document import blobs, page_cache
 from esign.store.engine.database import Transaction
 
 
@@ -129,17 +129,17 @@ async def find_or_make(
     runtime: Runtime, document: Document, name: str, make: Callable[[], Awaitable[bytes]]
 ) -> bytes:
     """Return the stored view of this name, or make and store it. Raises `unavailable` if it cannot be made."""
-    found = await page_views.find(runtime.db, document.id, name)
+    found = await page_cache.find(runtime.db, document.id, name)
     if found is not None:
         return found
     async with runtime.pdf.alone(f"{document.id} {name}"):
-        found = await page_views.find(runtime.db, document.id, name)  # another request may have made it
+        found = await page_cache.find(runtime.db, document.id, name)  # another request may have made it
         if found is not None:
             return found
         content = await wait_for_worker(make())
 
         async def write(tx: Transaction) -> None:
-            await page_views.keep(tx, document.id, name, content, runtime.clock.now())
+            await page_cache.keep(tx, document.id, name, content, runtime.clock.now())
 
         await runtime.db.write(write)
     return content

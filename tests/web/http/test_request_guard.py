@@ -7,8 +7,8 @@ import pytest
 
 from esign.config import Config
 from esign.system.entropy import make_id
-from esign.web.http.guard import Guard, RequestIds, mask_path
 from esign.web.http.origin import Proxies
+from esign.web.http.request_guard import Guard, RequestIds, mask_path
 from tests.web.wire import Wire, request
 from tests.web.world import START, World
 

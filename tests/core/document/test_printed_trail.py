@@ -7,8 +7,8 @@ import pytest
 from esign.core.actor import Actor
 from esign.core.document import audit
 from esign.core.document.audit import AuditEntry
+from esign.core.document.printed_trail import MOST, Gap, choose_entries
 from esign.core.document.state.outcome import Event
-from esign.core.document.trail_excerpt import MOST, Gap, choose_entries
 
 PERSON, KEY = Actor("recipient", "rcp_1", "Ann"), Actor("api_key", "key_1", "sync")
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from esign.actions.sealing import seal_levels
 from esign.actions.server import clock_watch, setup_checks
 from esign.mail.message import NamedMailbox
-from esign.web.office.frame.call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
 
 STEPS = (

@@ -17,8 +17,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from esign.core.rate_network import list_networks
-from esign.web.http.guard import ONE_HEADER
 from esign.web.http.origin import Proxies, normalise_address
+from esign.web.http.request_guard import ONE_HEADER
 
 NEVER = math.inf
 SWEEP = 0.1

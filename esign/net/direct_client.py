@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from esign.net.address_gate import AddressGate
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
-from esign.net.gate import AddressGate
 from esign.net.time_limits import TimeLimits
 from esign.net.zones import Zone
 from esign.system.system_lookup import SystemLookup
