@@ -36,7 +36,7 @@ class CancelForm(Schema):
     reason: Note | None = None
 
 
-class TemplateForm(Schema):
+class TemplateTitleForm(Schema):
     title: Title
 
 
@@ -165,7 +165,7 @@ async def make_template(call: OfficeCall) -> Response:
     """Make a template from the document and lead to it."""
     document = await find_document(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
-    title = check_form(TemplateForm, {"title": body["title"]}).title
+    title = check_form(TemplateTitleForm, {"title": body["title"]}).title
 
     async def create(caller: Caller) -> Template:
         return await templates.create_from_document(call.runtime, caller, document.id, title)
