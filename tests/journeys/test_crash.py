@@ -59,7 +59,6 @@ host = "127.0.0.1"
 port = {port}
 security = "none"
 from = "sign@example.test"
-from esign.pdf.report import (VerificationCase)
 
 [limits]
 requests_per_minute = 100000

@@ -462,7 +462,7 @@ async def test_a_worker_has_no_network_where_the_system_lets() -> None:
 PARENT = """
 import asyncio, sys
 from esign.pdf.worker.workers import Workers
-from esign.pdf.report import (VerificationCase)
+from esign.pdf.report import VerificationCase
 
 async def main(fifo, *command):
     workers = Workers(command=command)
