@@ -7,12 +7,12 @@ import typst
 
 from esign.pdf.drawing.missing_glyphs import FONTS
 
-WORDS = (
+TEXT = (
     "agreement party parties services shall client provider confidential information term terms payment invoice "
     "date notice written consent liability damages law court business days including without limitation any other "
     "the of and to in for by or with under this such which may not be is are from as at on an it its each both "
     "obligations termination warranty delivery property rights licence software data personal processing purpose"
-).split()
+)
 SOURCE = """
 #set page(paper: "a4", margin: 2cm)
 #set text(font: "Noto Sans", size: 9.5pt, lang: "en")
@@ -25,16 +25,14 @@ def make_dense_pdf(pages: int, seed: int = 0) -> bytes:
     """Return a PDF of `pages` A4 pages of text; each seed gives other text."""
     choose = random.Random(seed)
     text = "#pagebreak()\n".join(_write_page(choose, number) for number in range(1, pages + 1))
-    made = typst.compile(
-        (SOURCE + text).encode(), font_paths=[str(FONTS)], ignore_system_fonts=True, format="pdf"
-    )
-    assert isinstance(made, bytes)
-    return made
+    source = (SOURCE + text).encode()
+    return typst.compile(source, font_paths=[FONTS], ignore_system_fonts=True)
 
 
 def _write_page(choose: random.Random, number: int) -> str:
+    words = TEXT.split()
     paragraphs = (
-        f"*{number}.{part}* {' '.join(choose.choices(WORDS, k=86)).capitalize()}.\n\n"
+        f"*{number}.{part}* {' '.join(choose.choices(words, k=86)).capitalize()}.\n\n"
         for part in range(1, 10)
     )
-    return f"= {number}. {' '.join(choose.choices(WORDS, k=3)).capitalize()}\n\n{''.join(paragraphs)}"
+    return f"= {number}. {' '.join(choose.choices(words, k=3)).capitalize()}\n\n{''.join(paragraphs)}"
