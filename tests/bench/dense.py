@@ -26,7 +26,7 @@ def make_dense_pdf(pages: int, seed: int = 0) -> bytes:
     choose = random.Random(seed)
     text = "#pagebreak()\n".join(_write_page(choose, number) for number in range(1, pages + 1))
     source = (SOURCE + text).encode()
-    return typst.compile(source, font_paths=[FONTS], ignore_system_fonts=True)
+    return typst.compile(source, font_paths=typst.Fonts(include_system_fonts=False, font_paths=[FONTS]))
 
 
 def _write_page(choose: random.Random, number: int) -> str:
