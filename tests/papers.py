@@ -137,7 +137,7 @@ def a_story(language: str, count: int, **changes: Any) -> Story:
     if count > 3:
         for _ in range(6):
             story.now += DAY
-            for one in [one for one in story.document.recipients if one.invited]:
+            for one in [one for one in story.document.recipients if one.is_invited]:
                 story.tell(send_reminder(story.document, one, story.now))
     story.now += 3 * HOUR
     now = {"name": people[0].name, "email": people[0].email}

@@ -39,7 +39,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         if await usage.count_emails(tx, before.organisation_id, now // DAY) >= most:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
-        elif before.status == "sent" and recipient.invited:
+        elif before.status == "sent" and recipient.is_invited:
             outcome = send_reminder(before, recipient, now)
         else:
             outcome = Outcome(before.with_recipient(replace(recipient, next_reminder_at=None)))

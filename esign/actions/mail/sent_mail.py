@@ -22,7 +22,7 @@ class SentMail:
     copy: MailCopy
 
     @property
-    def kept(self) -> bool:
+    def was_kept(self) -> bool:
         """Return whether the e-mail was stored here and sent to nobody."""
         return self.posted.reply in (embedded_outbox.KEPT, test_mode_mail.CAPTURED)
 

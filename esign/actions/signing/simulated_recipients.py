@@ -72,7 +72,7 @@ def choose_recipient(scene: SimulationRun, document: Document) -> Recipient:
     require(document, Act.VIEW, scene.runtime.clock.now())
     if scene.step.recipient_id is not None:
         return replace(document.recipient(scene.step.recipient_id), link=LinkRoute.TEST)
-    asked = [recipient for recipient in document.recipients if recipient.invited]
+    asked = [recipient for recipient in document.recipients if recipient.is_invited]
     if not asked:
         raise Problem("recipient_not_active", current_status=document.status)
     return replace(min(asked, key=lambda recipient: recipient.order), link=LinkRoute.TEST)

@@ -122,7 +122,7 @@ def judge_attempt(
     Only attempts of the schedule count as failures. Tests and manual attempts do not. An answer of 410 always
     switches an enabled webhook off.
     """
-    if made.succeeded:
+    if made.has_succeeded:
         return rules.record_success(webhook, now), ()
     if not webhook.enabled:
         return webhook, ()

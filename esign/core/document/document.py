@@ -162,7 +162,7 @@ class Recipient:
         return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
 
     @property
-    def invited(self) -> bool:
+    def is_invited(self) -> bool:
         """Return whether the recipient was invited to act and has not finished."""
         return self.acting and self.is_active
 

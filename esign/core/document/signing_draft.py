@@ -108,4 +108,6 @@ def find_ended_drafts(before: Document, after: Document) -> list[str]:
     if before.status is not Status.SENT:
         return []
     ended = after.status is not Status.SENT
-    return [r.id for r in before.recipients if r.invited and (ended or not after.recipient(r.id).invited)]
+    return [
+        r.id for r in before.recipients if r.is_invited and (ended or not after.recipient(r.id).is_invited)
+    ]

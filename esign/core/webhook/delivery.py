@@ -72,7 +72,7 @@ class DeliveryAttempt:
     asked: Millis | None = None
 
     @property
-    def succeeded(self) -> bool:
+    def has_succeeded(self) -> bool:
         """Return whether the receiver answered with a status code of 200 to 299."""
         return self.status_code is not None and 200 <= self.status_code < 300
 
@@ -89,7 +89,7 @@ def record_attempt(
 
     A delivery that was given up meanwhile can still succeed, but is not tried again.
     """
-    if attempt.succeeded or delivery.status is not DeliveryStatus.PENDING:
+    if attempt.has_succeeded or delivery.status is not DeliveryStatus.PENDING:
         return record_manual_attempt(delivery, attempt, now)
     tries = delivery.tries + 1
     due_at = None if attempt.status_code == GONE else find_next_attempt(tries, now, jitter, attempt.asked)
@@ -102,7 +102,7 @@ def record_attempt(
 def record_manual_attempt(delivery: EventDelivery, attempt: DeliveryAttempt, now: Instant) -> EventDelivery:
     """Return the delivery after a manual attempt: success ends it, failure changes neither status nor schedule."""
     noted = _count_attempt(delivery, attempt)
-    if not attempt.succeeded:
+    if not attempt.has_succeeded:
         return noted
     return replace(noted, status=DeliveryStatus.SUCCEEDED, finished_at=now, boot=None)
 

@@ -171,7 +171,7 @@ class Uploads:
         self._waiting: list[tuple[UploadPlace, asyncio.Future[None]]] = []
 
     @property
-    def held(self) -> int:
+    def taken_places(self) -> int:
         """Return how many places are taken."""
         return len(self._held)
 

@@ -309,7 +309,7 @@ TABLE = (
     *make_form_routes(
         "/settings/organisation/logo",
         logo.show,
-        logo.put,
+        logo.upload,
         Permission.SETTLE,
         fresh="shown",
         takes="files",

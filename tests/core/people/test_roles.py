@@ -76,7 +76,7 @@ def test_a_link_opens_the_document_while_its_role_has_something_to_do_or_read(
 ) -> None:
     person = a_recipient(role=role, status=status)
     assert person.is_active is (role is not CC and status in (SENT, VIEWED))
-    assert person.invited is (role in (SIGNER, APPROVER) and status in (SENT, VIEWED))
+    assert person.is_invited is (role in (SIGNER, APPROVER) and status in (SENT, VIEWED))
 
 
 # ---------- order ----------
@@ -179,7 +179,7 @@ def test_a_refusal_is_told_to_a_viewer_who_was_asked_and_to_no_one_who_was_not()
 def test_an_approver_s_order_counts_as_a_signer_s() -> None:
     document = a_sent_document(a_recipient("Ana", role=APPROVER), a_recipient("Bo", order=2))
     ana, bo = document.recipients
-    assert (ana.invited, bo.invited) == (True, False)
+    assert (ana.is_invited, bo.is_invited) == (True, False)
     after = complete(document, ana).document
-    assert after.recipient(ana.id).status is COMPLETED and after.recipient(bo.id).invited
+    assert after.recipient(ana.id).status is COMPLETED and after.recipient(bo.id).is_invited
     assert after.status is Status.SENT

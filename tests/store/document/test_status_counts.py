@@ -48,7 +48,7 @@ Step = Callable[[Document], Outcome]
 
 def waited_for(document: Document) -> str:
     for recipient in document.recipients:
-        if recipient.invited:
+        if recipient.is_invited:
             return recipient.id
     raise Problem("no_recipient_to_remind")
 

@@ -117,5 +117,5 @@ async def test_groups_that_hold_every_place_leave_one_to_a_group_that_holds_none
         await (await stack.enter_async_context(uploads.place("honest", "honest"))).take()
         with pytest.raises(Problem):
             await (await stack.enter_async_context(uploads.place("honest", "honest"))).take()
-        assert uploads.held == 9
-    assert uploads.held == 0
+        assert uploads.taken_places == 9
+    assert uploads.taken_places == 0

@@ -305,7 +305,7 @@ async def test_a_key_sends_four_large_bodies_at_once_and_all_keys_eight(world: W
     """What waits begins as soon as another ends, or is told to come again when nobody makes room."""
     keys = [world.key, await world.add_key(), await world.add_key()]
     sending = [await begin(world, keys[n // 4], SENT[:HELD]) for n in range(8)]
-    await until(lambda: world.api._uploads.held == 8)
+    await until(lambda: world.api._uploads.taken_places == 8)
     fifth, ninth = await begin(world, keys[0], SENT), await begin(world, keys[2], SENT)
     for wire in (fifth, ninth):
         with pytest.raises(TimeoutError):
@@ -317,14 +317,14 @@ async def test_a_key_sends_four_large_bodies_at_once_and_all_keys_eight(world: W
         assert (await waiting.read()).status == 200
     for wire in (*sending, fifth, ninth):
         await wire.close()
-    await until(lambda: not world.api._uploads.held)
+    await until(lambda: not world.api._uploads.taken_places)
 
 
 async def test_who_announces_much_and_sends_little_keeps_nobody_from_sending(world: World) -> None:
     """Eight and more that hold nothing: neither those that are silent nor those that stop before the first MiB."""
     silent = [await begin(world, world.key, b"", size=36_000_000) for _ in range(12)]
     stopped = [await begin(world, world.key, SENT[: 2**20], size=36_000_000) for _ in range(12)]
-    assert not world.api._uploads.held
+    assert not world.api._uploads.taken_places
     large = {"file": "A" * 2 * 2**20}
     assert (await world.ask("POST", "/api/v1/files", large)).status == 200
     for wire in (*silent, *stopped):
@@ -336,7 +336,7 @@ async def test_who_holds_places_and_sends_slowly_makes_room_for_others(world: Wo
     quick = SlowUpload(after=0.1, look=0.05)
     world.api._uploads = Uploads(in_all=2, slow=quick, patience=30)
     slow = [await begin(world, world.key, SENT[:HELD]) for _ in range(2)]
-    await until(lambda: world.api._uploads.held == 2)
+    await until(lambda: world.api._uploads.taken_places == 2)
     again = await begin(world, world.key, SENT)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(again.read(), 0.5)
@@ -355,7 +355,7 @@ async def test_an_organisation_leaves_places_to_others(world: World) -> None:
     world.api._uploads = Uploads(in_all=3, per_group=2, patience=0.1)
     keys = [world.key, await world.add_key(), await world.add_key()]
     held = [await begin(world, key, SENT[:HELD]) for key in keys[:2]]
-    await until(lambda: world.api._uploads.held == 2)
+    await until(lambda: world.api._uploads.taken_places == 2)
     third = await begin(world, keys[2], SENT)
     assert (await third.read()).code == "rate_limited"
     async with world.api._uploads.place("key", "another organisation") as place:
@@ -367,13 +367,13 @@ async def test_an_organisation_leaves_places_to_others(world: World) -> None:
 async def test_who_finds_no_room_for_a_large_body_in_time_is_told_when_to_come_again(world: World) -> None:
     world.api._uploads = Uploads(patience=0.1)
     sending = [await begin(world, world.key, SENT[:HELD]) for _ in range(4)]
-    await until(lambda: world.api._uploads.held == 4)
+    await until(lambda: world.api._uploads.taken_places == 4)
     late = await begin(world, world.key, SENT)
     seen = await asyncio.wait_for(late.read(), 5)
     assert (seen.status, seen.code, seen.headers["retry-after"]) == (429, "rate_limited", "5")
     for wire in (*sending, late):
         await wire.close()
-    await until(lambda: not world.api._uploads.held)  # who left has left its place too
+    await until(lambda: not world.api._uploads.taken_places)  # who left has left its place too
     body = {"file": "A" * 2**20}
     assert (await world.ask("POST", "/api/v1/files", body)).status == 200
 

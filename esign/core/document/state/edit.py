@@ -82,7 +82,7 @@ def reschedule_reminders(document: Document, now: Instant) -> Document:
     return replace(
         document,
         recipients=tuple(
-            replace(r, next_reminder_at=next_due(r)) if r.invited else r for r in document.recipients
+            replace(r, next_reminder_at=next_due(r)) if r.is_invited else r for r in document.recipients
         ),
     )
 

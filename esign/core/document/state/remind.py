@@ -57,7 +57,7 @@ def remind_recipients(
 def send_reminder(document: Document, recipient: Recipient, now: Instant) -> Outcome:
     """Send one automatic reminder and plan the next. Raises `no_recipient_to_remind`."""
     require(document, Act.REMIND, now)
-    if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
+    if not recipient.is_invited or recipient.sent_at is None or document.expires_at is None:
         raise Problem("no_recipient_to_remind", current_status=document.status)
     count = recipient.reminders_sent + 1
     reminded = replace(
@@ -84,7 +84,7 @@ def find_reason_against(recipient: Recipient, now: Instant) -> str | None:
         return "not_acting"
     if recipient.status is RecipientStatus.COMPLETED:
         return "completed"
-    if not recipient.invited:
+    if not recipient.is_invited:
         return "not_invited"
     return "too_soon" if is_too_soon(recipient, now) else None
 
@@ -96,7 +96,9 @@ def is_too_soon(recipient: Recipient, now: Instant) -> bool:
 
 def explain_refusal(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
     """Return the error for a request that reminds no recipient: 429 when waiting helps one of them."""
-    waits = [r.last_reminded_at + APART - now for r in asked if r.invited and r.last_reminded_at is not None]
+    waits = [
+        r.last_reminded_at + APART - now for r in asked if r.is_invited and r.last_reminded_at is not None
+    ]
     if waits:
         return Problem("reminder_too_soon", retry_after=ceil(min(waits) / SECOND))
     return Problem("no_recipient_to_remind", current_status=document.status)

@@ -88,7 +88,7 @@ def describe_draft(scene: DocumentSituation) -> NextStep:
 
 
 def describe_sent(scene: DocumentSituation) -> NextStep:
-    waiting = [r for r in scene.document.recipients if r.invited]
+    waiting = [r for r in scene.document.recipients if r.is_invited]
     if refused := attention.find_refused_recipients(scene.document):
         return describe_undelivered(scene, refused[0])
     if unmailed := [r for r in waiting if is_without_mail(scene, r)]:

@@ -74,7 +74,7 @@ async def ask_remind(call: OfficeCall) -> Response:
     """Ask which recipients to remind, and with which words."""
     document = await find_document(call)
     now = call.runtime.clock.now()
-    waiting = [r for r in document.recipients if r.invited]
+    waiting = [r for r in document.recipients if r.is_invited]
     rested = {
         r.id for r in waiting if possible_actions.find_recipient_refusal("remind", document, r, now) is None
     }

@@ -122,7 +122,7 @@ def describe_progress(document: Document, acting: list[Recipient], times: Times)
 def describe_waiting(document: Document, acting: list[Recipient], far: str) -> str:
     if ill := find_refused_recipients(document):
         return f"Mail to {FIRST}{ill[0].name}{LAST} refused"
-    asked = [recipient for recipient in acting if recipient.invited]
+    asked = [recipient for recipient in acting if recipient.is_invited]
     if len(asked) == 1:
         return f"{far}, next: {FIRST}{asked[0].name}{LAST}"
     return f"{far}, waiting for {len(asked)}"

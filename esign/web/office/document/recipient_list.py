@@ -199,4 +199,4 @@ def find_last_step(document: Document, recipient: Recipient) -> tuple[ProgressSt
     done, awaited = LAST[recipient.role]
     if recipient.status is RecipientStatus.COMPLETED:
         return (ProgressStep("on", done),)
-    return (ProgressStep("cur" if document.status is Status.SENT and recipient.invited else "", awaited),)
+    return (ProgressStep("cur" if document.status is Status.SENT and recipient.is_invited else "", awaited),)

@@ -84,7 +84,7 @@ class DocumentListQuery:
         return {name: self.given[name] for name in FILTERS if name in self.given}
 
     @property
-    def narrowed(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Return whether a filter or a search leaves out documents of the tab."""
         return bool(self.filters) or "q" in self.given
 

@@ -16,7 +16,7 @@ async def show(call: OfficeCall) -> Response:
     return call.page("logo", logo=describe_logo(call.signed_in.organisation))
 
 
-async def put(call: OfficeCall) -> Response:
+async def upload(call: OfficeCall) -> Response:
     """Save the uploaded logo; raise `FormError` for a file that cannot be used."""
     if len(call.files) != 1:
         raise FormError({"file": NOTHING})

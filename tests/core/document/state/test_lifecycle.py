@@ -48,7 +48,7 @@ def mails(outcome: Outcome) -> list[tuple[str, str | None]]:
 
 def list_asked(document: Document) -> list[str]:
     """The ids of those who are invited and have not finished."""
-    return [r.id for r in document.recipients if r.invited]
+    return [r.id for r in document.recipients if r.is_invited]
 
 
 ENDED = {Status.COMPLETED, Status.DECLINED, Status.EXPIRED, Status.CANCELLED}
