@@ -73,7 +73,7 @@ def describe_delivery(hook: Webhook, log: DeliveryLog) -> dict[str, object]:
 
 def pick_attempt_fields(attempt: object) -> dict[str, object]:
     """Return the fields of an attempt that the page shows."""
-    names = ("at", "duration_ms", "status_code", "error", "succeeded")
+    names = ("at", "duration_ms", "status_code", "error", "has_succeeded")
     return {name: getattr(attempt, name) for name in names}
 
 
