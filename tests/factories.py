@@ -40,7 +40,7 @@ ORIGIN = Origin("203.0.113.7", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/
 AUTHOR = Author(SENDER, ORIGIN)
 A4 = PageGeometry(595.0, 842.0, 0)
 TYPED = Ink("typed", text="Jo Li", hand="a")
-UPLOADED, PREPARED, IMAGE = b"the file as uploaded", b"the file as normalised", b"a picture of page 1"
+UPLOADED, PREPARED = b"the file as uploaded", b"the file as normalised"
 
 
 def sha256(content: bytes) -> str:
@@ -53,8 +53,7 @@ def an_organisation(**changes: Any) -> Organisation:
 
 def a_file(pages: int = 1, **changes: Any) -> File:
     """A file of A4 pages whose content `store` keeps."""
-    image = sha256(IMAGE)
-    made = File("offer.pdf", sha256(UPLOADED), sha256(PREPARED), (A4,) * pages, (image,) * pages)
+    made = File("offer.pdf", sha256(UPLOADED), sha256(PREPARED), (A4,) * pages)
     return replace(made, **changes)
 
 
@@ -194,7 +193,7 @@ async def store(db: Database, vault: Vault, document: Document, *files: bytes) -
     """The draft as `create` stores it, with its file content and `files`; the organisation must be there."""
 
     async def write(tx: Transaction) -> Document:
-        for content in (UPLOADED, PREPARED, IMAGE, *files):
+        for content in (UPLOADED, PREPARED, *files):
             await blobs.add(tx, content, document.created_at)
         outcome = lifecycle.create(document, ORIGIN, document.created_at)
         return await outcomes.add(tx, outcome, vault, document.created_at)

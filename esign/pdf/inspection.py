@@ -44,14 +44,13 @@ class UploadLimits:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The normalised file, its pages as displayed, one WebP picture of each page, and what normalising changed.
+    """The normalised file, its pages as displayed, and what normalising changed.
 
     `repaired` says that the upload was damaged and has been mended; `removed` holds words of `REMOVALS`.
     """
 
     prepared: bytes
     pages: tuple[PageGeometry, ...]
-    images: tuple[bytes, ...]
     repaired: bool
     removed: tuple[str, ...]
 

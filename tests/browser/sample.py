@@ -70,7 +70,7 @@ def translate_document(document: Document, tag: str = "en") -> Document:
         title=translate_value(title, tag),
         message=HELLO if tag == "ar" else message,
         created_by=Actor("member", "mem_1", translate_value(sender, tag), their_email),
-        file=File(contract.FILE_NAME, "0" * 64, "1" * 64, (A4,) * 3, tuple(str(n) * 64 for n in (2, 3, 4))),
+        file=File(contract.FILE_NAME, "0" * 64, "1" * 64, (A4,) * 3),
         recipients=tuple(
             replace(one, name=translate_value(name, tag), email=email, locale=tag)
             for one, (name, email) in zip(

@@ -52,7 +52,7 @@ WAITING = """([number, size]) => {
 def long(pages: int = MANY) -> Document:
     """The agreement with so many pages; its fields are on the first two."""
     document = a_document()
-    file = replace(document.file, pages=(A4,) * pages, images=("2" * 64,) * pages)
+    file = replace(document.file, pages=(A4,) * pages)
     return replace(document, file=file)
 
 

@@ -26,33 +26,29 @@ async def read_picture(
     runtime: Runtime, document: Document, number: int, size: int, turn: QueueTurn | None = None
 ) -> bytes:
     """Return the picture of a page (WebP). The document must have the page. The caller checks who may see it."""
-    if size == 1:
-        return await blobs.get(runtime.db, document.file.images[number - 1])
     looking = turn or QueueTurn(PdfJobKind.PREVIEW, document.organisation_id)
     return await find_or_make(
         runtime,
         document,
         name_view(document, f"{number}.{size}"),
-        lambda: render_sharper(runtime, document.file, number, size, looking),
+        lambda: render_page(runtime, document.file, number, size, looking),
     )
 
 
 async def read_template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
-    """Return the picture of a page of a template. A sharper one is not stored, since few members look at it."""
-    if size == 1:
-        return await blobs.get(runtime.db, template.file.images[number - 1])
+    """Return the picture of a page of a template. It is not stored, since few members look at it."""
     turn = QueueTurn(PdfJobKind.PREVIEW, template.organisation_id)
-    return await wait_for_worker(render_sharper(runtime, template.file, number, size, turn))
+    return await wait_for_worker(render_page(runtime, template.file, number, size, turn))
 
 
-async def render_sharper(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
-    """Render a page at a larger `size`."""
+async def render_page(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
+    """Render a page at a `size`."""
 
     async def read_arguments() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
 
-    name = f"sharper {file.prepared} {number} {size}"
-    return await runtime.pdf.run_task_when_free("sharper", bytes, read_arguments, turn=turn, name=name)
+    name = f"picture {file.prepared} {number} {size}"
+    return await runtime.pdf.run_task_when_free("picture", bytes, read_arguments, turn=turn, name=name)
 
 
 def name_view(document: Document, name: str) -> str:
@@ -132,7 +128,8 @@ async def find_or_make(
     found = await page_cache.find(runtime.db, document.id, name)
     if found is not None:
         return found
-    async with runtime.pdf.alone(f"{document.id} {name}"):
+    # One at a time, so that a reader who asks for many pages at once waits instead of being refused by the queue.
+    async with runtime.pdf.alone(f"views {document.organisation_id}"):
         found = await page_cache.find(runtime.db, document.id, name)  # another request may have made it
         if found is not None:
             return found

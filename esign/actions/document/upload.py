@@ -52,14 +52,13 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     pure = await asyncio.to_thread(is_pure, content)
     removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
     # A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
-    contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
+    contents = (content if pure else inspection.prepared, inspection.prepared)
     hashes = await asyncio.to_thread(blobs.hash_contents, contents)
     file = File(
         name=name,
         uploaded=hashes[0],
         prepared=hashes[1],
         pages=inspection.pages,
-        images=tuple(hashes[2:]),
         repaired=inspection.repaired,
         removed=removed,
     )

@@ -180,7 +180,6 @@ class File:
     uploaded: str
     prepared: str
     pages: tuple[PageGeometry, ...]
-    images: tuple[str, ...]
     repaired: bool = False
     removed: tuple[str, ...] = ()
 

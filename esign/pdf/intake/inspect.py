@@ -13,7 +13,7 @@ from esign.pdf.drawing import stamp_pages
 from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, UploadLimits
 from esign.pdf.intake import complexity, existing_signatures, normalise
 from esign.pdf.page import page_properties as pages
-from esign.pdf.page import render
+from esign.pdf.page.render import refuse_undrawable
 
 __all__ = ["Inspection", "UploadLimits", "inspect_upload"]
 
@@ -59,8 +59,8 @@ def _inspect_pdf(upload: bytes, limits: UploadLimits) -> Inspection:
     prepared = normalise.write_pdf(pdf)
     mended = mended or bool(pdf.get_warnings())
     _rehearse_seal(prepared, len(seen))
-    images = render.render_pages(prepared, seen)
-    return Inspection(prepared, seen, images, mended, tuple(word for word in REMOVALS if word in removed))
+    refuse_undrawable(prepared, seen)
+    return Inspection(prepared, seen, mended, tuple(word for word in REMOVALS if word in removed))
 
 
 def _check_size_and_start(upload: bytes, limits: UploadLimits) -> None:

@@ -215,7 +215,6 @@ def load_file(stored: str) -> File:
         **{
             **file,
             "pages": tuple(PageGeometry(*page) for page in file["pages"]),
-            "images": tuple(file["images"]),
             "removed": tuple(file["removed"]),
         }
     )

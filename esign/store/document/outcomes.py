@@ -40,7 +40,7 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
     """
     document = outcome.document
     await documents.add(tx, document)
-    await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
+    await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared)
     size = await blobs.get_size_of_document(tx, document.id)
     await usage.add(tx, make_meter(document, now), Usage(storage_bytes=size))
     await _save_effects(tx, outcome, document, vault, now)

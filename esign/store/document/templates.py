@@ -103,7 +103,7 @@ async def add(tx: Transaction, template: Template) -> None:
     """Add a template; the content of its file must have been stored before."""
     await tx.run(insert("template", COLUMNS), **dump(template))
     file = template.file
-    await blobs.attach_to_template(tx, template.id, file.uploaded, file.prepared, *file.images)
+    await blobs.attach_to_template(tx, template.id, file.uploaded, file.prepared)
 
 
 async def save(tx: Transaction, template: Template, before: Template) -> None:

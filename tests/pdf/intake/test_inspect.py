@@ -16,6 +16,7 @@ from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.intake.inspect import inspect_upload
+from esign.pdf.page.render import refuse_undrawable, render_page
 from tests.pdf import made
 from tests.pdf.made import blank, write_pdf
 
@@ -55,7 +56,7 @@ def test_a_file_of_this_kind_is_taken_and_made_harmless(kind: str, limits: Uploa
     with Pdf.open(io.BytesIO(inspection.prepared)) as pdf:
         assert not pdf.is_encrypted
         assert not pdf.get_warnings()
-    shown = Image.open(io.BytesIO(inspection.images[0]))
+    shown = open_picture(inspection.prepared, inspection.pages[0])
     assert shown.getpixel((130, 400)) == (0, 0, 255)
     assert inspection.repaired is (make is made.make_disordered)
 
@@ -73,7 +74,8 @@ def test_what_was_prepared_is_taken_again_as_it_is(kind: str, limits: UploadLimi
     assert second.removed == ()
     assert not second.repaired
     assert second.pages == first.pages
-    assert second.images == first.images
+    seen = [open_picture(one.prepared, one.pages[0]).tobytes() for one in (first, second)]
+    assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize(
@@ -155,67 +157,18 @@ def test_pages_are_measured_as_they_are_seen(limits: UploadLimits) -> None:
     )
 
 
-def open_shown_picture(inspection_image: bytes) -> Image.Image:
-    image = Image.open(io.BytesIO(inspection_image))
-    assert image.format == "WEBP"
-    return image
+def open_picture(pdf: bytes, page: PageGeometry, number: int = 1) -> Image.Image:
+    return Image.open(io.BytesIO(render_page(pdf, number, page, 1)))
 
 
-@pytest.mark.parametrize(
-    ("size", "pixels"),
-    [
-        ((612, 792), (935, 1210)),
-        ((30, 30), (800, 800)),
-        ((60, 3), (800, 40)),
-        ((14_400, 14_400), (2000, 2000)),
-        ((14_400, 288), (8000, 160)),
-    ],
-)
-def test_a_picture_is_readable_and_not_too_large(
-    size: tuple[float, float], pixels: tuple[int, int], limits: UploadLimits
-) -> None:
-    inspection = inspect_upload(write_pdf(blank(content=b"", size=size)), limits)
-    assert open_shown_picture(inspection.images[0]).size == pytest.approx(pixels, abs=1)
-
-
-def test_there_is_one_picture_of_every_page_in_order(limits: UploadLimits) -> None:
-    pdf = blank(pages=3)
-    pdf.pages[1].obj.Contents = pdf.make_stream(b"1 0 0 rg 0 0 300 200 re f")
-    images = inspect_upload(write_pdf(pdf), limits).images
-    assert [open_shown_picture(image).getpixel((100, 400)) for image in images] == [
-        (0, 0, 255),
-        (255, 0, 0),
-        (0, 0, 255),
-    ]
-
-
-def test_a_photograph_is_compressed_as_one(limits: UploadLimits) -> None:
-    pdf = blank(content=b"300 0 0 200 0 0 cm /I Do", size=(300, 200))
-    noise = bytes((x * x * 7 + x * 13) % 256 for x in range(300 * 200 * 3))
-    image = pdf.make_stream(noise, Subtype=Name.Image, Width=300, Height=200, BitsPerComponent=8)
-    image.ColorSpace = Name.DeviceRGB
-    pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=image))
-    photograph, drawing = (
-        inspect_upload(write_pdf(pdf), limits).images[0],
-        inspect_upload(made.plain(), limits).images[0],
-    )
-    assert b"VP8 " in photograph[:16]
-    assert b"VP8L" in drawing[:16]
-
-
-def test_the_pictures_of_a_long_file_are_smaller(limits: UploadLimits) -> None:
-    long, short = (
-        inspect_upload(write_pdf(blank(pages=201, content=b"")), limits),
-        inspect_upload(made.plain(), limits),
-    )
-    assert open_shown_picture(long.images[0]).width <= open_shown_picture(short.images[0]).width
-    wide = inspect_upload(write_pdf(blank(pages=201, content=b"", size=(1000, 800))), limits)
-    assert open_shown_picture(wide.images[200]).width == pytest.approx(1000 * 80 / 72, abs=1)
-
-
-def test_the_pictures_are_of_the_prepared_file(limits: UploadLimits) -> None:
-    inspection = inspect_upload(made.make_scripted(), limits)
-    assert inspect_upload(inspection.prepared, limits).images == inspection.images
+def test_a_page_that_cannot_be_drawn_is_refused_wherever_it_stands(limits: UploadLimits) -> None:
+    upload = write_pdf(blank(pages=3))
+    pages = inspect_upload(upload, limits).pages
+    refuse_undrawable(upload, pages)
+    for wrong in (pages[:2], (*pages[:2], replace(pages[2], width=299.0))):
+        with pytest.raises(Problem) as refusal:
+            refuse_undrawable(upload, wrong)
+        assert refusal.value.code == "invalid_file"
 
 
 def test_words_about_a_signature_are_none(limits: UploadLimits) -> None:

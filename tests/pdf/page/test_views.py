@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pypdfium2
 import pytest
-from pikepdf import Array
+from pikepdf import Array, Dictionary, Name
 from PIL import Image, ImageChops
 
 from esign.core.document.document import PageGeometry
@@ -26,28 +26,28 @@ def open_picture(webp: bytes) -> Image.Image:
     return Image.open(io.BytesIO(webp))
 
 
-# ---------- sharper ----------
+# ---------- pictures ----------
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_a_sharper_picture_has_so_many_times_the_dots(size: int) -> None:
-    first = open_picture(render.render_pages(a_pdf(), (A4,))[0])
-    fine = open_picture(render.render_sharper(a_pdf(), 1, A4, size))
+    first = open_picture(render.render_page(a_pdf(), 1, A4, 1))
+    fine = open_picture(render.render_page(a_pdf(), 1, A4, size))
     assert fine.size == pytest.approx((first.width * size, first.height * size), abs=size)
     assert darkest(fine.reduce(size)) < 128  # the line is on it
 
 
 def test_a_sharper_picture_of_a_poster_stays_small_enough_for_a_phone() -> None:
     poster = write_pdf(blank(size=(4000, 3000)))
-    fine = open_picture(render.render_sharper(poster, 1, POSTER, 3))
+    fine = open_picture(render.render_page(poster, 1, POSTER, 3))
     assert fine.width * fine.height <= 12_010_000
-    assert fine.width > open_picture(render.render_pages(poster, (POSTER,))[0]).width
+    assert fine.width > open_picture(render.render_page(poster, 1, POSTER, 1)).width
 
 
 def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
     stripes = b"".join(b"%f g %d 0 1 200 re f\n" % (n / 299, n) for n in range(300))
     seen = open_picture(
-        render.render_pages(write_pdf(blank(content=stripes)), (PageGeometry(300, 200, 0),))[0]
+        render.render_page(write_pdf(blank(content=stripes)), 1, PageGeometry(300, 200, 0), 1)
     ).convert("L")
     exact = pypdfium2.PdfDocument(write_pdf(blank(content=stripes)))[0].render(scale=800 / 300).to_pil()
     assert differs(seen, exact.convert("L").resize(seen.size), 1) <= 4
@@ -57,7 +57,43 @@ def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
 
 def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
     with pytest.raises(Problem):
-        render.render_sharper(a_pdf(), 1, replace(A4, width=600), 2)
+        render.render_page(a_pdf(), 1, replace(A4, width=600), 2)
+
+
+@pytest.mark.parametrize(
+    ("size", "pixels"),
+    [
+        ((612, 792), (935, 1210)),
+        ((30, 30), (800, 800)),
+        ((60, 3), (800, 40)),
+        ((14_400, 14_400), (2000, 2000)),
+        ((14_400, 288), (8000, 160)),
+    ],
+)
+def test_a_picture_is_readable_and_not_too_large(size: tuple[float, float], pixels: tuple[int, int]) -> None:
+    picture = render.render_page(write_pdf(blank(content=b"", size=size)), 1, PageGeometry(*size, 0), 1)
+    assert open_picture(picture).size == pytest.approx(pixels, abs=1)
+
+
+def test_each_page_has_its_own_picture() -> None:
+    pdf = blank(pages=3)
+    pdf.pages[1].obj.Contents = pdf.make_stream(b"1 0 0 rg 0 0 300 200 re f")
+    file, page = write_pdf(pdf), PageGeometry(300, 200, 0)
+    seen = [open_picture(render.render_page(file, n, page, 1)).convert("RGB") for n in (1, 2, 3)]
+    assert [one.getpixel((100, 400)) for one in seen] == [(0, 0, 255), (255, 0, 0), (0, 0, 255)]
+
+
+def test_a_photograph_is_compressed_as_one() -> None:
+    pdf = blank(content=b"300 0 0 200 0 0 cm /I Do", size=(300, 200))
+    noise = bytes((x * x * 7 + x * 13) % 256 for x in range(300 * 200 * 3))
+    image = pdf.make_stream(noise, Subtype=Name.Image, Width=300, Height=200, BitsPerComponent=8)
+    image.ColorSpace = Name.DeviceRGB
+    pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=image))
+    page = PageGeometry(300, 200, 0)
+    photograph = render.render_page(write_pdf(pdf), 1, page, 1)
+    drawing = render.render_page(write_pdf(blank()), 1, page, 1)
+    assert b"VP8 " in photograph[:16]
+    assert b"VP8L" in drawing[:16]
 
 
 # ---------- filled in ----------
@@ -66,16 +102,13 @@ def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
 @pytest.mark.parametrize("size", [1, 2])
 def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
     fields, pdf = every_type(), a_pdf()
-    page = open_picture(
-        render.render_pages(pdf, (A4,))[0] if size == 1 else render.render_sharper(pdf, 1, A4, size)
-    )
-    page = page.convert("RGBA")
+    page = open_picture(render.render_page(pdf, 1, A4, size)).convert("RGBA")
     over = open_picture(filled_page.draw_filled_page(fields, A4, size, Typesetting(NOW)))
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
     sealed = assemble_file(order, typst_template.draw_template(order.certificate, "certificate", NOW), None)
-    wanted = open_picture(render.render_sharper(sealed.pdf, 1, A4, size)).convert("L")
+    wanted = open_picture(render.render_page(sealed.pdf, 1, A4, size)).convert("L")
     assert differs(shown, wanted, 4 * size) < 24
     assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80
 

@@ -107,7 +107,6 @@ contents = st.builds(
         hashes,
         hashes,
         st.lists(pages, max_size=3).map(tuple),
-        st.lists(hashes, max_size=3).map(tuple),
         st.booleans(),
         st.lists(words, max_size=3).map(tuple),
     ),

@@ -82,7 +82,7 @@ async def test_a_new_document_is_stored_with_its_first_entry_event_and_content(
         draft.id,
     )
     kept = {row["sha256"] for row in await db.all("SELECT sha256 FROM document_blob")}
-    assert kept == {draft.file.uploaded, draft.file.prepared, *draft.file.images}
+    assert kept == {draft.file.uploaded, draft.file.prepared}
     for name in kept:
         assert sha256(await blobs.get(db, name)) == name
 

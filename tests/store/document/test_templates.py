@@ -16,7 +16,6 @@ from esign.store.engine.paging import PageStart
 from esign.store.queue import webhooks
 from esign.system.vault import Vault
 from tests.factories import (
-    IMAGE,
     NOW,
     PREPARED,
     UPLOADED,
@@ -49,7 +48,7 @@ FULL = a_template(
 
 async def add(db: Database, *made: Template) -> None:
     async def write(tx: Transaction) -> None:
-        for content in (UPLOADED, PREPARED, IMAGE):
+        for content in (UPLOADED, PREPARED):
             await blobs.add(tx, content, NOW - 1)
         for template in made:
             await templates.add(tx, template)
@@ -175,7 +174,7 @@ async def test_file_content_stays_while_a_template_or_a_document_refers_to_it(
     assert await prune(db) == 0
     assert await blobs.get(db, sha256(PREPARED)) == PREPARED
     await db.write(lambda tx: tx.run("DELETE FROM document"))
-    assert await prune(db) == 3
+    assert await prune(db) == 2
     with pytest.raises(MissingBlob):
         await blobs.get(db, sha256(UPLOADED))
 

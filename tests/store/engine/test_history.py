@@ -129,6 +129,25 @@ async def test_everything_in_such_a_database_can_be_read(data: Path) -> None:
 
 
 @every_commit
+async def test_the_pictures_of_pages_that_older_versions_stored_are_let_go(data: Path) -> None:
+    with closing(sqlite3.connect(data / FILE)) as connection:
+        query = "SELECT DISTINCT image.value FROM document, json_each(file, '$.images') image"
+        pictures = {sha256 for (sha256,) in connection.execute(query)}
+    assert pictures
+    async with open_for_command(data / FILE) as db:
+        rows = await db.all("SELECT sha256, loose FROM blob")
+        loose = {row["sha256"] for row in rows if row["loose"]}
+        assert loose >= pictures
+        for row in await db.all("SELECT id FROM document"):
+            file = (await documents.get(db, row["id"])).file
+            assert not loose & {file.uploaded, file.prepared}
+        while await db.write(lambda tx: blobs.prune(tx, NOW + 10_000 * DAY, 16)):
+            pass
+        left = {row["sha256"] for row in await db.all("SELECT sha256 FROM blob")}
+        assert left and not left & pictures
+
+
+@every_commit
 async def test_trails_without_a_head_are_completed_and_said_to_be_late(
     data: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -207,7 +207,7 @@ def a_document(*recipients: Recipient, **more: Any) -> Document:
         "org_1",
         more.pop("mode", Mode.LIVE),
         more.pop("title", "Joinery agreement, 14 Linden Row"),
-        File("agreement.pdf", "0" * 64, "1" * 64, (A4, A4), ("2" * 64, "3" * 64)),
+        File("agreement.pdf", "0" * 64, "1" * 64, (A4, A4)),
         more.pop("created_by", Actor("member", "mem_1", "Mira Okafor", "mira@northlight.example")),
         NOW - DAY,
         NOW - DAY,
@@ -355,11 +355,9 @@ class SigningSite:
         if self.state == "unknown":
             return
         document, me = self._settle_document(), self._settle_document().recipients[0]
-        pictures = [self.picture(number, 1) for number in range(1, document.page_count + 1)]
-        for content in (PDF, *pictures):
-            await blobs.add(tx, content, NOW)
+        await blobs.add(tx, PDF, NOW)
         await documents.add(tx, document)
-        await blobs.attach(tx, document.id, document.file.prepared, *document.file.images)
+        await blobs.attach(tx, document.id, document.file.prepared)
         await signing_links.add(tx, TOKEN, SigningLink(me.id, document.id, "recipient"), NOW)
         created = Event("document.created", NOW, document.created_by)
         await outcomes.record(tx, document.id, (created,), VAULT)
@@ -375,8 +373,7 @@ class SigningSite:
 
     def _settle_document(self) -> Document:
         """The document in the state that the link is to show, with contents that exist."""
-        images = tuple(sha256(self.picture(number, 1)) for number in range(1, self.document.page_count + 1))
-        file = replace(self.document.file, uploaded=sha256(PDF), prepared=sha256(PDF), images=images)
+        file = replace(self.document.file, uploaded=sha256(PDF), prepared=sha256(PDF))
         document, me = replace(self.document, file=file), self.recipient
         asked = self._method if self._method != Method.LINK else Method.EMAIL_CODE
         me = replace(me, authentication=asked if self.state == "code" else Method.LINK)
@@ -425,8 +422,6 @@ class SigningSite:
         if found is None or size is None or not 1 <= int(found[1]) <= self.document.page_count:
             return
         number, done = int(found[1]), found[2]
-        if size == 1 and done is None:
-            return
         name = f"{number}.{size}" if done is None else f"{number}.{size}.{done}"
         content = self.picture(number, size) if done is None else fill_stroke(size)
 

@@ -81,11 +81,11 @@ def describe_state(holders: Sequence[FieldHolder], revision: int, most: int) -> 
 def list_pages(file: File, at: str) -> list[EditorPage]:
     """Return the pages of a file, with pictures below the address `at`.
 
-    The address of a picture contains its hash, so that caches notice a new file.
+    The address of a picture contains the hash of the file, so that caches notice a new one.
     """
     return [
-        EditorPage(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
-        for number, (page, image) in enumerate(zip(file.pages, file.images, strict=True), 1)
+        EditorPage(number, page.width, page.height, f"{at}/sheets/{number}.webp?{file.prepared[:16]}")
+        for number, page in enumerate(file.pages, 1)
     ]
 
 

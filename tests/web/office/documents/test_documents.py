@@ -326,7 +326,7 @@ async def add_template(office: Office, title: str) -> None:
     first = await organisations.find_first(office.runtime.db)
     assert first
     await put(office, a_row(office, "its files"))
-    made = a_template(title=title, organisation_id=first.id, file=a_file(images=()))
+    made = a_template(title=title, organisation_id=first.id, file=a_file())
 
     async def write(tx: Transaction) -> None:
         for content in (UPLOADED, PREPARED):

@@ -1,0 +1,1 @@
+-- The pictures of pages are a cache beside the database: files no longer refer to pictures of their own.
