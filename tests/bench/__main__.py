@@ -1,6 +1,6 @@
-"""`python -m tests.bench [NAME …]`: measures what the issues give figures for; medians of interleaved rounds.
+"""`python -m tests.bench NAME [ROW …]`: measures what the issues give figures for.
 
-Prints a table. Machines are noisy: compare ratios of one run, not times of two.
+Machines are noisy: compare ratios of one run, not times of two.
 """
 
 import sys
@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import api, auth, crowd, journey, mail, page, scale, sealing, start, storm
+from tests.bench import auth, crowd, door, mail, page, scale, sealing, start, storm
 
+TABLES: dict[str, Callable[[list[str]], Awaitable[None]]] = {
+    "door": door.run,
+}
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
-    "get": api.get,
     "auth": auth.run,
-    "create": api.create,
     "crowd": crowd.run,
-    "journey": journey.run,
     "mail": mail.run,
     "page": page.run,
     "scale": scale.run,
@@ -26,11 +26,19 @@ BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
 
 
 async def main(names: list[str]) -> None:
-    if unknown := set(names) - set(BENCHES):
-        sys.exit(f"No bench is called {', '.join(sorted(unknown))}. There are: {', '.join(BENCHES)}.")
-    for name in names or BENCHES:
-        print(f"\n== {name}")
+    name, *rows = names or [""]
+    if name in TABLES:
+        await TABLES[name](rows)
+    elif name in BENCHES and not rows:
         await BENCHES[name]()
+    else:
+        sys.exit(describe_benches())
+
+
+def describe_benches() -> str:
+    """Return what can be asked for."""
+    tables = f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}"
+    return f"python -m tests.bench NAME\n{tables}\nor one of {', '.join(BENCHES)}"
 
 
 if __name__ == "__main__":

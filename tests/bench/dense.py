@@ -1,8 +1,11 @@
 """A contract with pages full of text, as users send it: embedded fonts, about 55 lines on each page."""
 
+import io
 import random
+from collections.abc import Iterator
 from functools import cache
 
+import pikepdf
 import typst
 
 from esign.pdf.drawing.missing_glyphs import FONTS
@@ -18,6 +21,22 @@ SOURCE = """
 #set text(font: "Noto Sans", size: 9.5pt, lang: "en")
 #set par(justify: true, leading: 0.55em)
 """
+
+
+TEXTS = 12
+
+
+def make_distinct_pdfs(pages: int, count: int, first: int = 0) -> Iterator[bytes]:
+    """Yield so many files of which no two are the same; there are TEXTS different texts.
+
+    A comment on the first page tells those of the same text apart: setting a text takes 10 ms a page.
+    """
+    for number in range(first, first + count):
+        with pikepdf.open(io.BytesIO(make_dense_pdf(pages, number % TEXTS))) as pdf:
+            pdf.pages[0].contents_add(b"%% %d\n" % number)
+            target = io.BytesIO()
+            pdf.save(target)
+        yield target.getvalue()
 
 
 @cache

@@ -18,6 +18,7 @@ from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.search_index import SLOTS, collect_words
 from esign.store.engine.sql import insert
 from esign.system.entropy import make_id
+from esign.system.vault import load_or_make_vault
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 
 FOLDER = Path(tempfile.gettempdir()) / "esign-scale"
@@ -105,10 +106,11 @@ def a_person(id: str, name: str, email: str, done: bool) -> Recipient:
 async def database(count: int) -> Path:
     """The folder of a database with that many documents; made where it is not there."""
     folder = FOLDER / str(count)
-    if not (folder / "ready").exists():
+    if not (folder / "ready").exists() or not (folder / "app.key").exists():
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.iterdir():
             left.unlink()
+        load_or_make_vault(folder / "app.key", folder / FILE)  # a database without its key is refused
         async with open_for_command(folder / FILE) as db:
             await store_organisation(db, an_organisation())
         fill(folder / FILE, count)

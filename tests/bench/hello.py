@@ -1,4 +1,7 @@
-"""A bare Starlette hello, served by the same uvicorn and protocol parts: `python -m tests.bench.hello PORT`."""
+"""A bare Starlette application, served by the same uvicorn and protocol parts: `python -m tests.bench.hello PORT`.
+
+It answers GET with a few bytes, and POST once the body has arrived, as the floor under every figure of the program.
+"""
 
 import sys
 
@@ -9,11 +12,20 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 
-async def hello(request: Request) -> JSONResponse:
+async def say_hello(request: Request) -> JSONResponse:
     return JSONResponse({"hello": "world"})
 
 
-app = Starlette(routes=[Route("/hello", hello)])
+async def take_body(request: Request) -> JSONResponse:
+    return JSONResponse({"size": len(await request.body())}, status_code=201)
+
+
+app = Starlette(
+    routes=[
+        Route("/healthz", say_hello, methods=["GET"]),
+        Route("/{path:path}", take_body, methods=["POST"]),
+    ]
+)
 
 if __name__ == "__main__":
     uvicorn.run(

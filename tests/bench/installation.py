@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -44,6 +45,14 @@ class BenchInstallation:
     client: aiohttp.ClientSession
     first_answer: float
 
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         url = path if path.startswith("http") else f"{self.base}{path}"
         async with self.client.request(method, url, json=body) as answer:
@@ -81,40 +90,67 @@ def command(folder: Path, *arguments: str) -> str:
 
 
 @asynccontextmanager
-async def install_program(settings: str = "", server: str = "") -> AsyncIterator[BenchInstallation]:
-    """`esign serve` in a new folder, until the block ends.
+async def install_program(
+    settings: str = "", server: str = "", data: Path | None = None
+) -> AsyncIterator[BenchInstallation]:
+    """`esign serve` in a new folder, until the block ends; the arguments are those of `make_installation`."""
+    async with make_installation(settings, server, data) as (folder, key), serve_program(folder, key) as at:
+        yield at
 
-    `settings` are added to its configuration, `server` are more lines of that table.
+
+@asynccontextmanager
+async def make_installation(
+    settings: str = "", server: str = "", data: Path | None = None
+) -> AsyncIterator[tuple[Path, str]]:
+    """A new folder with a configuration and a key, until the block ends.
+
+    `settings` are added to its configuration, `server` are more lines of that table; `data` is a folder of data that is
+    copied before.
     """
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(prefix="esign-bench-") as name:
         folder = Path(name)
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
-        (folder / "esign.toml").write_text(SETTINGS.format(port=port, server=server) + settings)
+        (folder / "esign.toml").write_text(SETTINGS.format(port=find_port(), server=server) + settings)
+        if data is not None:
+            await asyncio.to_thread(shutil.copytree, data, folder / "data")
         key = (await asyncio.to_thread(command, folder, "keys", "create", "--name", "bench")).strip()
-        began = time.perf_counter()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "esign", "serve", "--config", str(folder / "esign.toml")),
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        base = f"http://127.0.0.1:{port}"
-        try:
-            await until_answers(port)
-            first = time.perf_counter() - began
-            connector = aiohttp.TCPConnector(limit=40)
-            async with aiohttp.ClientSession(
-                headers={"Authorization": f"Bearer {key}"}, connector=connector
-            ) as client:
-                yield BenchInstallation(folder, base, key, process.pid, client, first)
-        finally:
-            process.terminate()
-            await process.wait()
+        yield folder, key
+
+
+@asynccontextmanager
+async def serve_program(folder: Path, key: str) -> AsyncIterator[BenchInstallation]:
+    """`esign serve` in the folder of an installation, until the block ends."""
+    found = re.search(r"^port = (\d+)$", (folder / "esign.toml").read_text(), re.MULTILINE)
+    assert found
+    port = int(found[1])
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "esign", "serve", "--config", str(folder / "esign.toml")),
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await until_answers(port)
+        first = time.perf_counter() - began
+        connector = aiohttp.TCPConnector(limit=40)
+        async with aiohttp.ClientSession(
+            headers={"Authorization": f"Bearer {key}"}, connector=connector
+        ) as client:
+            yield BenchInstallation(folder, f"http://127.0.0.1:{port}", key, process.pid, client, first)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def find_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 async def until_answers(port: int) -> None:
     """Return at the first 200 of /healthz."""
-    for _ in range(2_000):
+    for _ in range(20_000):
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -136,12 +172,45 @@ def resident(pid: int) -> float:
 
 
 def children(pid: int) -> list[int]:
-    listed = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout
-    return [int(line) for line in listed.split()]
+    """The processes that one has started and that still run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def read_memory(*pids: int) -> float:
+    """Return the memory of processes in MB, of what they share each its part (PSS)."""
+    rolled = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+    kilobytes = [int(size) for one in rolled for size in re.findall(r"^Pss:\s+(\d+) kB", one, re.MULTILINE)]
+    return sum(kilobytes) * 1024 / 1e6
+
+
+def read_processor_time(*pids: int) -> float:
+    """Return the seconds of a processor that processes have taken, with those of their children that ended."""
+    tick = os.sysconf("SC_CLK_TCK")
+    fields = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
+    return sum(int(value) for one in fields for value in one[11:15]) / tick
+
+
+class ProcessorWatch:
+    """Counts the time that a server and its workers take of a processor from here on."""
+
+    def __init__(self, at: BenchInstallation) -> None:
+        self.at = at
+        self.server, self.workers = self.read()
+
+    def read(self) -> tuple[float, float]:
+        return read_processor_time(self.at.pid), read_processor_time(*children(self.at.pid))
+
+    def describe(self, number: int) -> str:
+        """Return what each of so many requests took."""
+        now = self.read()
+        server, workers = (
+            1000 * (b - a) / number for a, b in zip((self.server, self.workers), now, strict=True)
+        )
+        return f"{server:.1f} ms of a processor in the server and {workers:.1f} ms in its workers for each."
 
 
 def document(pdf: bytes, name: str = "contract.pdf", recipients: int = 1) -> dict[str, Any]:
-    """A create body with a signature field on the first page for each recipient."""
+    """A create body with a signature field, a date and a text on the first page for each recipient."""
     return {
         "fileName": name,
         "file": base64.b64encode(pdf).decode(),
@@ -151,9 +220,9 @@ def document(pdf: bytes, name: str = "contract.pdf", recipients: int = 1) -> dic
                 "name": f"Signer {n}",
                 "order": n + 1,
                 "fields": [
-                    {"type": "signature", "page": 1, "x": 10, "y": 80},
-                    {"type": "date", "page": 1, "x": 40, "y": 80},
-                    {"type": "text", "page": 1, "x": 60, "y": 80, "value": "Copper Kettle"},
+                    {"type": "signature", "page": 1, "x": 10, "y": 80 + 8 * (n % 2)},
+                    {"type": "date", "page": 1, "x": 40, "y": 80 + 8 * (n % 2)},
+                    {"type": "text", "page": 1, "x": 60, "y": 80 + 8 * (n % 2), "value": "Copper Kettle"},
                 ],
             }
             for n in range(recipients)

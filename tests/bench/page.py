@@ -6,6 +6,7 @@ visit, so nothing is cached. The fields are operable when the button that leads 
 
 import base64
 import io
+import re
 import statistics
 import time
 from collections.abc import Mapping
@@ -16,7 +17,6 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from esign.demo import contract
 from tests.bench.installation import BenchInstallation, install_program
-from tests.bench.journey import answer_fields
 from tests.browser.conftest import ARGS, CHROMIUM
 
 LOADS = 5
@@ -129,6 +129,19 @@ def tell(name: str, loads: list[dict[str, float]]) -> None:
     print(
         f"the page itself      {median['html'] / 1000:6.1f} kB, pictures {median['pictures'] / 1000:.0f} kB"
     )
+
+
+async def answer_fields(
+    at: BenchInstallation, path: str, link: str, person: tuple[str, str]
+) -> dict[str, Any]:
+    """What this person finishes with."""
+    consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
+    if consent is None:
+        raise RuntimeError("the signing page did not open")
+    document = await at.call("GET", path)
+    mine = next(r for r in document["recipients"] if r["email"] == person[1])
+    answers = {f["id"]: v for f in mine["fields"] if (v := contract.choose_answer(person, f)) is not None}
+    return {"answers": answers, "consent": consent[1]}
 
 
 async def finish(at: BenchInstallation) -> float:
