@@ -1,6 +1,7 @@
 """Points in time as whole milliseconds since 1970 in UTC, and their one text form (RFC 3339, contract 2.4)."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TypeAlias
 
 Instant: TypeAlias = int
@@ -21,7 +22,13 @@ def to_datetime(at: Instant) -> datetime:
 
 def rfc3339(at: Instant) -> str:
     """Format an instant with milliseconds in UTC, such as `2026-11-21T00:14:00.123Z`."""
-    return to_datetime(at).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return f"{format_second(at // SECOND)}.{at % SECOND:03}Z"
+
+
+@lru_cache(4096)  # an answer has the same few seconds many times: 0.3 µs against 1.5 µs
+def format_second(second: int) -> str:
+    """Format a time in whole seconds since 1970, such as `2026-11-21T00:14:00`."""
+    return to_datetime(second * SECOND).isoformat()[:-6]
 
 
 def parse(text: str) -> Instant:

@@ -8,7 +8,10 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
 from esign.core.document.document import Field, FieldType, Ink, MailDelivery, RecipientStatus, Status
-from esign.web.api.document_replies import present, present_summary
+from esign.core.document.summary import summarize
+from esign.web.api.document_list_reply import present_page
+from esign.web.api.document_replies import present
+from esign.web.api.paging import FoundPage
 from esign.web.values.field_models import AnyFieldInput
 from tests.api import described
 from tests.factories import NOW, a_document, a_recipient, a_seal
@@ -45,11 +48,16 @@ def test_an_answer_fits_its_model_in_every_state(status: Status, person: Recipie
         for delivery in MailDelivery
     )
     document = a_document(*recipients, status=status, seal_error="no room", metadata={"a": "b"})
-    for model, shown in (
-        ("DocumentReply", present(document)),
-        ("DocumentSummary", present_summary(document)),
+    page = from_json(present_page(FoundPage([summarize(document)], None)).body)
+    whole = from_json(to_json(present(document), by_alias=True))
+    for recipient in whole["recipients"]:
+        del recipient["fields"]
+    assert list(page["data"][0].items()) == list(whole.items()), "a list shows the same, in the same order"
+    assert [[*one] for one in page["data"][0]["recipients"]] == [[*one] for one in whole["recipients"]]
+    for model, body in (
+        ("DocumentReply", from_json(to_json(present(document), by_alias=True))),
+        ("DocumentSummary", page["data"][0]),
     ):
-        body = from_json(to_json(shown, by_alias=True))
         faults = list(described.validator("components", "schemas", model).iter_errors(body))
         assert not faults, faults[0]
         assert (body["seal"] is None) is (status is not Status.COMPLETED)

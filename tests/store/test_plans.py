@@ -149,6 +149,7 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
 
     async def find(tx: Transaction) -> None:
         await listing.find_page(tx, OWNER, 25, AFTER, asked.asked)
+        await listing.find_summaries(tx, OWNER, 25, AFTER, asked.asked)
 
     for step in await steps(db, find):  # what was cut may be walked
         assert step == "SCAN d" or not WALKED.match(step), step
@@ -263,9 +264,11 @@ SHORT = {
     "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
     "deliveries.find_pending": "for tests alone",
     "listing.find_page": "above",
+    "listing.find_summaries": "above",
     "document_pages.find_page": "above",
     "document_pages.count_filters": "above",
     "listing.read_documents": "above",
+    "listing.read_summaries": "above",
 }
 SCAN = re.compile(r"SCAN (?!CONSTANT|\d+ CONSTANT|\(|SUBQUERY|kept_mail USING INDEX kept_mail_newest)")
 """The newest of all kept mails are the beginning of an index, not a walk through it."""

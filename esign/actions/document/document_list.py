@@ -1,12 +1,11 @@
 """Pages through the list of documents, forwards and back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from esign.actions.document.documents import expire_if_due
+from esign.actions.document.documents import refresh_summaries
 from esign.core.actor import Owner
-from esign.core.document.document import Document
 from esign.core.document.document_filters import DocumentFilters
+from esign.core.document.summary import DocumentSummary
 from esign.runtime import Runtime
 from esign.store.document import listing, status_counts
 from esign.store.document.status_counts import StatusCounts
@@ -29,7 +28,7 @@ class DocumentListPage:
     `previous` and `next` lead to the neighbouring pages, and are None at the ends of the list.
     """
 
-    documents: tuple[Document, ...]
+    documents: tuple[DocumentSummary, ...]
     previous: PageTurn | None
     next: PageTurn | None
 
@@ -41,25 +40,17 @@ async def find_page(
     back = turn is not None and turn.back
     order = replace(asked, sort=asked.sort.opposite) if back else asked
     place = turn.place if turn else None
-    found = await listing.find_page(runtime.db, owner, limit + 1, place, order)
+    found = await listing.find_summaries(runtime.db, owner, limit + 1, place, order)
     if back and not has_more(found, limit):
         return await find_page(runtime, owner, limit, None, asked)
     shown = found[:limit][::-1] if back else found[:limit]
     before = back or turn is not None  # the document of the place itself stands before this page
     after = back or has_more(found, limit)
     return DocumentListPage(
-        await refresh_documents(runtime, shown, asked),
+        tuple(await refresh_summaries(runtime, shown, asked)),
         PageTurn(listing.find_place(shown[0], asked), back=True) if before and shown else None,
         PageTurn(listing.find_place(shown[-1], asked)) if after and shown else None,
     )
-
-
-async def refresh_documents(
-    runtime: Runtime, found: Sequence[Document], asked: DocumentFilters
-) -> tuple[Document, ...]:
-    """Return the documents as they are now, without those that have just expired and no longer match the filters."""
-    now = [await expire_if_due(runtime, document) for document in found]
-    return tuple(document for document in now if asked.still_has(document))
 
 
 async def count_by_status(runtime: Runtime, owner: Owner) -> StatusCounts:

@@ -1,6 +1,6 @@
 """Creates, reads, sends and expires documents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,12 +19,13 @@ from esign.core.document.placement import find_misplaced
 from esign.core.document.state import Act, is_past_expiry, lifecycle, require
 from esign.core.document.state.edit import make_title
 from esign.core.document.state.outcome import Outcome
+from esign.core.document.summary import DocumentSummary, summarize
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.engine.unreadable_rows import has_more
+from esign.store.engine.unreadable_rows import UnreadableRow, has_more
 from esign.store.queue import audit_entries
 from esign.system.entropy import make_id
 
@@ -193,16 +194,47 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: PageStart | None, asked: DocumentFilters
-) -> tuple[list[Document], PageStart | None]:
+) -> tuple[list[DocumentSummary], PageStart | None]:
     """Return a page of a list and the place where the next page begins, or None.
 
     The page is shorter if documents of it have just expired and no longer match the filters.
     """
-    found = await listing.find_page(runtime.db, owner, limit + 1, after, asked)
+    found = await listing.find_summaries(runtime.db, owner, limit + 1, after, asked)
     page = found[:limit]
     more = listing.find_place(page[-1], asked) if page and has_more(found, limit) else None
-    current = [await expire_if_due(runtime, document) for document in page]
-    return [document for document in current if asked.still_has(document)], more
+    return await refresh_summaries(runtime, page, asked), more
+
+
+async def refresh_summaries(
+    runtime: Runtime, found: Sequence[DocumentSummary], asked: DocumentFilters
+) -> list[DocumentSummary]:
+    """Return the documents of a list as they are now.
+
+    Those that are past their expiry expire first (D10), and are left out if they no longer match the filters.
+    """
+    now = runtime.clock.read_settled_time()
+    if not any(is_past_expiry(summary, now) for summary in found):
+        return list(found)
+    current = [
+        await expire_summary(runtime, summary) if is_past_expiry(summary, now) else summary
+        for summary in found
+    ]
+    return [summary for summary in current if summary is not None and asked.still_has(summary)]
+
+
+async def expire_summary(runtime: Runtime, summary: DocumentSummary) -> DocumentSummary | None:
+    """Let a document expire if it still may, and return it as lists show it.
+
+    Return None if it was deleted meanwhile, or if what a list does not show of it cannot be read.
+    """
+    try:
+        return summarize(await expire(runtime, summary.id))
+    except UnreadableRow:
+        return None
+    except Problem as problem:
+        if problem.code != "not_found":
+            raise
+        return None
 
 
 async def read_trail(

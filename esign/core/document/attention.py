@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from esign.core.document.document import Document, MailDelivery, Recipient, Status
+from esign.core.document.document import MailDelivery, Status
+from esign.core.document.summary import AnyDocument, AnyRecipient
 
 
 class Trouble(StrEnum):
@@ -10,7 +11,7 @@ class Trouble(StrEnum):
     ADDRESS = "address"
 
 
-def find_trouble(document: Document) -> Trouble | None:
+def find_trouble(document: AnyDocument) -> Trouble | None:
     """Return what about the document needs a person's attention, or None.
 
     A document that has ended needs none: its recipients' addresses can no longer be corrected.
@@ -20,7 +21,7 @@ def find_trouble(document: Document) -> Trouble | None:
     return Trouble.ADDRESS if find_refused_recipients(document) else None
 
 
-def find_refused_recipients(document: Document) -> tuple[Recipient, ...]:
+def find_refused_recipients(document: AnyDocument) -> tuple[AnyRecipient, ...]:
     """Return the recipients whose turn it is and whose address refused the latest mail."""
     if document.status is not Status.SENT:
         return ()

@@ -40,6 +40,11 @@ ACTING = frozenset({Role.SIGNER, Role.APPROVER})
 INVITED = ACTING | {Role.VIEWER}
 
 
+def is_turn_of(role: Role, status: RecipientStatus) -> bool:
+    """Return whether a recipient of this role and status is invited and not finished."""
+    return role in INVITED and status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+
+
 class FieldType(StrEnum):
     SIGNATURE = "signature"
     INITIALS = "initials"
@@ -159,7 +164,7 @@ class Recipient:
     @property
     def is_active(self) -> bool:
         """Return whether their own link opens the document: invited and not finished, or a viewer whose turn came."""
-        return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+        return is_turn_of(self.role, self.status)
 
     @property
     def is_invited(self) -> bool:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from esign.core.document.attention import find_trouble
-from esign.core.document.document import Document, Status
+from esign.core.document.document import Status
+from esign.core.document.summary import AnyDocument
 from esign.core.instant import Instant
 
 
@@ -62,7 +63,7 @@ class DocumentFilters:
     sort: Sort = Sort.NEWEST
     attention: bool = False
 
-    def still_has(self, document: Document) -> bool:
+    def still_has(self, document: AnyDocument) -> bool:
         """Return whether a document of this list still belongs in it after its status changed.
 
         Only the filters on status and attention are checked again.

@@ -5,19 +5,19 @@
 from dataclasses import dataclass
 
 from esign.core.actor import Mode
-from esign.core.document.document import Document
+from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.core.people.account import Organisation
 
 
-def find_lock_end(document: Document, organisation: Organisation) -> Instant | None:
+def find_lock_end(document: AnyDocument, organisation: Organisation) -> Instant | None:
     """Return the end of a completed document's retention period; None for every other document."""
     days, completed_at = organisation.retain_completed_days, document.completed_at
     return None if days is None or completed_at is None else completed_at + days * DAY
 
 
-def require_unlocked(document: Document, organisation: Organisation, now: Instant) -> None:
+def require_unlocked(document: AnyDocument, organisation: Organisation, now: Instant) -> None:
     """Raise `retention_locked`, naming the end, while the document is within its retention period."""
     until = find_lock_end(document, organisation)
     if until is not None and now < until:
@@ -28,7 +28,7 @@ def require_unlocked(document: Document, organisation: Organisation, now: Instan
         )
 
 
-def find_deletion_time(document: Document, organisation: Organisation) -> Instant | None:
+def find_deletion_time(document: AnyDocument, organisation: Organisation) -> Instant | None:
     """Return when a document that ended is deleted automatically, never before its retention ends; None if it
     stays.
     """
@@ -38,7 +38,7 @@ def find_deletion_time(document: Document, organisation: Organisation) -> Instan
     return max(ended + days * DAY, find_lock_end(document, organisation) or 0)
 
 
-def find_removal_time(document: Document, organisation: Organisation, test_days: int) -> Instant | None:
+def find_removal_time(document: AnyDocument, organisation: Organisation, test_days: int) -> Instant | None:
     """Return when the document is deleted by the settings or, in test mode, after `test_days`; None if it
     stays.
 

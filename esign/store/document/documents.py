@@ -25,7 +25,7 @@ from esign.core.errors import Problem
 from esign.core.people.account import Reminders
 from esign.store.engine import search_index
 from esign.store.engine.database import Reader, Row, Transaction
-from esign.store.engine.sql import dumps, insert
+from esign.store.engine.sql import dumps, insert, load_object
 from esign.store.engine.unreadable_rows import UNREADABLE, UnreadableRow, refuse_bytes
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
@@ -200,7 +200,7 @@ def load(rows: Sequence[Row]) -> Document:
         "status": Status(members["status"]),
         "file": load_file(members["file"]),
         "reminders": Reminders(**orjson.loads(members["reminders"])),
-        "metadata": orjson.loads(members["metadata"]),
+        "metadata": load_object(members["metadata"]),
         "created_by": Actor(**orjson.loads(members["created_by"])),
         "seal": Seal(**orjson.loads(seal)) if seal else None,
     }

@@ -1,6 +1,7 @@
 """Read pages of the list of documents: filtered, in any order, each document with its recipients.
 
-`store/engine/document_pages` finds which documents a page has, by the best index; here their rows become `Document`.
+`store/engine/document_pages` finds which documents a page has, by the best index; here their rows become
+`DocumentSummary`, for everything that shows a list, or `Document`.
 """
 
 from functools import partial
@@ -9,6 +10,8 @@ from itertools import groupby
 from esign.core.actor import Owner
 from esign.core.document.document import Document
 from esign.core.document.document_filters import EVERYTHING, DocumentFilters
+from esign.core.document.summary import AnyDocument, DocumentSummary
+from esign.store.document import summaries
 from esign.store.document.documents import JOIN, SELECT, load
 from esign.store.engine import document_pages
 from esign.store.engine.database import Reader
@@ -30,7 +33,19 @@ async def find_page(
     return await document_pages.find_page(reader, request, partial(read_documents, reader))
 
 
-def find_place(document: Document, asked: DocumentFilters) -> PageStart:
+async def find_summaries(
+    reader: Reader,
+    owner: Owner,
+    limit: int,
+    after: PageStart | None = None,
+    asked: DocumentFilters = EVERYTHING,
+) -> list[DocumentSummary]:
+    """Return the same page as `find_page`, as summaries."""
+    request = PageRequest(owner, asked, limit, after)
+    return await document_pages.find_page(reader, request, partial(read_summaries, reader))
+
+
+def find_place(document: AnyDocument, asked: DocumentFilters) -> PageStart:
     """Return the place where the page after this document begins."""
     return PageStart(getattr(document, asked.sort.key), document.id)
 
@@ -44,3 +59,13 @@ async def read_documents(reader: Reader, page: PageStatement) -> list[Document]:
     )
     groups = ((key, list(group)) for key, group in groupby(rows, key=lambda row: row["d_id"]))
     return load_groups(reader, "document", groups, load)
+
+
+async def read_summaries(reader: Reader, page: PageStatement) -> list[DocumentSummary]:
+    """Return the summaries of the documents that a statement finds, in order; damaged ones are left out."""
+    rows = await reader.all(
+        f"{summaries.SELECT} FROM ({page.sql}) p CROSS JOIN document d"
+        f" WHERE d.id = p.id ORDER BY p.at {page.order}, p.id {page.order}",
+        **page.values,
+    )
+    return load_groups(reader, "document", ((row["id"], row) for row in rows), summaries.load_summary)

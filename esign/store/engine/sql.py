@@ -23,6 +23,15 @@ def list_parameters(name: str, values: Sequence[Any]) -> tuple[str, dict[str, An
     return f"({', '.join(f':{each}' for each in parameters)})", parameters
 
 
+def collect_rows(table: str, columns: Sequence[str], condition: str, order: str) -> str:
+    """Return an expression for the rows of a table, in order, as one JSON text: an array of an array for each row.
+
+    A list with the rows of another table as one column is a third faster than a join, which repeats its own columns.
+    """
+    found = f"SELECT * FROM {table} WHERE {condition} ORDER BY {order}"
+    return f"(SELECT json_group_array(json_array({', '.join(columns)})) FROM ({found}))"
+
+
 class OldRows(NamedTuple):
     """The rows of a table, known by their `keys`, for which a condition on `:before` holds."""
 
@@ -42,3 +51,11 @@ async def delete_some(tx: Transaction, rows: OldRows, before: Instant, limit: in
 def dumps(value: Any) -> str:
     """Return JSON as a column holds it: minified UTF-8."""
     return orjson.dumps(value).decode()
+
+
+def load_object(stored: str) -> dict[str, Any]:
+    """Return the object of a JSON column. Raise ValueError if it is none."""
+    found = orjson.loads(stored)
+    if not isinstance(found, dict):
+        raise ValueError("a column holds no JSON object")
+    return found

@@ -10,7 +10,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient, Seal
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 from esign.web.api import examples
-from esign.web.api.paging import FoundPage, ListReply
+from esign.web.api.paging import ListReply
 from esign.web.values import field_models
 from esign.web.values.field_models import AnyFieldReply
 from esign.web.values.schema import Moment, Reply
@@ -180,24 +180,11 @@ def present(document: Document) -> DocumentReply:
     )
 
 
-def present_summary(document: Document) -> DocumentSummary:
-    return DocumentSummary.model_construct(
-        **collect_members(document),
-        recipients=[
-            RecipientSummary.model_construct(**collect_recipient_members(r)) for r in document.recipients
-        ],
-    )
-
-
 def present_recipient(recipient: Recipient) -> RecipientReply:
     return RecipientReply.model_construct(
         **collect_recipient_members(recipient),
         fields=[field_models.present(field) for field in recipient.fields],
     )
-
-
-def present_page(found: FoundPage[Document]) -> DocumentPage:
-    return DocumentPage.from_page(found, present_summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from esign.actions.document.edit_document import DocumentChanges
 from esign.actions.document.reminders import ReminderResult
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document
+from esign.core.document.summary import DocumentSummary
 from esign.core.errors import Problem
 from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
@@ -144,7 +145,7 @@ async def read(call: ApiCall) -> Document:
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
-async def find(call: ApiCall, query: DocumentList) -> FoundPage[Document]:
+async def find(call: ApiCall, query: DocumentList) -> FoundPage[DocumentSummary]:
     """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
     asked = query.to_listing()
     filters = f"documents:{call.owner}:{query.filters}"

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import orjson
 from pydantic import BaseModel
@@ -27,6 +27,7 @@ from esign.web.http.answer import ApiAnswer, encode_headers
 from esign.web.http.idempotency import IdempotencyTicket, Replays
 from esign.web.rest import auth
 from esign.web.rest.deprecation import Deprecation
+from esign.web.values.schema import WrittenReply
 
 Handler = Callable[..., Awaitable[Any]]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -49,7 +50,7 @@ class Endpoint:
     method: Method
     path: str
     handler: Handler
-    present: Callable[[Any], BaseModel] | None = None
+    present: Callable[[Any], BaseModel | WrittenReply[Any]] | None = None
     summary: str = ""
     tag: str = ""
     scope: Scope | None = None
@@ -93,7 +94,10 @@ class ApiRoute:
     def reply(self) -> type[BaseModel] | None:
         """Return the model of a successful answer, or None if the handler makes its own response."""
         present = self.endpoint.present
-        return None if present is None else get_type_hints(present)["return"]
+        if present is None:
+            return None
+        returned = get_type_hints(present)["return"]
+        return get_args(returned)[0] if get_origin(returned) is WrittenReply else returned  # type: ignore[no-any-return]
 
     def answer(self, result: Any, path: Mapping[str, str]) -> ApiAnswer:
         """Return the answer for the result of the handler. The answer that is stored for a replay is the same."""
@@ -101,6 +105,8 @@ class ApiRoute:
         if present is None:
             raise TypeError(f"{self.endpoint.path} has no way to present what its handler returned")
         model = present(result)
+        if isinstance(model, WrittenReply):
+            return ApiAnswer(self.endpoint.success, model.body)
         answer = ApiAnswer(self.endpoint.success, to_json(model, by_alias=True))
         return self.add_headers(answer, vars(model), path)
 

@@ -7,7 +7,7 @@ names of its attributes and written in camelCase.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, LiteralString
+from typing import Annotated, Any, ClassVar, Generic, LiteralString, TypeVar
 
 import idna
 from pydantic import (
@@ -103,6 +103,16 @@ class Reply(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
     )
+
+
+R = TypeVar("R", bound=Reply)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReply(Generic[R]):
+    """An answer that was written as JSON without its model `R`, which only describes it."""
+
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.actor import Mode, Owner
+from esign.core.actor import Actor, Mode, Owner
 from esign.core.document.attention import find_trouble
-from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
+from esign.core.document.document import (
+    Document,
+    MailDelivery,
+    PageGeometry,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Status,
+)
 from esign.core.document.document_filters import ALWAYS, EVERYTHING, DocumentFilters, Sort, Span
+from esign.core.document.summary import summarize
 from esign.core.fold_text import fold
-from esign.core.people.account import Organisation
+from esign.core.people.account import Organisation, Reminders
 from esign.store.document import documents, listing
 from esign.store.engine import document_pages
 from esign.store.engine.database import Database, Transaction
@@ -22,7 +32,7 @@ from esign.store.engine.document_list_statements import PageRequest
 from esign.store.engine.document_pages import EFFORT, ListEffort
 from esign.store.engine.paging import PageStart
 from esign.system.entropy import make_id
-from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation
+from tests.factories import NOW, a_document, a_file, a_recipient, a_seal, an_organisation, store_organisation
 
 # ---------- the same question in plain Python ----------
 
@@ -196,6 +206,8 @@ async def test_a_list_is_what_plain_python_would_find(
     await add(db, *made)
     for each in [*asked, *(replace(EVERYTHING, sort=sort, q=asked[0].q) for sort in Sort)]:
         assert await pages(db, mine, each, limit, effort) == list_expected(made, each), each
+        summaries = await listing.find_summaries(db, Owner(mine, Mode.LIVE), 100, asked=each)
+        assert summaries == [summarize(document) for document in list_expected(made, each)], each
 
 
 # ---------- pages ----------
@@ -245,6 +257,37 @@ async def test_a_list_brings_the_recipients_of_each_document_in_order(
     nobody = replace(a_document(created_at=NOW - 9), recipients=())
     await add(db, *made, nobody)
     assert await listing.find_page(db, Owner(organisation.id, Mode.LIVE), 10) == [*made, nobody]
+
+
+@pytest.mark.parametrize("status", Status)
+async def test_a_summary_has_what_the_document_has(
+    db: Database, organisation: Organisation, status: Status
+) -> None:
+    people = [
+        a_recipient(
+            status=person, delivery=delivery, role=role, decline_reason='"<b>\\', completed_at=NOW + 2**41
+        )
+        for person, delivery, role in product(RecipientStatus, MailDelivery, Role)
+    ]
+    pages = (PageGeometry(595.0, 842.0, 0),) * 3
+    document = a_document(
+        *people,
+        status=status,
+        title="\u202eLease \U0001f58b <script>",
+        file=replace(a_file(removed=("JavaScript",)), pages=pages),
+        seal=replace(a_seal(), stamped_at=NOW, authority="T"),
+        metadata={"a": "b"},
+        created_by=Actor("member", "mem_1", "Ada", "ada@example.com"),
+        reminders=Reminders(enabled=False),
+        message="Dear\nall\t…",
+    )
+    await add(db, document)
+    (found,) = await listing.find_summaries(db, Owner(organisation.id, Mode.LIVE), 10)
+    assert found == summarize(document)
+    assert found.page_count == document.page_count == 3
+    for one, same in zip(found.recipients, document.recipients, strict=True):
+        assert (one.acting, one.is_active, one.is_invited) == (same.acting, same.is_active, same.is_invited)
+    assert find_trouble(found) == find_trouble(document)
 
 
 @pytest.mark.slow

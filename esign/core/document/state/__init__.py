@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
-from esign.core.document.document import Document, Status
+from esign.core.document.document import Status
+from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 
@@ -106,12 +107,12 @@ TABLE: Mapping[Act, ActRule] = {
 }
 
 
-def is_allowed(document: Document, act: Act) -> bool:
+def is_allowed(document: AnyDocument, act: Act) -> bool:
     """Return whether the status of the document allows the act."""
     return document.status in TABLE[act].next
 
 
-def require(document: Document, act: Act, now: Instant | None = None) -> None:
+def require(document: AnyDocument, act: Act, now: Instant | None = None) -> None:
     """Raise a Problem with the code of `TABLE` unless the status allows the act.
 
     With `now`, a document that is out past its expiry counts as expired.
@@ -122,6 +123,6 @@ def require(document: Document, act: Act, now: Instant | None = None) -> None:
         raise Problem(rule.codes.get(status, rule.otherwise), current_status=status)
 
 
-def is_past_expiry(document: Document, now: Instant) -> bool:
+def is_past_expiry(document: AnyDocument, now: Instant) -> bool:
     """Return whether the document is out past its expiry, so that the caller must let it expire first (D10)."""
     return document.status is SENT and document.expires_at is not None and now >= document.expires_at

@@ -16,6 +16,7 @@ from esign.core.document.placement import find_out_of_bounds
 from esign.core.document.state import Act, require
 from esign.core.document.state.invite import invite_next, send_copy
 from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
+from esign.core.document.summary import AnyDocument
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 
@@ -256,12 +257,17 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
 
 def retry_seal(document: Document, author: Author, now: Instant) -> Outcome:
     """Try a failed seal again now, instead of at its next date (D8). Raises `seal_not_failed`."""
-    require(document, Act.RETRY_SEAL)
-    if document.seal_error is None:
-        raise Problem("seal_not_failed", current_status=document.status)
+    require_failed_seal(document)
     return Outcome(
         document, (Event("document.seal_retried", now, author.actor, origin=author.origin),), (SealJob(),)
     )
+
+
+def require_failed_seal(document: AnyDocument) -> None:
+    """Raise `seal_not_failed` unless the seal of the document has failed and was not retried successfully."""
+    require(document, Act.RETRY_SEAL)
+    if document.seal_error is None:
+        raise Problem("seal_not_failed", current_status=document.status)
 
 
 def close(document: Document, status: Status, reason: str | None, now: Instant) -> Document:

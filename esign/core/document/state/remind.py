@@ -12,6 +12,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient, Reci
 from esign.core.document.reminder import APART
 from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome
+from esign.core.document.summary import AnyDocument, AnyRecipient
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
 
@@ -36,12 +37,8 @@ def remind_recipients(
 
     Raises `reminder_too_soon` or `no_recipient_to_remind` when no recipient is reminded.
     """
-    require(document, Act.REMIND, now)
-    asked = [r for r in document.recipients if wanted is None or r.id in wanted]
-    reasons = {r.id: find_reason_against(r, now) for r in asked}
-    due = [r for r in asked if reasons[r.id] is None]
-    if not due:
-        raise explain_refusal(document, asked, now)
+    reasons = check_may_remind(document, wanted, now)
+    due = [r for r in document.recipients if r.id in reasons and reasons[r.id] is None]
     events: list[Event] = []
     jobs: list[Job] = []
     for recipient in due:
@@ -52,6 +49,21 @@ def remind_recipients(
     outcome = Outcome(document, tuple(events), tuple(jobs))
     skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)
     return RemindersSent(outcome, tuple(r.id for r in due), skipped)
+
+
+def check_may_remind(
+    document: AnyDocument, wanted: Collection[str] | None, now: Instant
+) -> dict[str, str | None]:
+    """Return for each recipient of `wanted`, or each at all, why they are not reminded now: None if they are.
+
+    Raises `reminder_too_soon` or `no_recipient_to_remind` when none is.
+    """
+    require(document, Act.REMIND, now)
+    asked: list[AnyRecipient] = [r for r in document.recipients if wanted is None or r.id in wanted]
+    reasons = {r.id: find_reason_against(r, now) for r in asked}
+    if None not in reasons.values():
+        raise explain_refusal(document, asked, now)
+    return reasons
 
 
 def send_reminder(document: Document, recipient: Recipient, now: Instant) -> Outcome:
@@ -78,7 +90,7 @@ def send_reminder(document: Document, recipient: Recipient, now: Instant) -> Out
     )
 
 
-def find_reason_against(recipient: Recipient, now: Instant) -> str | None:
+def find_reason_against(recipient: AnyRecipient, now: Instant) -> str | None:
     """Return why the recipient is not reminded now, or None if they are."""
     if not recipient.acting:
         return "not_acting"
@@ -89,12 +101,12 @@ def find_reason_against(recipient: Recipient, now: Instant) -> str | None:
     return "too_soon" if is_too_soon(recipient, now) else None
 
 
-def is_too_soon(recipient: Recipient, now: Instant) -> bool:
+def is_too_soon(recipient: AnyRecipient, now: Instant) -> bool:
     """Return whether the last reminder, manual or automatic, is less than an hour old."""
     return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + APART
 
 
-def explain_refusal(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
+def explain_refusal(document: AnyDocument, asked: Collection[AnyRecipient], now: Instant) -> Problem:
     """Return the error for a request that reminds no recipient: 429 when waiting helps one of them."""
     waits = [
         r.last_reminded_at + APART - now for r in asked if r.is_invited and r.last_reminded_at is not None

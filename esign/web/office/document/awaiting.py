@@ -8,6 +8,7 @@ from markupsafe import Markup
 from esign.actions.mail.mail_breaker import Outage
 from esign.core.document import attention
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
+from esign.core.document.summary import AnyRecipient
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import get_document_path
@@ -103,7 +104,7 @@ def describe_sent(scene: DocumentSituation) -> NextStep:
     return NextStep(title, Markup(" ").join(describe_progress(scene, waiting)), "clock", "", tuple(buttons))
 
 
-def describe_undelivered(scene: DocumentSituation, recipient: Recipient) -> NextStep:
+def describe_undelivered(scene: DocumentSituation, recipient: AnyRecipient) -> NextStep:
     words = Markup("Nothing reached <bdi>{}</bdi>. Correct the address, and a new invitation leaves at once.")
     to = f"{scene.home}/recipients/{recipient.id}"
     title = Markup("The address of {} was refused").format(format_name(recipient))
@@ -255,7 +256,7 @@ def make_copy_button(scene: DocumentSituation) -> StepButton:
     return StepButton("Start again with a copy", f"{scene.home}/duplicate", "copy", {}, "Copying…")
 
 
-def format_name(recipient: Recipient) -> Markup:
+def format_name(recipient: AnyRecipient) -> Markup:
     return Markup("<bdi>{}</bdi>").format(recipient.name)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from esign.actions.document.bulk_actions import BulkAction
 from esign.core.actor import Actor
 from esign.core.document.attention import Trouble, find_refused_recipients, find_trouble
-from esign.core.document.document import Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import RecipientStatus, Status
+from esign.core.document.summary import AnyDocument, DocumentSummary, RecipientSummary
 from esign.core.people.account import Organisation
 from esign.core.people.permission import Permission
 from esign.web.office.document import possible_actions
@@ -50,7 +51,7 @@ class DocumentRow:
     would work now.
     """
 
-    document: Document
+    document: DocumentSummary
     badge: tuple[str, str]
     source: str
     pips: tuple[str, ...]
@@ -64,21 +65,19 @@ class DocumentRow:
         return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
 
 
-def choose_badge(document: Document) -> tuple[str, str]:
+def choose_badge(document: AnyDocument) -> tuple[str, str]:
     """Return the kind and the word of the document's badge."""
     ill = find_trouble(document)
     return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
 
 
 def make_row(
-    document: Document, organisation: Organisation, may: Collection[Permission], times: Times
+    document: DocumentSummary, organisation: Organisation, may: Collection[Permission], times: Times
 ) -> DocumentRow:
     """Return the row as a member with these rights sees it. Without `Act.WORK` it offers reading alone."""
     ill = find_trouble(document)
     can = [
-        deed
-        for deed in BulkAction
-        if possible_actions.find_refusal(deed, document, organisation, times.now) is None
+        deed for deed in BulkAction if possible_actions.is_possible(deed, document, organisation, times.now)
     ]
     acting = [recipient for recipient in document.recipients if recipient.acting]
     return DocumentRow(
@@ -97,7 +96,7 @@ def name_source(actor: Actor) -> str:
     return f"API: {actor.name}" if actor.kind == "api_key" else actor.name or "esign"
 
 
-def describe_progress(document: Document, acting: list[Recipient], times: Times) -> str:
+def describe_progress(document: DocumentSummary, acting: list[RecipientSummary], times: Times) -> str:
     """Return how far the document has come, in words."""
     if not acting:
         return "No recipients yet"
@@ -119,7 +118,7 @@ def describe_progress(document: Document, acting: list[Recipient], times: Times)
             return f"{far}, {document.status} on {times.day(document.closed_at or document.updated_at)}"
 
 
-def describe_waiting(document: Document, acting: list[Recipient], far: str) -> str:
+def describe_waiting(document: DocumentSummary, acting: list[RecipientSummary], far: str) -> str:
     if ill := find_refused_recipients(document):
         return f"Mail to {FIRST}{ill[0].name}{LAST} refused"
     asked = [recipient for recipient in acting if recipient.is_invited]
@@ -128,7 +127,7 @@ def describe_waiting(document: Document, acting: list[Recipient], far: str) -> s
     return f"{far}, waiting for {len(asked)}"
 
 
-def choose_action(document: Document, ill: Trouble | None) -> RowAction:
+def choose_action(document: DocumentSummary, ill: Trouble | None) -> RowAction:
     """Return the one step that moves the document on."""
     if ill is Trouble.SEAL:
         return RowAction("Seal now", BulkAction.SEAL)
@@ -142,5 +141,5 @@ def choose_action(document: Document, ill: Trouble | None) -> RowAction:
     }.get(document.status, RowAction("Open"))
 
 
-def choose_reader_action(document: Document) -> RowAction:
+def choose_reader_action(document: DocumentSummary) -> RowAction:
     return RowAction("Download", "download") if document.status is Status.COMPLETED else RowAction("Open")

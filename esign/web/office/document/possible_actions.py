@@ -1,7 +1,7 @@
 """What can be done with a document now, and why the rest cannot.
 
-Each rule runs the state transition itself and drops the outcome, so that the pages cannot differ from the
-actions.
+Each rule runs the check that the state transition begins with, or the transition itself without its outcome, so that
+the pages cannot differ from the actions.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +12,14 @@ from esign.core.document import retention
 from esign.core.document.document import Document, Recipient
 from esign.core.document.state import Act, edit, lifecycle, remind, require
 from esign.core.document.state.edit import correct
+from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
 from esign.web.office.frame.formats import Times
 
 Rule = Callable[[Document, Organisation, Instant], object]
+BulkRule = Callable[[AnyDocument, Organisation, Instant], object]
 RuleOfOne = Callable[[Document, Recipient, Instant], object]
 
 
@@ -26,21 +28,21 @@ def may_change(*members: str) -> Rule:
     return lambda document, organisation, now: edit.check_may_change(document, members)
 
 
-def may_remind(document: Document, organisation: Organisation, now: Instant) -> object:
-    return remind.remind_recipients(document, None, None, PROGRAM, now)
+def may_remind(document: AnyDocument, organisation: Organisation, now: Instant) -> object:
+    return remind.check_may_remind(document, None, now)
 
 
-def may_cancel(document: Document, organisation: Organisation, now: Instant) -> object:
-    return lifecycle.cancel(document, None, False, PROGRAM, now)
+def may_cancel(document: AnyDocument, organisation: Organisation, now: Instant) -> None:
+    require(document, Act.CANCEL, now)
 
 
-def may_delete(document: Document, organisation: Organisation, now: Instant) -> object:
+def may_delete(document: AnyDocument, organisation: Organisation, now: Instant) -> None:
     retention.require_unlocked(document, organisation, now)
-    return lifecycle.delete(document, PROGRAM, now)
+    require(document, Act.DELETE)
 
 
-def may_retry(document: Document, organisation: Organisation, now: Instant) -> object:
-    return lifecycle.retry_seal(document, PROGRAM, now)
+def may_retry(document: AnyDocument, organisation: Organisation, now: Instant) -> None:
+    lifecycle.require_failed_seal(document)
 
 
 def may_link(document: Document, recipient: Recipient, now: Instant) -> None:
@@ -56,11 +58,14 @@ def may_nudge(document: Document, recipient: Recipient, now: Instant) -> object:
     return remind.remind_recipients(document, {recipient.id}, None, PROGRAM, now)
 
 
-ACTS: Mapping[str, Rule] = {
+BULK: Mapping[str, BulkRule] = {
     "remind": may_remind,
     "cancel": may_cancel,
     "delete": may_delete,
     "retry-seal": may_retry,
+}
+ACTS: Mapping[str, Rule] = {
+    **BULK,
     "expiry": may_change("expires_at"),
     "reminders": may_change("reminders"),
     "reference": may_change("external_id", "metadata"),
@@ -81,6 +86,11 @@ def catch_refusal(ask: Callable[..., object], *asked: object) -> Problem | None:
 def find_refusal(act: str, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
     """Return why an action on the document is refused now, or None."""
     return catch_refusal(ACTS[act], document, organisation, now)
+
+
+def is_possible(act: str, document: AnyDocument, organisation: Organisation, now: Instant) -> bool:
+    """Return whether one of the actions on several documents would work on this one now."""
+    return catch_refusal(BULK[act], document, organisation, now) is None
 
 
 def find_recipient_refusal(

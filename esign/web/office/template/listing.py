@@ -54,5 +54,5 @@ async def show_list(call: OfficeCall) -> Response:
 async def find_last_use(call: OfficeCall, template: Template) -> Instant | None:
     """Return when the newest document was made from the template, or None."""
     asked = DocumentFilters(template_id=template.id)
-    found = await listing.find_page(call.runtime.db, call.owner, 1, asked=asked)
+    found = await listing.find_summaries(call.runtime.db, call.owner, 1, asked=asked)
     return found[0].created_at if found else None
