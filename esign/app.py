@@ -8,9 +8,13 @@ import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from esign import __version__, authority
@@ -22,7 +26,6 @@ from esign.actions.verification import verify_trails
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
-from esign.jobs import schedule
 from esign.mail.smtp import KEEP, SmtpServer
 from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.worker.workers import Workers
@@ -32,27 +35,25 @@ from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database
 from esign.store.engine.locks import describe_flaw, server_lock
 from esign.store.server import installation, tsa_answers
-from esign.system import vault
+from esign.system import memory, vault
 from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
-from esign.web import authority_certificates, downloads, health, logos, reference
-from esign.web.api.endpoint_table import ENDPOINTS, V1
-from esign.web.error_pages import ErrorPages
+from esign.web import health
 from esign.web.http import errors
+from esign.web.http.late_app import LateApp
 from esign.web.http.origin import Proxies
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
-from esign.web.http.request_guard import Guard
+from esign.web.http.request_guard import UNASKED, Guard
 from esign.web.http.server import Front, RunningServer, catch_signals, run_server
-from esign.web.office.routes import make_routes as office_routes
-from esign.web.pages import Pages
-from esign.web.rest.pipeline import Api
-from esign.web.signing import make_routes as signing_routes
-from esign.web.signing.throttle import LinkThrottle
-from esign.web.signing.words import WordLibrary
+from esign.web.rest import V1
+
+if TYPE_CHECKING:
+    from esign.web.rest.pipeline import Api
+    from esign.web.signing.throttle import LinkThrottle
 
 log = logging.getLogger("esign")
 
@@ -162,67 +163,120 @@ def is_ip_address(host: str) -> bool:
 
 
 class App:
-    """The HTTP application: a guard in front of the API for programs and the pages for people."""
+    """The HTTP application: a guard in front of the API for programs and the pages for people.
+
+    The probes answer at once. The API and the pages are imported and built by `load`, or by their first request.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         proxies = Proxies(runtime.config.server.trusted_proxies)
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
-        uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION, spare=UPLOADS_SPARE)
-        self._api = Api(runtime, ENDPOINTS, uploads)
-        pages = Pages.load()
-        faults = ErrorPages(pages, WordLibrary.load())
-        self._pages = Starlette(
-            routes=[
-                *signing_routes(pages),
-                *authority_certificates.build_routes(runtime),
-                *office_routes(runtime, pages, uploads),
-                *reference.build_routes(runtime, pages),
-                *downloads.routes,
-                *logos.routes,
-                *health.routes,
-                pages.assets.route(),
-            ],
-            exception_handlers=errors.make_exception_handlers(faults),
+        self._uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION, spare=UPLOADS_SPARE)
+        self._probes = Starlette(
+            routes=health.routes, exception_handlers=errors.make_exception_handlers(refuse_request)
         )
-        self._pages.state.runtime = runtime
-        self._pages.router.redirect_slashes = False
-        self._for_people = LinkThrottle(self._pages, runtime.clock, runtime.config.signing, faults)
+        self._probes.state.runtime = runtime
+        self._probes.router.redirect_slashes = False
+        self._api = LateApp(self._build_api)
+        self._for_people = LateApp(self._build_pages)
         self._door = Guard(
             self._dispatch,
             hosts=(runtime.config.public_host,),
             clock=runtime.clock,
             proxies=proxies,
-            refuse=faults,
+            refuse=refuse_request,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._door(scope, receive, send)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request below `/v1` to the API, and any other to the pages."""
-        programs = scope["path"].startswith(f"{V1}/") or scope["path"] == V1
-        await (self._api if programs else self._for_people)(scope, receive, send)
+        """Pass a request below `/v1` to the API, that of a probe to the probes, and any other to the pages."""
+        path = scope["path"]
+        if path in UNASKED:
+            await self._probes(scope, receive, send)
+        elif path.startswith(f"{V1}/") or path == V1:
+            await self._api(scope, receive, send)
+        else:
+            await self._for_people(scope, receive, send)
+
+    def _build_api(self) -> "Api":
+        """Return the API. Its import takes a tenth of a second."""
+        from esign.web.api.endpoint_table import ENDPOINTS
+        from esign.web.rest.pipeline import Api
+
+        return Api(self._runtime, ENDPOINTS, self._uploads)
+
+    def _build_pages(self) -> "LinkThrottle":
+        """Return the pages for people. Their import takes a tenth of a second."""
+        from esign.web.signing.throttle import LinkThrottle
+
+        runtime = self._runtime
+        app = Starlette(
+            routes=make_page_routes(runtime, self._uploads),
+            exception_handlers=errors.make_exception_handlers(refuse_request),
+        )
+        app.state.runtime = runtime
+        app.router.redirect_slashes = False
+        return LinkThrottle(app, runtime.clock, runtime.config.signing, refuse_request)
+
+    async def load(self) -> None:
+        """Import and build what no request has asked for yet, so that no request has to wait for it later."""
+        await self._api.load()
+        await self._for_people.load()
 
     async def settle(self) -> None:
         """Wait for every API effect that has begun, then write the request counts that are still in memory."""
-        await self._api.settle()
+        if self._api.built is not None:
+            await self._api.built.settle()
         await usage.flush(self._runtime)
+
+
+def make_page_routes(runtime: Runtime, uploads: Uploads) -> list[BaseRoute]:
+    """Return the routes of all pages for people, and of what these load."""
+    from esign.web import authority_certificates, downloads, logos, reference, signing
+    from esign.web.office import routes as office
+    from esign.web.pages import Pages
+
+    pages = Pages.load()
+    return [
+        *signing.make_routes(pages),
+        *authority_certificates.build_routes(runtime),
+        *office.make_routes(runtime, pages, uploads),
+        *reference.build_routes(runtime, pages),
+        *downloads.routes,
+        *logos.routes,
+        pages.assets.route(),
+    ]
+
+
+def refuse_request(scope: Scope, problem: Problem) -> Response:
+    """Return the response to a request that fails. The first loads the templates, in some 20 ms."""
+    from esign.web.error_pages import ErrorPages
+
+    return ErrorPages.load()(scope, problem)
 
 
 @asynccontextmanager
 async def run_program(
     config: Config, clock: Clock | None = None
 ) -> AsyncIterator[tuple[Runtime, RunningServer]]:
-    """Run the whole program, HTTP server and jobs, until the block ends."""
+    """Run the whole program, HTTP server and jobs, until the block ends.
+
+    The server listens before the jobs and most of the pages are imported. It ends before the jobs.
+    """
     async with open_runtime(config, clock) as runtime:
         app = App(runtime)
         try:
             async with (
-                schedule.run_jobs(runtime),
+                AsyncExitStack() as jobs,
                 run_server(app, config.server.host, config.server.port, app.front) as http,
             ):
+                schedule = await asyncio.to_thread(import_module, "esign.jobs.schedule")
+                await jobs.enter_async_context(schedule.run_jobs(runtime))
+                await app.load()
                 yield runtime, http
         finally:
             await app.settle()
@@ -232,6 +286,7 @@ async def serve(config: Config) -> None:
     """Serve until a signal asks to stop. Raises StorageFailed when the database can no longer write."""
     with catch_signals() as asked:
         async with run_program(config) as (runtime, http):
+            memory.resume_collection()
             announce_start(runtime)
             await invite_owner(runtime)
             stop = asyncio.create_task(asked.wait())

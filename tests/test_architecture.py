@@ -124,8 +124,21 @@ def test_every_file_says_what_it_is_for(file: Path) -> None:
     assert ast.get_docstring(tree(file)), "a module starts with one sentence on its job"
 
 
+# What `esign.app` imports after the server listens.
+LATE = (
+    "esign.jobs.schedule",
+    "esign.web.api.endpoint_table",
+    "esign.web.office.routes",
+    "esign.web.reference",
+)
+
+
 def test_the_serving_process_opens_no_pdf() -> None:
-    assert list_loaded("esign.app", PDF_LIBRARIES) == []
+    assert list_loaded(", ".join(("esign.app", *LATE)), PDF_LIBRARIES) == []
+
+
+def test_the_server_listens_before_the_jobs_the_api_and_the_pages_are_imported() -> None:
+    assert list_loaded("esign.app", (*LATE, "jinja2", "esign.web.pages", "esign.web.signing")) == []
 
 
 def test_the_command_line_starts_without_the_service() -> None:

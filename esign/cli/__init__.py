@@ -4,6 +4,7 @@ Each command imports what it needs itself, so that `esign --version` answers in 
 """
 
 import logging
+import os
 from pathlib import Path
 
 import click
@@ -16,6 +17,9 @@ from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
 
+# pydantic would look for plugins in every package that is installed. This program has none, and takes none.
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
@@ -27,11 +31,14 @@ def main() -> None:
 @with_config
 def serve(file: Path | None) -> None:
     """Serve until told to stop (Ctrl-C or SIGTERM)."""
+    from esign.system import memory
+
+    memory.pause_collection()
     config = load_config(file)
 
     async def work() -> None:
         from esign import app
-        from esign.system import descriptors, logs, memory
+        from esign.system import descriptors, logs
 
         memory.set_up_memory()
         logs.set_up_logs()

@@ -1,6 +1,7 @@
-"""Limit how much freed memory glibc keeps; other C libraries keep hardly any."""
+"""Limit how much freed memory glibc keeps (other C libraries keep hardly any), and what the collector looks at."""
 
 import ctypes
+import gc
 from contextlib import suppress
 
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
@@ -17,3 +18,14 @@ def set_up_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_MMAP_THRESHOLD, LARGE)  # from this size on, freed blocks are returned to the system
         mallopt(M_ARENA_MAX, 1)
+
+
+def pause_collection() -> None:
+    """Stop collecting cyclic garbage while the program is imported: almost nothing of that is garbage."""
+    gc.disable()
+
+
+def resume_collection() -> None:
+    """Collect again, but never look at what exists now: the modules stay until the program ends."""
+    gc.freeze()
+    gc.enable()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 
 from starlette.requests import Request
@@ -23,6 +24,12 @@ class ErrorPages:
 
     pages: Pages
     library: WordLibrary
+
+    @classmethod
+    @cache
+    def load(cls) -> "ErrorPages":
+        """Load the templates and the sentences, once per process."""
+        return cls(Pages.load(), WordLibrary.load())
 
     def __call__(self, scope: Scope, problem: Problem) -> Response:
         """Return the error page, or the JSON error if the client is not a browser."""

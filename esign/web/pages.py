@@ -10,7 +10,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -39,13 +39,22 @@ MEDIA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asset:
-    """A static file. `packed` is its gzip form, or None where compressing saves less than a tenth."""
+    """A static file."""
 
     media: str
     plain: bytes
-    packed: bytes | None
+
+    @cached_property
+    def packed(self) -> bytes | None:
+        """Return the gzip form, or None where compressing saves less than a tenth. The first request makes it."""
+        packed = gzip.compress(self.plain, 9, mtime=0)
+        return packed if len(packed) < 0.9 * len(self.plain) else None
+
+    def pack(self) -> bytes | None:
+        """Return `packed`: as a method, it can run in a thread."""
+        return self.packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +86,14 @@ class Assets:
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             raise HTTPException(404)
-        return make_asset_response(request, asset, FOR_EVER, "same-origin")
+        return await make_asset_response(request, asset, FOR_EVER, "same-origin")
 
     async def embed(self, request: Request) -> Response:
         """Send the script that pages of other applications load. Its address never changes."""
-        return make_asset_response(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
+        return await make_asset_response(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
 
 
-def make_asset_response(request: Request, asset: Asset, kept: str, readers: str) -> Response:
+async def make_asset_response(request: Request, asset: Asset, kept: str, readers: str) -> Response:
     """Return the response for a static file.
 
     `kept` is the `Cache-Control` header; `readers` says whether pages of other sites may load the file.
@@ -97,8 +106,10 @@ def make_asset_response(request: Request, asset: Asset, kept: str, readers: str)
         "Vary": "Accept-Encoding",
     }
     body = asset.plain
-    if asset.packed is not None and can_take_gzip(request.scope):
-        body, headers["Content-Encoding"] = asset.packed, "gzip"
+    if can_take_gzip(request.scope):
+        packed = await run_in_thread_if_large(asset.plain, asset.pack)
+        if packed is not None:
+            body, headers["Content-Encoding"] = packed, "gzip"
     return Response(body, headers=headers, media_type=asset.media)
 
 
@@ -118,12 +129,11 @@ UNSENT = {
 
 
 def _load_asset(path: Path) -> Asset:
-    """Read one file, remove the comments and indentation of scripts and style sheets, and compress it."""
+    """Read one file, and remove the comments and indentation of scripts and style sheets."""
     plain = path.read_bytes()
     if unsent := UNSENT.get(path.suffix):
         plain = unsent.sub(b"", plain)
-    packed = gzip.compress(plain, 9, mtime=0)
-    return Asset(MEDIA[path.suffix], plain, packed if len(packed) < 0.9 * len(plain) else None)
+    return Asset(MEDIA[path.suffix], plain)
 
 
 class CompressedPage(HTMLResponse):

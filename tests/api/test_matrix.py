@@ -18,7 +18,8 @@ from esign.core.people import api_key
 from esign.core.people.api_key import LIVE_ONLY, Scope
 from esign.store.engine.database import Transaction
 from esign.store.people import api_keys
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.rest import V1
 from esign.web.rest.endpoint import ApiRoute, Endpoint
 from tests.api.site import Site, SiteAnswer, a_request
 from tests.factories import an_organisation, store_organisation

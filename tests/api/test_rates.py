@@ -5,7 +5,8 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.core.people.api_key import Scope
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.rest import V1
 from tests.api.site import Site, SiteAnswer, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask

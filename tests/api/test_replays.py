@@ -15,7 +15,8 @@ from esign.core.actor import Mode
 from esign.core.people import api_key
 from esign.store.engine.database import Transaction
 from esign.store.people import api_keys
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.rest import V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import ONE_PAGE, Site, a_request
 from tests.api.test_matrix import body_of, name_endpoint, needs_test_key

@@ -18,7 +18,8 @@ from esign.core.document.document import FieldType, RecipientStatus, Role, Statu
 from esign.core.errors import CATALOGUE
 from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook import ALL_EVENTS
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.rest import V1
 from tests.model.rules import TABLE as ATTEMPTS
 
 ROOT = Path(__file__).parents[2]

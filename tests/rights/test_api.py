@@ -17,7 +17,8 @@ from esign.store.engine.database import Transaction
 from esign.store.people import api_keys, members
 from esign.store.people import users as people
 from esign.system.entropy import make_id, make_key_secret
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.rest import V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.site import Site, SiteAnswer, a_config, running
 from tests.api.test_matrix import OwnerObjects, body_of, concrete, name_endpoint, places

@@ -31,8 +31,9 @@ from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.store.people import members, sessions
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.office.routes import TABLE
+from esign.web.rest import V1
 from tests.journeys.api import until
 from tests.logos import a_logo
 from tests.pki import a_seal, an_authority

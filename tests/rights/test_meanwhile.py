@@ -25,9 +25,10 @@ from esign.core.people.member import Member, MemberRole
 from esign.store.engine.database import Transaction
 from esign.store.people import api_keys as stored_keys
 from esign.store.people import members, organisations, sessions
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.office.frame.dispatch import OfficeRoute
 from esign.web.office.routes import TABLE
+from esign.web.rest import V1
 from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import body_of, name_endpoint
 from tests.rights.table import API, LEADERS, OFFICE, OPENED_BY

@@ -4,10 +4,13 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from esign.app import App
+from esign.app import make_page_routes
 from esign.core.people.api_key import Scope
-from esign.web.api.endpoint_table import ENDPOINTS, V1
+from esign.web import health
+from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.http.ratelimit import Uploads
 from esign.web.office.routes import TABLE
+from esign.web.rest import V1
 from tests.journeys.site import a_site
 from tests.rights.table import API, LINK, OFFICE, OPEN, OPENED_BY, SCOPES, WITHOUT_SCOPE
 
@@ -27,7 +30,7 @@ def test_every_line_of_the_office_has_its_line() -> None:
 
 async def test_every_other_address_stands_behind_a_link_or_is_open_to_all(tmp_path: Path) -> None:
     async with a_site(tmp_path / "data") as site:
-        routes = App(site.runtime)._pages.routes
+        routes = [*make_page_routes(site.runtime, Uploads()), *health.routes]
     known = {row.path for row in (*OFFICE.values(), *LINK.values())} | OPEN
     assert {route.path for route in routes if isinstance(route, Route)} == known
     assert len(routes) == sum(isinstance(route, Route) for route in routes)

@@ -1,4 +1,4 @@
-"""What the serving process keeps of memory that is free again."""
+"""What the serving process keeps of memory that is free again, and when it looks for cyclic garbage."""
 
 import subprocess
 import sys
@@ -31,3 +31,23 @@ def test_threads_share_what_is_free() -> None:
     assert measure_mapped("serving") < measure_mapped("left alone") - 100_000, (
         "an arena of its own takes each 64 MiB"
     )
+
+
+COLLECTION = """
+import gc
+from esign.system import memory
+memory.pause_collection()
+assert not gc.isenabled()
+memory.resume_collection()
+assert gc.isenabled() and gc.get_freeze_count() > 1_000
+class Loop: pass
+for _ in range(5_000):
+    loop = Loop()
+    loop.itself = loop
+print(sum(isinstance(one, Loop) for one in gc.get_objects()))
+"""
+
+
+def test_garbage_is_collected_again_after_the_start() -> None:
+    said = subprocess.run([sys.executable, "-c", COLLECTION], capture_output=True, text=True, check=True)
+    assert int(said.stdout) < 2_500

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -34,17 +35,21 @@ TASKS: Mapping[str, str] = {
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
 LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
+REST = 1.0  # seconds without a job, after which a worker returns the memory that is free again
 
 
 def run_worker(tasks: Mapping[str, str] = TASKS) -> None:
     """Answer jobs one after the other until the pipe closes or the worker is too old or too large."""
     sandbox.confine_process()
+    sandbox.leave_out_http()
     logging.disable(logging.CRITICAL)  # the answer contains what libraries report about the file
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
         # Output that libraries print must not end up among the answers.
         os.dup2(2, 1)
         _send_frame(answered, {"ready": True})
         for age in range(1, OLDEST + 1):
+            if not select.select([asked], [], [], REST)[0]:
+                sandbox.return_memory()
             if _do_job(tasks, asked, answered, age):
                 return
 

@@ -36,11 +36,10 @@ from esign.web.api import (
     words,
 )
 from esign.web.api import document_replies as replies
-from esign.web.rest import openapi
+from esign.web.rest import V1, openapi
 from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.openapi.schemas import Json
 
-V1 = "/api/v1"
 VERSION = "1.0.0"
 FILE_ERRORS = (
     "invalid_file",

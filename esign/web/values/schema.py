@@ -62,7 +62,7 @@ def make_strict(schema: CoreSchema) -> CoreSchema:
 class Schema(BaseModel):
     """Base of every request body and object inside one: `null` for an optional member means absent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
     null_is_absent: ClassVar[bool] = True
 
     @classmethod
@@ -94,14 +94,17 @@ class Patch(Schema):
 class QueryParameters(BaseModel):
     """Base of query parameters, which are text: give each a type that reads text, such as `Limit`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 
 
 class Reply(BaseModel):
     """Base of every answer: built by the names of its attributes, written in camelCase, nothing left out."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
+        extra="forbid",
+        frozen=True,
+        alias_generator=AliasGenerator(serialization_alias=to_camel),
+        defer_build=True,
     )
 
 
