@@ -138,7 +138,7 @@ def test_the_serving_process_opens_no_pdf() -> None:
 
 
 def test_the_server_listens_before_the_jobs_the_api_and_the_pages_are_imported() -> None:
-    assert list_loaded("esign.app", (*LATE, "jinja2", "esign.web.pages", "esign.web.signing")) == []
+    assert list_loaded("esign.app", (*LATE, "esign.web.pages", "esign.web.signing")) == []
 
 
 def test_the_command_line_starts_without_the_service() -> None:

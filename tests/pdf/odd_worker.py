@@ -10,6 +10,7 @@ from pathlib import Path
 
 from esign.core.errors import Problem
 from esign.pdf.worker import worker
+from esign.pdf.worker.sandbox import read_resident_memory
 
 
 def echo(data: bytes) -> bytes:
@@ -36,6 +37,13 @@ def burn() -> None:
 
 def swallow(mebibytes: int) -> int:
     return len(bytearray(mebibytes * 1024 * 1024))
+
+
+def crumble(mebibytes: int) -> int:
+    """Take memory in small pieces, give it back but for the last one, and return how large this process was."""
+    pieces = [bytes(8_000) for _ in range(mebibytes * 125)]
+    globals()["last"] = pieces[-1]
+    return read_resident_memory() // 2**20
 
 
 def keep(mebibytes: int) -> int:
@@ -145,7 +153,7 @@ def surroundings() -> dict[str, object]:
 
 
 TASKS = (
-    *(echo, whoami, wait_for, sleep, burn, swallow, keep, crash, quit, stumble, refuse),
+    *(echo, whoami, wait_for, sleep, burn, swallow, crumble, keep, crash, quit, stumble, refuse),
     *(chatter, lie, babble, reaches, surroundings, allowance),
 )
 

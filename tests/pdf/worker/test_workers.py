@@ -21,6 +21,8 @@ from esign.pdf.worker import frames
 from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, PdfJobKind, QueueTurn, run_as_caller
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf import made
+from tests.pdf.sealing import a_trail, make_seal_order
+from tests.pki import NOW, a_seal, an_authority
 
 ODD = (sys.executable, "-I", str(Path(__file__).parents[1] / "odd_worker.py"))
 ODD_THAT_REFUSES = (*ODD, "inspect=refuse_it")
@@ -432,6 +434,33 @@ async def test_nothing_is_left_behind() -> None:
             assert len(await asyncio.gather(*pair, return_exceptions=True)) == 2
     await until(lambda: descriptors() <= before)
     await until(lambda: children() == relatives)
+
+
+async def test_a_worker_that_rests_returns_the_memory_of_its_largest_job() -> None:
+    async with odd(size=1) as workers:
+        small = await workers.ask("keep", int, 1)
+        full = await workers.ask("crumble", int, 64)
+        assert full > 64
+        await until(lambda: read_resident(small) < full - 32)
+        assert await workers.ask("keep", int, 1) == small
+
+
+def read_resident(pid: int) -> int:
+    """MiB of memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
+
+
+async def test_a_worker_that_seals_and_verifies_does_not_load_the_library_for_http(workers: Workers) -> None:
+    sealed = await workers.seal(make_seal_order(a_trail(3)), a_seal(an_authority("Test")).credential)
+    (pid,) = workers.pids
+    found = await workers.verify(sealed.sealed, VerificationCase((), NOW))
+    assert found["result"] != "invalid"
+    mapped = read_mapped_files(pid)
+    assert "pikepdf" in mapped and "aiohttp" not in mapped
+
+
+def read_mapped_files(pid: int) -> str:
+    return Path(f"/proc/{pid}/maps").read_text()
 
 
 async def test_a_worker_has_nothing_it_does_not_need() -> None:
