@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("esign")
 
+BELOW_V1 = f"{V1}/"
+
 
 @asynccontextmanager
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
@@ -174,8 +176,10 @@ class App:
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
         self._uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION, spare=UPLOADS_SPARE)
+        self._alive = health.Liveness()
         self._probes = Starlette(
-            routes=health.routes, exception_handlers=errors.make_exception_handlers(refuse_request)
+            routes=[*self._alive.routes, *health.routes],
+            exception_handlers=errors.make_exception_handlers(refuse_request),
         )
         self._probes.state.runtime = runtime
         self._probes.router.redirect_slashes = False
@@ -195,10 +199,12 @@ class App:
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request below `/v1` to the API, that of a probe to the probes, and any other to the pages."""
         path = scope["path"]
-        if path in UNASKED:
-            await self._probes(scope, receive, send)
-        elif path.startswith(f"{V1}/") or path == V1:
+        if path.startswith(BELOW_V1) or path == V1:
             await self._api(scope, receive, send)
+        elif self._alive.answers(scope):
+            await self._alive(scope, receive, send)
+        elif path in UNASKED:
+            await self._probes(scope, receive, send)
         else:
             await self._for_people(scope, receive, send)
 

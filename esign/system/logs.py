@@ -1,13 +1,25 @@
-"""Configure logging of the server: JSON lines for machines, plain lines on a terminal."""
+"""Configure logging of the server: JSON lines for machines, plain lines on a terminal.
+
+Lines for machines are written in batches, by a thread: a system call for each request would take a tenth of its time,
+and a slow reader would hold up the event loop. A warning or an error is written at once, behind all lines before it.
+So a process that is killed loses the lines of the last `PAUSE` seconds, and no warning.
+"""
 
 import asyncio
 import logging
 import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 import orjson
 
 from esign.core.instant import rfc3339
+
+PAUSE = 0.05  # seconds for which a line waits for others
+ROOM = 4 * 2**20  # characters
+PIECE = 4000  # characters of one write; up to PIPE_BUF, no other process writes into a line of a pipe
 
 
 class JsonLines(logging.Formatter):
@@ -27,6 +39,74 @@ class JsonLines(logging.Formatter):
         return orjson.dumps(line).decode()
 
 
+class BatchedLines(logging.Handler):
+    """A handler that writes lines in their order, at the latest `PAUSE` seconds after they were logged.
+
+    Nothing is dropped: while more than `room` characters wait, logging waits for the reader of the stream. What
+    waits at the end of the program is written then. Lines for a stream that is closed or broken are lost.
+    """
+
+    def __init__(self, stream: TextIO, room: int = ROOM) -> None:
+        super().__init__()
+        self._stream = stream
+        self._room = room
+        self._lines: list[str] = []
+        self._size = 0
+        self._adding = threading.Lock()
+        self._writing = threading.Lock()  # one batch at a time, which keeps the order
+        self._begun = threading.Event()
+        threading.Thread(target=self._write_batches, name="log", daemon=True).start()
+
+    def createLock(self) -> None:
+        """Set no lock around `emit`: while one thread writes, others may add."""
+        self.lock = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Add the line of a record to the batch."""
+        line = self.format(record)
+        with self._adding:
+            if not self._lines:
+                self._begun.set()
+            self._lines.append(line)
+            self._size += len(line)
+        if record.levelno >= logging.WARNING or self._size > self._room:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write everything that was logged so far."""
+        with self._writing:
+            with self._adding:
+                lines, self._lines, self._size = self._lines, [], 0
+            try:
+                for piece in join_lines(lines):
+                    self._stream.write(piece)
+                self._stream.flush()
+            except (OSError, ValueError):
+                return  # there is no other place to tell it
+
+    def _write_batches(self) -> None:
+        """Write a batch whenever lines have waited for a while, until the process ends."""
+        while True:
+            self._begun.wait()
+            time.sleep(PAUSE)
+            self._begun.clear()
+            self.flush()
+
+
+def join_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines, each with its line feed, in pieces of at most `PIECE` characters or of one line."""
+    piece: list[str] = []
+    size = 0
+    for line in lines:
+        if piece and size + len(line) >= PIECE:
+            yield "".join(piece)
+            piece, size = [], 0
+        piece.append(f"{line}\n")
+        size += len(line) + 1
+    if piece:
+        yield "".join(piece)
+
+
 def is_worth_telling(record: logging.LogRecord) -> bool:
     """Return whether a record should be logged: work cancelled at the end of the program is no failure."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
@@ -34,11 +114,18 @@ def is_worth_telling(record: logging.LogRecord) -> bool:
 
 def set_up_logs(stream: TextIO = sys.stderr) -> None:
     """Configure logging once, by the command that serves. Libraries log only warnings and errors."""
-    lines = logging.StreamHandler(stream)
-    lines.setFormatter(logging.Formatter("%(message)s") if stream.isatty() else JsonLines())
+    lines: logging.Handler
+    if stream.isatty():
+        lines = logging.StreamHandler(stream)
+        lines.setFormatter(logging.Formatter("%(message)s"))
+    else:
+        lines = BatchedLines(stream)
+        lines.setFormatter(JsonLines())
     lines.addFilter(is_worth_telling)
     logging.getLogger().addHandler(lines)
     logging.getLogger("esign").setLevel(logging.INFO)
     logging.getLogger("python_multipart").setLevel(
         logging.ERROR
     )  # a truncated form is a problem of its sender
+    # No line names the thread or the process, so no record of a request looks for them.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

@@ -1,6 +1,11 @@
 import asyncio
 import json
 import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -15,13 +20,17 @@ def said() -> Iterator[StringIO]:
     """What is written after the program has set up its log; taken back at the end."""
     root, own, stream = logging.getLogger(), logging.getLogger("esign"), StringIO()
     handlers, level = list(root.handlers), own.level
+    chatty = logging.logThreads, logging.logProcesses, logging.logMultiprocessing
     logs.set_up_logs(stream)
     yield stream
+    logging.logThreads, logging.logProcesses, logging.logMultiprocessing = chatty
     root.handlers[:] = handlers
     own.setLevel(level)
 
 
 def lines(stream: StringIO) -> list[dict[str, Any]]:
+    for handler in logging.getLogger().handlers:
+        handler.flush()
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
@@ -55,3 +64,113 @@ def test_a_failure_in_a_library_is_told_in_the_same_form_and_its_chatter_is_not(
     [line] = lines(said)
     assert (line["level"], line["event"]) == ("error", "the job raised an exception")
     assert "RuntimeError: a tick broke" in line["traceback"]
+
+
+# ---------- batches ----------
+
+WRITER = """
+import logging, os, signal, sys
+from esign.system import logs
+logs.set_up_logs()
+log = logging.getLogger("esign.access")
+for number in range({count}):
+    log.info('{{"number":%d}}', number)
+{end}
+"""
+
+
+def run_writer(
+    count: int, end: str = "", *, stderr: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """A process that logs `count` lines as fast as it can and then does `end`."""
+    code = WRITER.format(count=count, end=end)
+    return subprocess.run([sys.executable, "-c", code], stderr=stderr, text=True, check=False, timeout=60)
+
+
+def numbers(text: str) -> list[int]:
+    return [json.loads(line)["number"] for line in text.splitlines() if "number" in line]
+
+
+def record(text: str, level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("esign.access", level, "", 0, text, None, None)
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise RuntimeError"])
+def test_no_line_is_lost_at_a_normal_end_and_their_order_stays(end: str) -> None:
+    assert numbers(run_writer(20_000, end).stderr) == list(range(20_000))
+
+
+def test_a_killed_process_has_written_every_warning_and_what_came_before_it() -> None:
+    end = "log.warning('{\"number\":5000}')\nos.kill(os.getpid(), signal.SIGKILL)"
+    killed = run_writer(5000, end)
+    assert killed.returncode == -signal.SIGKILL
+    assert numbers(killed.stderr) == list(range(5001))
+
+
+def test_a_line_is_written_though_no_other_follows() -> None:
+    readable, writable = os.pipe()
+    with os.fdopen(readable) as reader, os.fdopen(writable, "w") as stream:
+        logs.BatchedLines(stream).handle(record("alone"))
+        assert reader.readline() == "alone\n"
+
+
+def test_a_reader_that_stands_still_holds_up_nobody_until_the_room_is_full() -> None:
+    """And then every line still arrives, in order."""
+    readable, writable = os.pipe()
+    stream = os.fdopen(writable, "w")
+    handler = logs.BatchedLines(stream, room=500_000)
+    for number in range(4_000):  # more than a pipe takes
+        handler.handle(record(f"{number:0100}"))
+    more = threading.Thread(
+        target=lambda: [handler.handle(record(f"{n:0100}")) for n in range(4_000, 20_000)]
+    )
+    more.start()
+    more.join(0.5)
+    assert more.is_alive()  # it waits for the reader, so the memory is bounded
+    assert handler._size <= 500_000 + 101
+    with os.fdopen(readable) as reader:
+        found = [int(reader.readline()) for _ in range(20_000)]
+        more.join()
+    assert found == list(range(20_000))
+    stream.close()
+
+
+def test_lines_of_several_threads_are_whole_and_none_is_lost() -> None:
+    stream = StringIO()
+    handler = logs.BatchedLines(stream, room=3_000)
+
+    def log_all(name: int) -> None:
+        for number in range(2_000):
+            handler.handle(record(f"{name} {number}"))
+
+    threads = [threading.Thread(target=log_all, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    handler.flush()
+    found = [tuple(map(int, line.split())) for line in stream.getvalue().splitlines()]
+    for name in range(4):
+        assert [number for which, number in found if which == name] == list(range(2_000))
+
+
+@pytest.mark.parametrize("broken", ["closed", "nobody reads"])
+def test_a_broken_stream_stops_nobody(broken: str) -> None:
+    readable, writable = os.pipe()
+    os.close(readable)
+    stream = os.fdopen(writable, "w")
+    if broken == "closed":
+        stream.close()
+    handler = logs.BatchedLines(stream, room=1_000)
+    for number in range(1_000):
+        handler.handle(record(f"line {number}", logging.WARNING if number % 100 == 0 else logging.INFO))
+    handler.flush()
+
+
+def test_a_write_to_a_pipe_ends_with_a_line_and_is_atomic() -> None:
+    lines = [str(number) * (number % 90) for number in range(5_000)]
+    pieces = list(logs.join_lines(lines))
+    assert "".join(pieces) == "".join(f"{line}\n" for line in lines)
+    assert all(piece.endswith("\n") and len(piece) <= logs.PIECE for piece in pieces)
+    assert list(logs.join_lines(["x" * 9_000, "y"])) == ["x" * 9_000 + "\n", "y\n"]
+    assert list(logs.join_lines([])) == []

@@ -1,8 +1,7 @@
 """The kind and the caller of a PDF job, by which the queue in front of the workers orders."""
 
 from asyncio import Future
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -59,14 +58,12 @@ def name_caller(name: str) -> None:
     CALLER.set(JobCaller(name, CALLER.get().gone))
 
 
-@contextmanager
-def run_as_caller(gone: "Future[None] | None") -> Iterator[None]:
-    """Run a request inside the context; its jobs are dropped when `gone` is done."""
-    token = CALLER.set(JobCaller(gone=gone))
-    try:
-        yield
-    finally:
-        CALLER.reset(token)
+def note_connection(gone: "Future[None] | None") -> None:
+    """Note in this request's context that its jobs are dropped when `gone` is done.
+
+    Each request runs in a task of its own, whose context ends with it.
+    """
+    CALLER.set(JobCaller(gone=gone))
 
 
 @dataclass(frozen=True, slots=True)

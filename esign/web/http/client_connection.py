@@ -161,7 +161,6 @@ class ClientConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._unset_keepalive_if_required()
         if self.overflown or self.transport.is_closing():
             return
         try:
@@ -238,7 +237,14 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = self.loop.time() + self.front.keep_alive if self.cycle.response_complete else NEVER
 
     def on_response_complete(self) -> None:
-        super().on_response_complete()
+        """Begin the next request that waits, as uvicorn does, but without its timer for each answer: the sweep has
+        the deadline of the connection.
+        """
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
         now = self.loop.time()
         if self.overflown:
             self.deadline = now + self.front.farewell

@@ -72,6 +72,7 @@ def get_host(origin: str) -> str:
     return origin.partition("://")[2]
 
 
+@lru_cache(maxsize=1024)
 def clean_user_agent(value: bytes | None) -> str | None:
     """Return the User-Agent header without control characters, at most 512 bytes of it, or None."""
     if value is None:

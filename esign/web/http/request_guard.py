@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
-from esign.pdf.worker.queue_turn import run_as_caller
+from esign.pdf.worker.queue_turn import note_connection
 from esign.system.clock import Clock
 from esign.system.entropy import CROCKFORD, make_id
 from esign.web.http import errors
@@ -36,6 +36,7 @@ LOOPBACK = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
 UNASKED = frozenset({"/healthz", "/readyz"})  # probes may ask under any host name
 HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE)
 TRICKS = re.compile(rb"//|/(\.|%2e){1,2}(/|$)|%00|[\x00-\x20\x7f-\xff\\]|%(?![0-9a-f]{2})", re.IGNORECASE)
+PLAIN = re.compile(rb"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")  # most paths; it takes a fifth of the time of TRICKS
 LONG_SEGMENT = re.compile(r"/[^/]{16,}")
 PAIRS = [first + second for first in CROCKFORD for second in CROCKFORD]
 LINK = re.compile(r"^/(s|h|download|set-up|invitation|password)/[^/]+")
@@ -90,8 +91,8 @@ class Guard:
         expecting = False
         try:
             expecting = self._check_head(scope)
-            with run_as_caller(scope.get("esign.gone")):
-                await self._app(scope, receive, send_with_id)
+            note_connection(scope.get("esign.gone"))
+            await self._app(scope, receive, send_with_id)
         except asyncio.CancelledError:  # the server is stopping and this request did not finish in time
             if not status:
                 gone = Problem("unavailable", retry_after=1, headers={"Connection": "close"})
@@ -109,7 +110,7 @@ class Guard:
         finally:
             if log.isEnabledFor(logging.INFO):
                 text = format_log_line(scope, now, status, self._clock.monotonic() - begun)
-                log.handle(log.makeRecord(log.name, logging.INFO, __name__, 0, text, (), None))
+                log.handle(logging.LogRecord(log.name, logging.INFO, "", 0, text, None, None))
 
     def _check_head(self, scope: Scope) -> bool:
         """Check the head and store the origin in the scope. Return whether the client sent `Expect`.
@@ -144,7 +145,8 @@ class Guard:
             raise Problem("invalid_request", TOO_LARGE)
         if media > 1:  # two parsers could read the body as two different things
             raise Problem("invalid_request", "The header Content-Type is given more than once.")
-        if TRICKS.search(scope["raw_path"]) or b"%00" in scope["query_string"]:
+        plain = PLAIN.fullmatch(scope["raw_path"]) or not TRICKS.search(scope["raw_path"])
+        if not plain or b"%00" in scope["query_string"]:
             raise Problem("invalid_request", "The address is not in its plain form.")
         if not self._is_known_host(hosts) and scope["path"] not in UNASKED:
             raise Problem("invalid_request", "This is not a host name of this installation.")

@@ -5,8 +5,8 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Any, cast
@@ -18,7 +18,15 @@ from esign.core.errors import Problem
 from esign.pdf.inspection import NOT_CHECKED, Inspection, UploadLimits
 from esign.pdf.report import VerificationCase
 from esign.pdf.worker import frames
-from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, PdfJobKind, QueueTurn, run_as_caller
+from esign.pdf.worker.queue_turn import (
+    CALLER,
+    CPU_SECONDS,
+    DROPPED,
+    STRANGERS,
+    JobCaller,
+    PdfJobKind,
+    QueueTurn,
+)
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf import made
 from tests.pdf.sealing import a_trail, make_seal_order
@@ -74,7 +82,7 @@ async def test_a_job_is_done_in_another_process(workers: Workers, limits: Upload
     inspection = await workers.inspect(made.make_scripted(), limits)
     assert isinstance(inspection, Inspection)
     assert inspection.removed == ("scripts",)
-    assert len(inspection.pages) == 1
+    assert len(inspection.images) == len(inspection.pages) == 1
     assert workers.pids and os.getpid() not in workers.pids
 
 
@@ -199,6 +207,16 @@ async def test_processor_time_is_that_of_the_turn() -> None:
         for turn in (QueueTurn(cpu_seconds=3), QueueTurn(PdfJobKind.STRANGER, STRANGERS, "a")):
             limit = await workers.ask("allowance", int, turn=turn)
             assert limit in range(CPU_SECONDS[turn.kind] if turn.cpu_seconds is None else 3, 10)
+
+
+@contextmanager
+def run_as_caller(gone: "asyncio.Future[None]") -> Iterator[None]:
+    """As a request whose connection is lost when `gone` is done."""
+    token = CALLER.set(JobCaller(gone=gone))
+    try:
+        yield
+    finally:
+        CALLER.reset(token)
 
 
 async def test_what_nobody_waits_for_any_more_is_dropped(tmp_path: Path) -> None:
