@@ -69,7 +69,7 @@ def check(method: str, path: str, status: int, headers: Mapping[str, str], body:
     needed |= {"Retry-After"} if code == "idempotency_in_progress" else set()
     missing = {name for name in needed if name.lower() not in headers}
     assert not missing, missing
-    content = described["content"].get(JSON, {})
+    content = described.get("content", {}).get(JSON, {})
     if code:
         assert code in content["examples"], f"{found[1]} does not speak of {body}"
         assert body["error"]["requestId"] == headers["x-request-id"]

@@ -4,14 +4,16 @@ import asyncio
 import base64
 import io
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pikepdf
+from pydantic_core import to_json
 
 from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
@@ -26,12 +28,15 @@ from esign.config import (
     StorageSettings,
 )
 from esign.core.actor import Mode
+from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people.api_key import Scope
 from esign.demo.journey import find_free_port
 from esign.runtime import Runtime
+from esign.store.document import documents
 from esign.store.engine.connections import FILE
 from esign.store.engine.database import Transaction
+from esign.web.api import document_replies
 from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until
@@ -40,6 +45,7 @@ from tests.pristine import SPARE, lay_database
 
 V1 = "/api/v1"
 PLENTY = 100_000
+DOCUMENT_PATH = re.compile(r"/documents/(doc_\w+)")
 
 
 class SiteAnswer:
@@ -137,6 +143,8 @@ class Site:
         stream = None if data is None else io.BytesIO(data)
         async with self.session.request(method, url, data=stream, headers=sent) as found:
             answer = SiteAnswer(found.status, found.headers, await found.read())
+        if method == "GET" and answer.status == 200:
+            await compare_with_stored(self.runtime, path, answer)
         is_json = answer.headers.get("content-type") == "application/json" and method != "HEAD"
         described.check(
             method, f"{V1}{path}", answer.status, answer.headers, answer.body if is_json else None
@@ -213,6 +221,19 @@ class Site:
             return document if document["status"] == "completed" else None
 
         return await until(find_completed, "seal", seconds)
+
+
+async def compare_with_stored(runtime: Runtime, path: str, answer: SiteAnswer) -> None:
+    """Fails if a document was shown otherwise than its stored rows, at the same revision, say.
+
+    Answers are kept by revision: nothing that they show may change without it.
+    """
+    if (found := DOCUMENT_PATH.fullmatch(path)) is None:
+        return
+    with suppress(Problem):  # it was deleted meanwhile
+        stored = await documents.get(runtime.db, found[1])
+        if stored.revision == answer.body["revision"]:
+            assert answer.content == to_json(document_replies.present(stored), by_alias=True)
 
 
 def a_request(**changes: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, MINUTE
 from esign.core.people.api_key import Scope
 from esign.store.document import challenges
+from esign.store.engine.database import Transaction
 from tests.api.site import ONE_PAGE, Site, a_request, b64, gather
 from tests.journeys.api import Answer, Person, until
 from tests.journeys.letters import part
@@ -247,6 +248,27 @@ async def test_a_proof_opens_no_other_recipient_s_link_and_every_link_of_its_own
     assert await handed.state() == "code"
     handed.cookies = person.cookies
     assert await handed.state() == "open"
+
+
+async def test_a_second_proof_by_another_way_is_seen_in_the_document_at_once(site: Site) -> None:
+    """What is shown of a revision never changes, as answers are kept by it."""
+    document, person = await out(site, recipient_with_code(site))
+    await person.enter(CODE)
+    await person.view()
+
+    async def write(tx: Transaction) -> None:  # as where a mail server took the invitation
+        await tx.run("UPDATE recipient SET link = 'email' WHERE document_id = :id", id=document["id"])
+
+    await site.runtime.db.write(write)
+    path = f"/documents/{document['id']}"
+    before = await site.ask("GET", path)
+    assert before.body["recipients"][0]["proof"]["link"] == "email"
+    url = (await site.ok("POST", f"{path}/recipients/{document['recipients'][0]['id']}/link", {}))["url"]
+    handed = Person(site.session, url)
+    known = (await site.ask("GET", path)).headers["etag"]
+    await handed.enter(CODE)
+    after = await site.ask("GET", path, headers={"If-None-Match": known})
+    assert after.status == 200 and after.body["recipients"][0]["proof"]["link"] == "sender"
 
 
 async def test_one_browser_keeps_what_it_has_shown_of_several_documents(site: Site) -> None:

@@ -34,7 +34,7 @@ from esign.store.engine.connections import FILE
 from esign.store.queue import audit_entries
 from esign.web.http.server import run_server
 from tests.api import described
-from tests.api.site import PLENTY, SiteAnswer, a_request
+from tests.api.site import PLENTY, SiteAnswer, a_request, compare_with_stored
 from tests.factories import is_intact
 from tests.fakes import FakeClock
 from tests.journeys.api import V1, a_session, a_signature
@@ -183,7 +183,10 @@ class ModelWorld:
         sent = {"Authorization": f"Bearer {self.key}", **headers}
         url = f"{self.base}{V1}{call.path}"
         async with self.session.request(call.method, url, json=call.body, headers=sent) as found:
-            return SiteAnswer(found.status, found.headers, await found.read())
+            answer = SiteAnswer(found.status, found.headers, await found.read())
+        if call.method == "GET" and answer.status == 200:
+            await compare_with_stored(self.runtime, call.path, answer)
+        return answer
 
     async def attempt(self, paper: Paper, act: Attempt) -> SiteAnswer:
         """By a program with its key, or by whoever holds a link."""

@@ -171,6 +171,14 @@ async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
     return await expire_if_due(runtime, document)
 
 
+async def get_revision(runtime: Runtime, owner: Owner, document_id: str) -> int:
+    """Return the revision that `get` would return the document with, without loading the document."""
+    version = await documents.get_version(runtime.db.points, owner, document_id)
+    if not is_past_expiry(version, runtime.clock.read_settled_time()):
+        return version.revision
+    return (await expire(runtime, document_id)).revision
+
+
 async def expire_if_due(runtime: Runtime, document: Document) -> Document:
     """Return the document, expired if its time is over."""
     if not is_past_expiry(document, runtime.clock.read_settled_time()):

@@ -93,7 +93,7 @@ async def authenticate(runtime: Runtime, visitor: Visitor, given: str, origin: O
         await challenges.save(tx, rules.use_up_code(before))
         await challenges.prove(tx, visitor.session, session, recipient.id, now + LIVES)
         recipient = replace(recipient, code=find_code_route(current, recipient, before))
-        await documents.save_proof(tx, recipient)
+        await documents.save_proof(tx, document.id, recipient)
         await outcomes.record(
             tx, document.id, (make_attempt_event(recipient, origin, now, passed=True),), runtime.vault
         )

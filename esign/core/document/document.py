@@ -211,6 +211,15 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """The revision of a document, and what decides whether it must expire before it is shown."""
+
+    revision: int
+    status: Status
+    expires_at: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One PDF on its way from draft to sealed. Only `lifecycle` changes `status`."""
 

@@ -9,6 +9,7 @@ from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.attention import find_trouble
 from esign.core.document.document import (
     Document,
+    DocumentVersion,
     Field,
     FieldType,
     File,
@@ -68,6 +69,20 @@ async def get_own(reader: Reader, owner: Owner, document_id: str) -> Document:
     if not rows:
         raise Problem("not_found")
     return load_one(reader, document_id, rows)
+
+
+async def get_version(reader: Reader, owner: Owner, document_id: str) -> DocumentVersion:
+    """Return the version of this owner's document; raise `not_found` for any other id (I5)."""
+    row = await reader.one(
+        "SELECT revision, status, expires_at FROM document"
+        " WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
+        id=document_id,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return DocumentVersion(row["revision"], Status(row["status"]), row["expires_at"])
 
 
 async def get_change_mark(reader: Reader, owner: Owner, document_id: str) -> tuple[int, int]:
@@ -220,14 +235,21 @@ def load_file(stored: str) -> File:
     )
 
 
-async def save_proof(tx: Transaction, recipient: Recipient) -> None:
-    """Save how the link and the code reached a recipient who has proved it; the document keeps its revision."""
-    await tx.run(
-        "UPDATE recipient SET link = :link, code = :code WHERE id = :id",
+async def save_proof(tx: Transaction, document_id: str, recipient: Recipient) -> None:
+    """Save how the link and the code reached a recipient who has proved it.
+
+    It raises the revision of the document if that changes anything: what the API shows of one revision is always
+    the same.
+    """
+    changed = await tx.run(
+        "UPDATE recipient SET link = :link, code = :code"
+        " WHERE id = :id AND (COALESCE(link, '') <> COALESCE(:link, '') OR COALESCE(code, '') <> COALESCE(:code, ''))",
         id=recipient.id,
         link=recipient.link,
         code=recipient.code,
     )
+    if changed:
+        await tx.run("UPDATE document SET revision = revision + 1 WHERE id = :id", id=document_id)
 
 
 def load_recipient(row: Row) -> Recipient:

@@ -145,6 +145,11 @@ async def read(call: ApiCall) -> Document:
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
+async def find_revision(call: ApiCall) -> int:
+    """Return the revision that `read` would answer."""
+    return await actions.get_revision(call.runtime, call.owner, call.path["id"])
+
+
 async def find(call: ApiCall, query: DocumentList) -> FoundPage[DocumentSummary]:
     """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
     asked = query.to_listing()

@@ -100,6 +100,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         f"{V1}/documents/{{id}}",
         documents.read,
         replies.present,
+        find_revision=documents.find_revision,
         summary="Get a document",
         tag="Documents",
         scope=Scope.DOCUMENTS_READ,

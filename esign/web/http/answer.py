@@ -9,23 +9,33 @@ from esign.web.http.security import API_HEADERS
 
 JSON = (b"content-type", b"application/json")
 CLOSE = (b"connection", b"close")
+NOT_MODIFIED = 304
 
 
 @dataclass(slots=True)
 class ApiAnswer:
-    """A status and a body of JSON. `headers` are added to those that every answer of the API has."""
+    """A status and a body of JSON, which a 304 does not have.
+
+    `headers` are added to those that every answer of the API has.
+    """
 
     status: int
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @property
+    def etag(self) -> bytes | None:
+        """Return the value of the ETag header, or None without one."""
+        return next((value for name, value in self.headers if name == b"etag"), None)
 
     async def send(self, send: Send, more: Iterable[tuple[bytes, bytes]] = (), *, last: bool = True) -> None:
         """Send the answer over ASGI.
 
         With `last=False` the message is left open: the caller sends one more, empty, piece of body.
         """
-        length = (b"content-length", str(len(self.body)).encode())
-        headers = [JSON, length, *API_HEADERS, *self.headers, *more]
+        headers = [*API_HEADERS, *self.headers, *more]
+        if self.status != NOT_MODIFIED:
+            headers += (JSON, (b"content-length", b"%d" % len(self.body)))
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": not last})
 

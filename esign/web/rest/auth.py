@@ -1,6 +1,7 @@
 """The API key of a request, and the reasons to refuse it (contract 3.1, 8)."""
 
 import asyncio
+import hashlib
 import logging
 import re
 
@@ -21,6 +22,7 @@ log = logging.getLogger("esign.web")
 
 BEARER = re.compile(rb"(?i:bearer) +(\S+) *")
 FAILURES = "authentication"
+REMEMBERED = 1_000  # keys
 
 
 class Authentication:
@@ -36,6 +38,8 @@ class Authentication:
         self._plan = plan
         self._test_only = test_only
         self._last_use = LastUse(db)
+        self._version = -1
+        self._found: dict[bytes, ApiKey] = {}  # by hash, so that no secret stays in memory
 
     async def key(self, authorization: list[bytes], address: str) -> ApiKey:
         """Return the valid key in the Authorization headers.
@@ -43,11 +47,7 @@ class Authentication:
         Raise any 401 of contract 6 except `insufficient_scope`, or `too_many_auth_failures`.
         """
         text = read_token(authorization)
-        mode = api_key.parse_mode(text)
-        if mode is None:
-            raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
-        foreign = self._test_only and mode is Mode.LIVE
-        key = None if foreign else await api_keys.find_by_hash(self._db.points, api_key.hash_key(text))
+        key = await self._find_key(text)
         now = self._clock.now()
         if key is None:
             raise self._count_failure("invalid_api_key", address)
@@ -56,6 +56,29 @@ class Authentication:
         self._last_use.note(key, address, now)
         if not may_use_api(key.plan or self._plan):
             raise Problem("plan_required")
+        return key
+
+    async def _find_key(self, text: str) -> ApiKey | None:
+        """Return the stored key, or None. Raise `invalid_api_key` for a text that is no key.
+
+        A key that was found is kept until the next commit of any program, so that each request uses the key, the
+        plan and the role of its maker as they are stored.
+        """
+        digest = hashlib.sha256(text.encode("latin-1")).digest()
+        kept = self._found.get(digest)
+        mode = kept.mode if kept is not None else api_key.parse_mode(text)
+        if mode is None:
+            raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
+        if self._test_only and mode is Mode.LIVE:
+            return None
+        version = await self._db.points.read_data_version()
+        if version != self._version or len(self._found) >= REMEMBERED:
+            self._version = version
+            self._found.clear()
+            kept = None
+        key = kept or await api_keys.find_by_hash(self._db.points, api_key.hash_key(text))
+        if key is not None:
+            self._found[digest] = key
         return key
 
     async def reload_key(self, key: ApiKey) -> ApiKey:

@@ -30,6 +30,7 @@ from esign.web.rest.deprecation import Deprecation
 from esign.web.values.schema import WrittenReply
 
 Handler = Callable[..., Awaitable[Any]]
+FindRevision = Callable[["ApiCall"], Awaitable[int]]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 ARTICLES = frozenset(("a", "an", "the", "this"))
 
@@ -37,6 +38,9 @@ ARTICLES = frozenset(("a", "an", "the", "this"))
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Everything that distinguishes one endpoint; the pipeline and the description read nothing else.
+
+    `find_revision` returns the present revision of what a GET shows, at less cost than the handler. Answers of
+    such an endpoint follow from the path, the owner and the revision alone, and are kept.
 
     `scope` is the scope that the key needs. None admits any valid key whose maker may do `act` today; if `act`
     is None too, every valid key, also that of a suspended member. `policy` names an additional rate policy.
@@ -51,6 +55,7 @@ class Endpoint:
     path: str
     handler: Handler
     present: Callable[[Any], BaseModel | WrittenReply[Any]] | None = None
+    find_revision: FindRevision | None = None
     summary: str = ""
     tag: str = ""
     scope: Scope | None = None

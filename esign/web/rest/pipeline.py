@@ -22,7 +22,7 @@ from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.store.queue.idempotency import KeyTaken
 from esign.web.http import errors, idempotency, ratelimit, security, strict_json
-from esign.web.http.answer import ApiAnswer
+from esign.web.http.answer import NOT_MODIFIED, ApiAnswer
 from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
 from esign.web.http.idempotency import IdempotencyTicket, Replays
 from esign.web.http.ratelimit import RateStanding, RateWindows, UploadPlace, Uploads
@@ -30,11 +30,14 @@ from esign.web.http.validation import check
 from esign.web.rest import auth
 from esign.web.rest.auth import Authentication
 from esign.web.rest.endpoint import ApiCall, ApiRoute, Endpoint
+from esign.web.rest.kept_answers import KeptAnswers
 from esign.web.rest.routes import Routes, list_parameters
 
 PLAIN = 2**20  # bytes of a body without a file
 REPLAYED = (b"idempotent-replayed", b"true")
 REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
+ENTITY_TAG = re.compile(rb'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+NOTHING = NoMembers()
 AGAIN = 3  # look-ups of a stored answer before the request is refused
 
 
@@ -66,6 +69,7 @@ class Api:
         self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
         self._uploads = uploads or Uploads()
         self._most = {"file": config.limits.body_mib * 2**20, "plain": PLAIN}
+        self._kept = KeptAnswers()
         self._effects: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -134,7 +138,7 @@ class Api:
         named = dict(zip(list_parameters(endpoint.path), values, strict=True))
         call = ApiCall(self._runtime, route, key, named, scope, self._replays)
         if method == "GET":
-            return await self._run(call, route, build_arguments(route, scope, NoMembers()))
+            return await self._read(call, route, scope)
         return await self._change(call, route, incoming, scope)
 
     def _count(self, policy: str, key: ApiKey, standings: list[RateStanding]) -> None:
@@ -144,6 +148,26 @@ class Api:
             standings.append(standing)
             if standing.is_exceeded:
                 raise ratelimit.make_rate_problem(standing)
+
+    async def _read(self, call: ApiCall, route: ApiRoute, scope: Scope) -> ApiAnswer | Response:
+        """Answer a GET: with 304 if the client has this revision, with the kept answer of it, or with a new one."""
+        given = build_arguments(route, scope, NOTHING)
+        known = find_headers(scope, b"if-none-match")
+        if route.endpoint.find_revision is None:
+            found = await self._run(call, route, given)
+            if isinstance(found, ApiAnswer) and found.etag is not None and names_etag(known, found.etag):
+                return ApiAnswer(NOT_MODIFIED, b"", found.headers)
+            return found
+        etag = b'"%d"' % await route.endpoint.find_revision(call)
+        if names_etag(known, etag):
+            return ApiAnswer(NOT_MODIFIED, b"", ((b"etag", etag),))
+        place = call.key.organisation_id, call.key.mode, scope["raw_path"]
+        if (kept := self._kept.find(place, etag)) is not None:
+            return kept
+        answer = await self._run(call, route, given)
+        if isinstance(answer, ApiAnswer):
+            self._kept.keep(place, answer)
+        return answer
 
     async def _change(
         self, call: ApiCall, route: ApiRoute, incoming: IncomingBody, scope: Scope
@@ -269,6 +293,17 @@ def parse_revision(headers: list[bytes]) -> int | None:
     if found is None or len(values) > 1:
         raise Problem("invalid_request", 'If-Match takes one revision in quotes, such as "3", or *.')
     return int(found[1])
+
+
+def names_etag(given: list[bytes], etag: bytes) -> bool:
+    """Return whether `If-None-Match` names the entity tag (RFC 9110, 13.1.2): in a list, weak or not, or with `*`.
+
+    What is no entity tag in it names nothing.
+    """
+    if not given:
+        return False
+    tags = b",".join(given)
+    return tags.strip() == b"*" or etag in ENTITY_TAG.findall(tags)
 
 
 def add_response_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:

@@ -1,3 +1,4 @@
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -88,6 +89,40 @@ async def test_a_revocation_counts_at_the_next_request(world: World) -> None:
     assert (await world.ask("GET", THING, key=text)).code == "api_key_revoked"
 
 
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ("UPDATE api_key SET revoked_at = 1", "api_key_revoked"),
+        ("UPDATE api_key SET expires_at = 1", "api_key_expired"),
+        ("UPDATE api_key SET scopes = '[]'", "insufficient_scope"),
+        ("UPDATE organisation SET plan = 'free'", "plan_required"),
+        ('UPDATE api_key SET created_by = \'{"kind":"member","id":"mem_1"}\'', "insufficient_scope"),
+    ],
+)
+async def test_what_another_process_changes_counts_at_the_next_request(
+    world: World, change: str, code: str
+) -> None:
+    """As `esign keys revoke` and the office do, while the key is in use."""
+    text = await world.add_key()
+    for _ in range(3):
+        assert (await world.ask("GET", THING, key=text)).status == 200
+    await world.api.settle()
+    path = next(row["file"] for row in await world.tools.db.all("PRAGMA database_list"))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute(change)
+    assert (await world.ask("GET", THING, key=text)).status == 200
+    other.execute("COMMIT")
+    assert (await world.ask("GET", THING, key=text)).code == code
+    other.execute("UPDATE organisation SET plan = NULL")
+    other.execute(
+        "UPDATE api_key SET revoked_at = NULL, expires_at = NULL, scopes = '[\"*\"]',"
+        ' created_by = \'{"kind":"system","name":"command line"}\''
+    )
+    other.close()
+    assert (await world.ask("GET", THING, key=text)).status == 200
+
+
 async def test_a_key_without_the_scope_learns_which_one(world: World) -> None:
     reader = await world.add_key(scopes=(Scope.DOCUMENTS_WRITE,))
     seen = await world.ask("GET", THING, key=reader)
@@ -150,20 +185,24 @@ async def statements(world: World) -> AsyncIterator[list[str]]:
 
 
 async def test_a_request_costs_one_indexed_read_of_its_key_and_no_write(world: World) -> None:
+    """After a commit; until the next one it only asks whether there was one."""
     assert (await world.ask("GET", THING)).status == 200
     await world.api.settle()  # the use of a key is noted once a minute
     for method, path, body in (("GET", THING, None), ("GET", "/api/v1/nowhere", None), ("POST", THING, {})):
+        await world.add_key()
         async with statements(world) as asked:
-            await world.ask(method, path, body)
+            for _ in range(3):
+                await world.ask(method, path, body)
             await world.api.settle()
-        [sql] = asked
+        version, sql, *again = asked
+        assert [version, *again] == ["PRAGMA data_version"] * 3
         assert "FROM api_key" in sql
         plan = await world.tools.db.all(f"EXPLAIN QUERY PLAN {sql}")
         assert all(row["detail"].startswith("SEARCH ") for row in plan)
 
 
 async def test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single_read(world: World) -> None:
-    for key, reads in (("esk_live_" + "0" * 36, 0), ("x" * 10_240, 0), (UNKNOWN, 1)):
+    for key, reads in (("esk_live_" + "0" * 36, 0), ("x" * 10_240, 0), (UNKNOWN, 2)):  # one asks for commits
         async with statements(world) as asked:
             assert (await world.ask("GET", THING, key=key)).status == 401
         assert len(asked) == reads

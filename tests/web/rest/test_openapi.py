@@ -58,10 +58,14 @@ def test_an_operation_shows_its_parameters_headers_and_schemas(description: dict
     listed = description["paths"]["/api/v1/things"]["get"]
     send = description["paths"]["/api/v1/things/{id}/send"]["post"]
     assert [p["name"] for p in create["parameters"]] == ["Idempotency-Key"]
-    assert [(p["name"], p["in"], p["required"]) for p in listed["parameters"]] == [
+    assert [(p["name"], p["in"], p.get("required", False)) for p in listed["parameters"]] == [
         ("limit", "query", False),
         ("cursor", "query", False),
+        ("If-None-Match", "header", False),
     ]
+    assert {"ETag", "RateLimit", "X-Request-Id"} == {
+        name for name in listed["responses"]["304"]["headers"] if not name.startswith("X-Rate")
+    } - {"RateLimit-Policy"}
     assert [p["name"] for p in send["parameters"]] == ["id", "Idempotency-Key", "If-Match"]
     assert "requestBody" not in send
     assert set(create["responses"]) == {"201", "400", "401", "404", "409", "429", "500", "503"}

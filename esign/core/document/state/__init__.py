@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
-from esign.core.document.document import Status
+from esign.core.document.document import DocumentVersion, Status
 from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -123,6 +123,6 @@ def require(document: AnyDocument, act: Act, now: Instant | None = None) -> None
         raise Problem(rule.codes.get(status, rule.otherwise), current_status=status)
 
 
-def is_past_expiry(document: AnyDocument, now: Instant) -> bool:
+def is_past_expiry(document: AnyDocument | DocumentVersion, now: Instant) -> bool:
     """Return whether the document is out past its expiry, so that the caller must let it expire first (D10)."""
     return document.status is SENT and document.expires_at is not None and now >= document.expires_at

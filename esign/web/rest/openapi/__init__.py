@@ -13,7 +13,15 @@ from pydantic import BaseModel
 from esign.core.people.api_key import LIVE_ONLY
 from esign.core.people.permission import Permission
 from esign.web.rest.endpoint import ApiRoute, Endpoint
-from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, describe_failures, describe_success
+from esign.web.rest.openapi.answers import (
+    ALL_HEADERS,
+    ERRORS,
+    STRING,
+    describe_failures,
+    describe_not_modified,
+    describe_success,
+    has_etag,
+)
 from esign.web.rest.openapi.schemas import Json, Schemas
 from esign.web.rest.openapi.words import ApiWords
 from esign.web.rest.routes import list_parameters
@@ -30,6 +38,13 @@ IF_MATCH: Json = {
     "name": "If-Match",
     "in": "header",
     "description": "Go on only at this revision, in quotes.",
+    "schema": STRING,
+    "example": '"3"',
+}
+IF_NONE_MATCH: Json = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of an earlier answer: while it is the present one, the answer is 304 without a body.",
     "schema": STRING,
     "example": '"3"',
 }
@@ -118,9 +133,11 @@ def describe_operation(route: ApiRoute, schemas: Schemas, words: ApiWords) -> Js
             *(schemas.parameters(route.query) if route.query is not None else ()),
             *([IDEMPOTENCY] if endpoint.idempotent else ()),
             *([IF_MATCH] if endpoint.if_match else ()),
+            *([IF_NONE_MATCH] if has_etag(route) and endpoint.method == "GET" else ()),
         ],
         "responses": {
             str(endpoint.success): describe_success(route, schemas),
+            **dict(describe_not_modified(route)),
             **dict(describe_failures(route)),
         },
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from esign.core.errors import CATALOGUE
+from esign.web.http.answer import NOT_MODIFIED
 from esign.web.http.validation import RULES
 from esign.web.rest.endpoint import ApiRoute
 from esign.web.rest.openapi.schemas import REF, Json, Schemas
@@ -12,6 +13,7 @@ EXAMPLE_ID = "req_01kzt0v8q3e5m7p9r1s3t5v7w9"
 MEANING = {
     200: "Done.",
     201: "Created.",
+    304: "It is still as the `ETag` in `If-None-Match` names it.",
     400: "The request can never work like this.",
     401: "The API key is missing, not valid, or lacks something.",
     404: "Unknown path, method or id; also what belongs to another organisation or mode.",
@@ -58,7 +60,7 @@ HEADERS: dict[str, Json] = {
     "Location": make_header(
         "Where the new resource is.", STRING, "/api/v1/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
     ),
-    "ETag": make_header("The revision, for If-Match.", STRING, '"3"'),
+    "ETag": make_header("The revision, for If-Match and If-None-Match.", STRING, '"3"'),
     "Idempotent-Replayed": make_header("`true` on an answer that was remembered.", STRING, "true"),
     "Content-Disposition": make_header(
         "The name to save the file under (RFC 6266).", STRING, 'attachment; filename="contract.pdf"'
@@ -134,13 +136,25 @@ def describe_success(route: ApiRoute, schemas: Schemas) -> Json:
         optional += ONLY_FILES
     names = [] if endpoint.public else list(RATES)
     names += ["Location"] if endpoint.location is not None else []
-    names += ["ETag"] if route.reply is not None and "revision" in route.reply.model_fields else []
+    names += ["ETag"] if has_etag(route) else []
     optional += ("Idempotent-Replayed",) if endpoint.idempotent else ()
     return {
         "description": MEANING[endpoint.success],
         "headers": refer_to_headers(names, optional),
         "content": content,
     }
+
+
+def has_etag(route: ApiRoute) -> bool:
+    """Return whether the successful answer has an ETag."""
+    return route.reply is not None and "revision" in route.reply.model_fields
+
+
+def describe_not_modified(route: ApiRoute) -> Iterator[tuple[str, Json]]:
+    """Yield the status 304 with its response object, if the operation may answer it."""
+    if route.endpoint.method == "GET" and has_etag(route):
+        headers = refer_to_headers((*RATES, "ETag"), ())
+        yield str(NOT_MODIFIED), {"description": MEANING[NOT_MODIFIED], "headers": headers}
 
 
 def describe_failures(route: ApiRoute) -> Iterator[tuple[str, Json]]:
