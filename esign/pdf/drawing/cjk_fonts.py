@@ -6,6 +6,8 @@ They are too large to ship and come from configured folders or the system.
 from functools import cache
 from pathlib import Path
 
+from esign.pdf.drawing.font_file import read_faces
+
 SYSTEM = (
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -58,15 +60,6 @@ def choose_families(installed: set[str]) -> dict[str, str]:
 @cache
 def read_characters(font_paths: tuple[str, ...]) -> frozenset[int]:
     """Return the code points that the usable CJK fonts can draw. Takes about 60 ms for a font collection."""
-    from fontTools.ttLib import TTCollection, TTFont
-
     wanted = {family for names in FAMILIES.values() for family in names}
-    drawn: set[int] = set()
-    for path in find_files(font_paths):
-        with path.open("rb") as file:
-            collection = path.suffix.lower() in (".ttc", ".otc")
-            fonts = TTCollection(file, lazy=True).fonts if collection else [TTFont(file, lazy=True)]
-            for font in fonts:
-                if font["name"].getBestFamilyName() in wanted:
-                    drawn.update(font.getBestCmap())
-    return frozenset(drawn)
+    faces = (face for path in find_files(font_paths) for face in read_faces(path))
+    return frozenset().union(*(face.characters for face in faces if face.family in wanted))

@@ -35,7 +35,7 @@ TASKS: Mapping[str, str] = {
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
 LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
-REST = 1.0  # seconds without a job, after which a worker returns the memory that is free again
+REST = 0.1  # seconds without a job, after which a worker returns the memory that is free again
 
 
 def run_worker(tasks: Mapping[str, str] = TASKS) -> None:
