@@ -21,6 +21,9 @@ class StatusCounts:
         return sum(self.of.values())
 
 
+NOTHING = StatusCounts(dict.fromkeys(Status, 0), 0)
+
+
 async def find(reader: Reader, owner: Owner) -> StatusCounts:
     """Return the counts of an owner; every status has a number."""
     rows = await reader.all(

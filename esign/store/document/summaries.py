@@ -4,6 +4,7 @@ The other columns are not read, so a summary says nothing about damage in them.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -51,6 +52,12 @@ def load_recipients(stored: str) -> tuple[RecipientSummary, ...]:
     return tuple(map(load_recipient, orjson.loads(stored)))
 
 
+@lru_cache(256)  # most documents of an organisation have the same
+def load_reminders(stored: str) -> Reminders:
+    """Return the plan of reminders of a JSON column."""
+    return Reminders(**orjson.loads(stored))
+
+
 ROLE, STATUS, DELIVERY = map(RecipientSummary._fields.index, ("role", "status", "delivery"))
 
 
@@ -67,7 +74,7 @@ MEMBERS: Mapping[str, Callable[[Any], object]] = {
     "status": {status.value: status for status in Status}.__getitem__,
     "file": load_file,
     "created_by": lambda stored: Actor(**orjson.loads(stored)),
-    "reminders": lambda stored: Reminders(**orjson.loads(stored)),
+    "reminders": load_reminders,
     "metadata": load_object,
     "seal": lambda stored: Seal(**orjson.loads(stored)) if stored else None,
     "recipients": load_recipients,

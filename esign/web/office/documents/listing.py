@@ -31,7 +31,6 @@ async def show_list(call: OfficeCall) -> Response:
         turn = read_turn(call, asked)
     except Problem:
         return call.redirect_to(asked.link())
-    counts = await document_list.count_by_status(call.runtime, call.owner)
     page = DocumentListPage((), None, None)
     if not asked.wrong:
         page = await document_list.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
@@ -43,8 +42,8 @@ async def show_list(call: OfficeCall) -> Response:
         "documents",
         asked=asked,
         given=asked.given,
-        tabs=[describe_tab(name, asked, counts) for name in VIEWS],
-        total=counts.all,
+        tabs=[describe_tab(name, asked, call.counts) for name in VIEWS],
+        total=call.counts.all,
         rows=[make_row(document, organisation, allowed, times) for document in page.documents],
         turned=turn is not None,
         previous=link_to_turn(call, asked, page.previous),

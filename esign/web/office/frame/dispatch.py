@@ -254,7 +254,7 @@ class OfficeDispatcher:
                 self.runtime, call.owner.mode, call.owner.organisation_id
             )
             name_caller(call.person.user.id)
-            call.attention = (await document_list.count_by_status(self.runtime, call.owner)).attention
+            call.counts = await document_list.count_by_status(self.runtime, call.owner)
 
     async def _recognise_again(self, line: OfficeRoute, call: OfficeCall) -> None:
         """Load the session and the role once more, since reading a body and checking a password can take minutes.

@@ -19,6 +19,7 @@ from esign.core.actor import Actor, Author, Mode, Origin, Owner
 from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import Session
 from esign.runtime import Runtime
+from esign.store.document.status_counts import NOTHING, StatusCounts
 from esign.system.entropy import make_token
 from esign.web.http.body import IncomingBody
 from esign.web.http.multipart import SentFile
@@ -43,9 +44,9 @@ class OfficeCall:
     """The request that a handler answers, with everything that dispatch has found out about it.
 
     `person` is None while nobody is signed in, and during the step that asks for a code. `incoming` is the body
-    of a form with files. `attention` is the number of documents that need attention. `outage` says why no mail
-    leaves now. `places` holds the paths of all pages that can be shown. `packing` limits the archives that are
-    built at once.
+    of a form with files. `counts` are the numbers of documents by status. `outage` says why no mail leaves now.
+    `places` holds the paths of all pages that can be shown. `packing` limits the archives that are built at
+    once.
 
     A handler sets `cookie` to give the session a new cookie, and `browser` to the token by which the browser is
     known after a complete sign-in.
@@ -63,7 +64,7 @@ class OfficeCall:
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
     browser: str | None = None
-    attention: int = 0
+    counts: StatusCounts = NOTHING
     outage: Outage | None = None
     places: frozenset[str] = frozenset()
     packing: Uploads = field(default_factory=Uploads)
@@ -147,7 +148,7 @@ class OfficeCall:
             "outage": self.outage,
             "here": self.request.url.path,
             "places": self.places,
-            "attention": self.attention,
+            "attention": self.counts.attention,
             "form_name": make_token(),
             "base_url": base,
             "initials": make_initials,
