@@ -3,11 +3,21 @@
 import io
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 
-from pikepdf import Pdf
+from pikepdf import Object, Page, Pdf
 
 from esign.pdf.page import content, structure_tags
 from esign.pdf.page import page_properties as pages
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayForm:
+    """An overlay as a form XObject of the file that it is laid over, and its size in points."""
+
+    content: Object
+    width: float
+    height: float
 
 
 def stamp_overlays(pdf: Pdf, overlays: Mapping[int, tuple[bytes, int]]) -> None:
@@ -18,23 +28,29 @@ def stamp_overlays(pdf: Pdf, overlays: Mapping[int, tuple[bytes, int]]) -> None:
     """
     with ExitStack() as stack:
         opened: dict[bytes, Pdf] = {}
+        forms: dict[tuple[bytes, int], OverlayForm] = {}
+        tags = structure_tags.AdditionTags(pdf)
         for number, (drawing, index) in overlays.items():
             if drawing not in opened:
                 opened[drawing] = stack.enter_context(Pdf.open(io.BytesIO(drawing)))
-            _lay_over(pdf, number, opened[drawing], index)
+            if (drawing, index) not in forms:
+                forms[drawing, index] = _copy_overlay(pdf, opened[drawing].pages[index])
+            _lay_over(pdf, pdf.pages[number - 1], forms[drawing, index], tags)
+        tags.join_tree()
 
 
-def _lay_over(pdf: Pdf, number: int, drawing: Pdf, index: int) -> None:
-    page, overlay = pdf.pages[number - 1], drawing.pages[index]
+def _copy_overlay(pdf: Pdf, overlay: Page) -> OverlayForm:
     size = pages.read_visible_area(overlay)
-    form = pdf.copy_foreign(overlay.as_form_xobject())
+    return OverlayForm(pdf.copy_foreign(overlay.as_form_xobject()), size.width, size.height)
+
+
+def _lay_over(pdf: Pdf, page: Page, form: OverlayForm, tags: structure_tags.AdditionTags) -> None:
     content.enclose_content(pdf, page)
-    matrix = b" ".join(
-        b"%.6f" % value for value in pages.read_visible_area(page).build_cover_matrix(size.width, size.height)
-    )
-    name = pages.place_form(pages.give_own_resources(page).XObject, form)
-    before, after = structure_tags.tag_addition(pdf, page)
-    content.append_content(pdf, page, b"%sq %s cm %s Do Q%s\n" % (before, matrix, name, after))
+    matrix = pages.read_visible_area(page).build_cover_matrix(form.width, form.height)
+    name = pages.place_form(pages.give_own_resources(page).XObject, form.content)
+    before, after = tags.tag_addition(page)
+    cover = b"%.6f %.6f %.6f %.6f %.6f %.6f" % matrix
+    content.append_content(pdf, page, b"%sq %s cm %s Do Q%s\n" % (before, cover, name, after))
 
 
 def append_pages(pdf: Pdf, addition: bytes) -> int:

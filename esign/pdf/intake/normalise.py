@@ -100,13 +100,17 @@ def normalise_pdf(pdf: Pdf) -> set[str]:
     return removed | {"conformance claims"} if conformance_claims.drop_claims(pdf) else removed
 
 
-def write_pdf(pdf: Pdf) -> bytes:
-    """Return the file written anew: decrypted, with a fresh cross-reference table. Equal files give equal bytes."""
+def write_pdf(pdf: Pdf, *, compressed: bool = True) -> bytes:
+    """Return the file written anew: decrypted, with a fresh cross-reference table. Equal files give equal bytes.
+
+    Streams that are compressed already stay so; without `compressed` the others, such as new ones, are not.
+    """
     file = io.BytesIO()
     pdf.save(
         file,
         object_stream_mode=ObjectStreamMode.generate,
         stream_decode_level=StreamDecodeLevel.none,
+        compress_streams=compressed,
         deterministic_id=True,
         encryption=False,
         fix_metadata_version=False,

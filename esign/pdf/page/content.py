@@ -5,7 +5,9 @@ a string. All of that affects what is appended. A plain `q … Q` around the con
 which readers ignore otherwise, would then undo the page's own scaling.
 """
 
+import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pikepdf
@@ -15,8 +17,27 @@ from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
 from esign.pdf.page import page_properties as pages
 
-CLOSERS = {"q": b"Q", "BT": b"ET", "BMC": b"EMC", "BDC": b"EMC"}
+CLOSERS = {b"q": b"Q", b"BT": b"ET", b"BMC": b"EMC", b"BDC": b"EMC"}
 WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"
+
+# Plain content, which most pages have, is read by expressions: 0.25 ms for a page of text against 0.8 with a parser.
+# They match only what leaves no doubt where a token ends. Each string and each array of numbers and strings becomes
+# `()`; beside these, plain content holds words, names, numbers, and the properties of tagged text.
+_STRING = (
+    rb"\([^()]*+"  # up to the first parenthesis
+    rb"(?:(?<=[^\\]\\)[()][^()]*+)*+"  # one behind a single backslash belongs to the text
+    rb"\)(?:(?<!\\\))|(?<=[^\\]\\\\\)))"  # one behind none or two ends it
+)
+_NUMBER = rb"[-+]?(?:[0-9]{1,15}+(?:\.[0-9]*+)?+|\.[0-9]++)(?![0-9.+-])"
+_ITEM = rb"(?:%b|%b|<[0-9A-Fa-f]*+>|[\t\n\f\r ]++)" % (_STRING, _NUMBER)
+TEXTS = re.compile(
+    rb"\[%b*+\]|%b|([\[(](?s:.)*+)" % (_ITEM, _STRING)
+)  # the group: all from one that does not end
+_TAG = rb"<</MCID [0-9]{1,9}+ ?+(?:/Lang ?+\(\) )?+>>"
+PLAIN = re.compile(rb"(?:[-+*'\"/_.,A-Za-z0-9\t\n\f\r ]++|\(\)|%b)*+" % _TAG)
+LARGE_NUMBER = re.compile(rb"[0-9]{16}")
+DEPTHS = frozenset({b"q", b"Q", b"BT", b"ET", b"BMC", b"BDC", b"EMC"})
+IMAGES = frozenset({b"BI", b"ID", b"EI"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +81,71 @@ def _list_streams(page: Page) -> list[Object]:
 def _find_ending(streams: list[Object]) -> ContentEnding | None:
     """Return the state that the content leaves behind, or None if it cannot be parsed to its end.
 
-    A marker operator is appended to the content: if it is not found as the last operator, the content swallows
-    what follows. Raises `invalid_file` if the content is too complex.
+    Raises `invalid_file` if the content is too complex.
     """
     try:
         content = b"\n".join(stream.read_bytes() for stream in streams)
+    except (pikepdf.PikepdfError, ValueError, TypeError) as error:
+        _refuse_complex(error)
+        return None
+    operators = list_plain_operators(content)
+    if operators is None:
+        operators = _parse_operators(content)
+    return None if operators is None else _unwind_operators(operators)
+
+
+def list_plain_operators(content: bytes) -> list[bytes] | None:
+    """Return the operators that change how deep the content is nested, or None if only a parser can tell."""
+    pieces = TEXTS.split(content)
+    bare = b" () ".join(pieces[::2])
+    if any(pieces[1::2]) or not PLAIN.fullmatch(bare):
+        return None
+    words = bare.replace(b"/", b" /").replace(b"<<", b" << ").replace(b">>", b" >> ").split()
+    if not IMAGES.isdisjoint(words):
+        return None
+    if max(map(len, words), default=0) > 15 and LARGE_NUMBER.search(
+        bare
+    ):  # an integer the parser may not hold
+        return None
+    return [word for word in words if word in DEPTHS]
+
+
+def _parse_operators(content: bytes) -> list[bytes] | None:
+    """Return the same operators of any content, or None if it cannot be parsed to its end.
+
+    A marker operator is appended to the content: if it is not found as the last operator, the content swallows
+    what follows.
+    """
+    try:
         with pikepdf.new() as scratch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = pikepdf.parse_content_stream(scratch.make_stream(content + b"\nEndOfPage\n"), WATCHED)
-            operators = [str(each.operator) for each in found]
+            operators = [bytes(each.operator) for each in found]
             complaints = scratch.get_warnings()
     except (pikepdf.PikepdfError, ValueError, TypeError) as error:
-        if "limit exceeded" in str(error):
-            raise Problem("invalid_file", TOO_COMPLEX) from error
+        _refuse_complex(error)
         return None
-    return None if complaints or operators[-1:] != ["EndOfPage"] else _unwind_operators(operators)
+    if complaints or operators[-1:] != [b"EndOfPage"]:
+        return None
+    return [operator for operator in operators if operator in DEPTHS]
 
 
-def _unwind_operators(operators: list[str]) -> ContentEnding:
+def _refuse_complex(error: Exception) -> None:
+    """Raise `invalid_file` if a limit of the parser was exceeded."""
+    if "limit exceeded" in str(error):
+        raise Problem("invalid_file", TOO_COMPLEX) from error
+
+
+def _unwind_operators(operators: Sequence[bytes]) -> ContentEnding:
     surplus, open_ = 0, list[bytes]()
     for operator in operators:
         if operator in CLOSERS:
             open_.append(CLOSERS[operator])
-        elif open_ and open_[-1] == operator.encode():
+        elif open_ and open_[-1] == operator:
             open_.pop()
-        elif operator.encode() in open_:
-            last = len(open_) - 1 - open_[::-1].index(operator.encode())
-            del open_[last]
-        elif operator == "Q":
+        elif operator in open_:
+            del open_[len(open_) - 1 - open_[::-1].index(operator)]
+        elif operator == b"Q":
             surplus += 1
     return ContentEnding(surplus, b"".join(closer + b"\n" for closer in reversed(open_)))
 

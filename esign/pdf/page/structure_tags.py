@@ -4,6 +4,7 @@ A file without a structure gets none: readers would then find the certificate pa
 document.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pikepdf import Array, Dictionary, Name, NameTree, NumberTree, Object, Page, Pdf, PikepdfError
@@ -50,11 +51,12 @@ def join_trees(pdf: Pdf, further: Pdf, first: int) -> None:
     _lend_entries(tree, copy, "/RoleMap")
     if Name.IDTree in copy:
         _join_ids(pdf, tree, copy)
-    for element in _list_children(copy):
+    elements = _list_children(copy)
+    for element in elements:
         element.P = tree
         if Name.Lang in further.Root:
             element.Lang = str(further.Root.Lang)
-        _adopt_element(tree, element)
+    _adopt_elements(tree, elements)
 
 
 def _renumber_pages(pdf: Pdf, tree: Object, added: list[Page]) -> int:
@@ -99,8 +101,8 @@ def _list_children(tree: Object) -> list[Object]:
     return list(below) if isinstance(below, Array) else [below] if isinstance(below, Dictionary) else []
 
 
-def _adopt_element(tree: Object, element: Object) -> None:
-    tree.K = Array([*_list_children(tree), element])
+def _adopt_elements(tree: Object, elements: Sequence[Object]) -> None:
+    tree.K = Array([*_list_children(tree), *elements])
 
 
 def _forget_page(page: Page) -> None:
@@ -111,23 +113,50 @@ def _forget_page(page: Page) -> None:
                 del tagged[key]
 
 
-def tag_addition(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
-    """Return the operators before and after something painted over a page, so that it is read after the document."""
-    tree = find_tree(pdf)
-    if tree is None:
-        return b"", b""
-    if not isinstance(tree.get(Name.ParentTree), Dictionary):
-        tree.ParentTree = NumberTree.new(pdf).obj
-    parents = NumberTree(tree.ParentTree)
-    key: Any = page.obj.get(Name.StructParents)
-    known = parents[key] if isinstance(key, int) and key in parents else None
-    if not isinstance(known, Array):
-        key = max([-1, *(number for number, _ in parents.items())]) + 1
-        known = parents[key] = pdf.make_indirect(Array())
-        page.obj.StructParents = key
-        tree.ParentTreeNextKey = key + 1
-    number = len(known)
-    element = pdf.make_indirect(Dictionary(Type=Name.StructElem, S=Name.P, P=tree, Pg=page.obj, K=number))
-    parents[key] = Array([*known, element])
-    _adopt_element(tree, element)
-    return b"/P <</MCID %d>> BDC " % number, b" EMC"
+class AdditionTags:
+    """Tags what is painted over pages, so that it is read after the document.
+
+    The additions become part of the structure by `join_tree`: at once, because each change of its lists copies them.
+    """
+
+    def __init__(self, pdf: Pdf) -> None:
+        self._pdf = pdf
+        self._tree = find_tree(pdf)
+        self._added: list[Object] = []
+        if self._tree is not None and not isinstance(self._tree.get(Name.ParentTree), Dictionary):
+            self._tree.ParentTree = NumberTree.new(pdf).obj
+        self._parents = NumberTree(self._tree.ParentTree) if self._tree is not None else None
+        self._next: int | None = None
+
+    def tag_addition(self, page: Page) -> tuple[bytes, bytes]:
+        """Return the operators before and after something painted over a page."""
+        if self._tree is None or self._parents is None:
+            return b"", b""
+        key: Any = page.obj.get(Name.StructParents)
+        known = self._parents[key] if isinstance(key, int) and key in self._parents else None
+        if not isinstance(known, Array):
+            key = page.obj.StructParents = self._take_key(self._parents)
+            known = Array()
+        number = len(known)
+        element = self._pdf.make_indirect(
+            Dictionary(Type=Name.StructElem, S=Name.P, P=self._tree, Pg=page.obj, K=number)
+        )
+        known.append(element)
+        self._parents[key] = known
+        self._added.append(element)
+        return b"/P <</MCID %d>> BDC " % number, b" EMC"
+
+    def _take_key(self, parents: NumberTree) -> int:
+        """Return a key that no page has yet."""
+        if self._next is None:
+            self._next = max([-1, *(number for number, _ in parents.items())])
+        self._next += 1
+        return self._next
+
+    def join_tree(self) -> None:
+        """Add what has been tagged to the end of the structure."""
+        if self._tree is None or not self._added:
+            return
+        if self._next is not None:
+            self._tree.ParentTreeNextKey = self._next + 1
+        _adopt_elements(self._tree, self._added)
