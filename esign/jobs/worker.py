@@ -22,7 +22,9 @@ log = logging.getLogger("esign.jobs")
 
 SWEEP_SECONDS = 5.0
 LAST_SECONDS = 3.0
-SEALS_OF_ONE = 2  # most seals of one organisation at once; one more may run for another organisation
+# Most seals of one organisation at once: while two workers are busy, a third seal is read or saved. One more may run
+# for another organisation.
+SEALS_OF_ONE = 3
 UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 

@@ -16,6 +16,7 @@ from esign.demo.journey import find_free_port
 from esign.jobs import schedule
 from esign.mail.smtp import SmtpServer
 from esign.store.queue import due_jobs, mail_breaker, outbox
+from esign.store.queue.due_jobs import MailTimes
 from esign.store.queue.outbox import NewJob
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
@@ -330,7 +331,7 @@ async def test_the_order_is_by_urgency_without_starving_the_rest(site: JourneySi
                 tx, NewJob("mail", f"code:{n}", urgency=Urgency.AWAITED), now + MINUTE + n
             )  # type: ignore[misc]
         )
-    chosen = await due_jobs.find_due_mails(db, now + HOUR, 16, 1, 16)
+    chosen = await due_jobs.find_due_mails(db, MailTimes(now + HOUR, now + HOUR), 16, 1, 16)
     rows = {row["id"]: row["key"] for row in await db.all("SELECT id, key FROM outbox")}
     keys = [rows[one] for one in chosen]
     assert [key.partition(":")[0] for key in keys].count("news") == 2
@@ -342,5 +343,5 @@ async def test_each_choice_of_one_is_a_choice_too(site: JourneySite) -> None:
     db, now = site.runtime.db, site.runtime.clock.now()
     await db.write(lambda tx: outbox.add(tx, NewJob("mail", "old", urgency=Urgency.NEWS), now))
     await db.write(lambda tx: outbox.add(tx, NewJob("mail", "code", urgency=Urgency.AWAITED), now + 1))
-    chosen = [await due_jobs.find_due_mails(db, now + 1, 1, turn, 6) for turn in range(8)]
+    chosen = [await due_jobs.find_due_mails(db, MailTimes(now + 1, now + 1), 1, turn, 6) for turn in range(8)]
     assert chosen.count([2]) == 7 and chosen.count([1]) == 1

@@ -13,6 +13,7 @@ import aiosqlite
 import pypdf
 import pytest
 
+from esign.actions.mail import deliver_mail
 from esign.core.actor import Mode
 from esign.core.instant import HOUR, MINUTE, Instant, parse
 from esign.core.seal_credential import Credential
@@ -397,3 +398,23 @@ async def test_the_time_of_the_seal_is_that_of_the_clock(site: JourneySite, cloc
     assert parse((await site.api.get(document))["seal"]["sealedAt"]) == clock.now()
     [signature] = (await verify(site, await site.api.file(document)))["signatures"]
     assert parse(signature["signedAt"] or "") // 1000 == clock.now() // 1000
+
+
+# ---------- beside mails ----------
+
+
+async def test_copies_of_sealed_files_are_written_after_the_seals_that_wait(
+    site: JourneySite, clock: FakeClock
+) -> None:
+    signed = []
+    for _ in range(2):
+        signed.append(await site.api.send_document())
+        await site.all_sign(signed[-1])  # the seal of the first holds up no invitation to the second
+    [job] = await worker.claim_due(site.runtime, worker.KINDS[0], 1)
+    await worker.attempt(site.runtime, worker.KINDS[0], job)
+    assert sorted([await site.api.status(document) for document in signed]) == ["completed", "sealing"]
+    assert await deliver_mail.choose_due(site.runtime, clock.now(), 16) == [], "the second waits for a worker"
+    clock.advance(milliseconds=deliver_mail.HELD)
+    assert await deliver_mail.choose_due(site.runtime, clock.now(), 16), "no mail is held for long"
+    assert await site.work("seal") == 1
+    assert len(await deliver_mail.choose_due(site.runtime, clock.now(), 16)) >= 2, "nothing waits any more"

@@ -20,7 +20,7 @@ from esign.core.document import mail_delivery as rules
 from esign.core.document.document import MailDelivery, Status
 from esign.core.document.signing_link import Reached
 from esign.core.document.state.edit import is_redirected
-from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
+from esign.core.instant import HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
 from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
@@ -41,6 +41,9 @@ GIVE_UP_AFTER = 72 * HOUR
 # Twice as many as the default number of connections: while some are being sent, others are written.
 AT_ONCE = 16
 LEASE: Millis = 5 * MINUTE  # longer than any attempt takes
+# How long mails that nobody has to answer leave the processors to seals that wait. A mail with a sealed file takes as
+# long to write as a third of a seal. Those who list the mails of test mode wait a little longer than this.
+HELD: Millis = 4 * SECOND
 NOT_MAILED = (KEPT, test_mode_mail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
 
@@ -51,12 +54,14 @@ async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
     While the mail server takes no mail, return one e-mail when a probe is due, otherwise none.
     """
     stop, most = await find_stop(runtime.db), compute_share(AT_ONCE)
-    if stop is None:
-        return await due_jobs.find_due_mails(runtime.db, now, room, now, most)
-    if now < stop.probe_at:
+    if stop is not None and now < stop.probe_at:
         return []
+    held = now - HELD if await due_jobs.has_waiting_seal(runtime.db, now) else now
+    times = due_jobs.MailTimes(now, held)
+    if stop is None:
+        return await due_jobs.find_due_mails(runtime.db, times, room, now, most)
     # A probed e-mail goes to the end of the queue, so that each probe tries another one.
-    return await due_jobs.find_due_mails(runtime.db, now, 1, now - now % due_jobs.SHARE, most)
+    return await due_jobs.find_due_mails(runtime.db, times, 1, now - now % due_jobs.SHARE, most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ only from files whose audit head is readable: attachments of other files belong 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pyhanko.pdf_utils.embed import EmbeddedFileObject, EmbeddedFileParams, FileSpec
 from pyhanko.pdf_utils.generic import (
@@ -84,13 +85,20 @@ def read_trail(embedded: EmbeddedPdfSignature) -> bytes | None:
 
 def find_fault(trail: bytes, head: AuditHead) -> str | None:
     """Return why the trail does not recompute to the entry that the seal names, or None if it does."""
-    chain = audit_file.recompute(trail)
-    if chain.broken:
-        return chain.broken
-    if (chain.document_id, chain.entries, chain.head.hex()) != (
-        head["documentId"],
-        head["entries"],
-        head["hash"],
-    ):
-        return f"it ends with entry {chain.entries} of {chain.document_id}, {chain.head.hex()}"
+    broken, *end = recompute_end(trail)
+    if broken:
+        return broken
+    document_id, entries, last = end
+    if (document_id, entries, last) != (head["documentId"], head["entries"], head["hash"]):
+        return f"it ends with entry {entries} of {document_id}, {last}"
     return None
+
+
+@lru_cache(maxsize=1)
+def recompute_end(trail: bytes) -> tuple[str | None, str, int, str]:
+    """Return the fault of a trail, or None, then its document, its number of entries and the hash of the last one.
+
+    A seal asks for the same bytes three times: before it is made, and for each of its two files. `seal` forgets them.
+    """
+    chain = audit_file.recompute(trail)
+    return chain.broken, chain.document_id, chain.entries, chain.head.hex()

@@ -57,6 +57,14 @@ class SealKey:
     def digest(self) -> str:
         return self.private.digest
 
+    @property
+    def longest_cms(self) -> int:
+        """Return how many bytes the parts of the CMS take at most that depend on the key, without a dry run.
+
+        A signature is never longer than the public key in DER, which has the modulus or two coordinates in it.
+        """
+        return len(self.certificates) + len(self.issued) + len(self.private.public_der)
+
     def sign_digest(self, document_digest: bytes) -> tuple[bytes, bytes]:
         """Sign a document digest. Return the members of the SignerInfo and the bare signature.
 

@@ -28,7 +28,7 @@ from esign.pdf.seal.write_revision import TailStream, TailWriter, hash_parts
 from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealFailed, SealOrder, UnsealedFile
 
 FIELD = "Seal"
-SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that no dry run is needed
+SLACK = 512  # bytes that a signature needs besides its key's own parts: 300 for attributes and identifiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,10 @@ def seal_document(order: SealOrder, credential: Credential) -> SealedFiles:
 
     Raises `SealFailed` with the reason. Nothing of the order is kept.
     """
-    return finish_seal(begin_seal(order, credential), (), credential)
+    try:
+        return finish_seal(begin_seal(order, credential), (), credential)
+    finally:
+        audit_attachment.recompute_end.cache_clear()
 
 
 def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
@@ -158,7 +161,7 @@ def _reserve_place(
                 subfilter=SigSeedSubFilter.PADES,
                 name=key.name,
                 reason=terms.reason,
-                bytes_reserved=2 * (len(key.certificates) + SLACK + stamp),
+                bytes_reserved=2 * (key.longest_cms + SLACK + stamp),
             ),
             mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
         )

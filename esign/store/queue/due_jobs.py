@@ -36,7 +36,7 @@ MAIL_LANES = """
             WHERE kind = 'mail' AND state = 'pending' AND organisation_id > lane.id
             ORDER BY organisation_id, urgency, due_at, id LIMIT 1)
         FROM lane WHERE lane.id IS NOT NULL
-    ), level (id) AS (VALUES (0), (1), (2), (3))
+    ), level (id, due_by) AS (VALUES (0, :now), (1, :now), (2, :held), (3, :held))
 """
 
 
@@ -75,7 +75,15 @@ class MailLane:
         return job_id
 
 
-async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class MailTimes:
+    """Until when a mail was due that may leave now: until `now`, or until `held` if nobody has to answer it."""
+
+    now: Instant
+    held: Instant
+
+
+async def find_due_mails(reader: Reader, times: MailTimes, limit: int, turn: int, most: int) -> list[int]:
     """Return the ids of due mails, in turns between organisations, the most urgent of each first.
 
     Organisations with the fewest mails under way come first, and none has more than `most`. So neither many
@@ -83,9 +91,11 @@ async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, mo
     defers all mails of an organisation, one is tried when its probe is due. `turn` is any number that differs
     from call to call.
     """
-    lanes = await _find_lanes(reader, now, limit, turn, most)
+    lanes = await _find_lanes(reader, times, limit, turn, most)
     if lanes:
-        ends = {order: await _find_ends(reader, list(lanes), now, limit, order) for order in ("ASC", "DESC")}
+        ends = {
+            order: await _find_ends(reader, list(lanes), times, limit, order) for order in ("ASC", "DESC")
+        }
         for name, lane in lanes.items():
             lane.due = _take_turns(ends["ASC"].get(name, []), ends["DESC"].get(name, []), turn)
             lane.first = next(lane.due, None)
@@ -95,7 +105,9 @@ async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, mo
     return found
 
 
-async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, MailLane]:
+async def _find_lanes(
+    reader: Reader, times: MailTimes, limit: int, turn: int, most: int
+) -> dict[str, MailLane]:
     """Return the organisations with due mails whose turn it is, by id, at most `limit`."""
     rows = await reader.all(
         # `boot > ''` selects the index of the few that are under way instead of all that wait.
@@ -110,10 +122,11 @@ async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most:
         FROM lane CROSS JOIN level LEFT JOIN deferral ON deferral.organisation_id = lane.id
         WHERE (deferral.stopped_at IS NULL OR deferral.probe_at <= :now) AND EXISTS (
             SELECT 1 FROM outbox next WHERE next.organisation_id = lane.id AND next.urgency = level.id
-            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now)
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= level.due_by)
         GROUP BY lane.id, deferral.stopped_at
         """,
-        now=now,
+        now=times.now,
+        held=times.held,
     )
     lanes = {
         row["id"]: MailLane(
@@ -132,23 +145,24 @@ async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most:
 
 
 async def _find_ends(
-    reader: Reader, lanes: Sequence[str], now: Instant, limit: int, order: str
+    reader: Reader, lanes: Sequence[str], times: MailTimes, limit: int, order: str
 ) -> dict[str, list[tuple[Instant, int, int]]]:
     """Return (due, id, urgency) of the `limit` oldest or newest due mails of each organisation and urgency."""
     names, given = list_parameters("lane", lanes)
     rows = await reader.all(
         f"""
         WITH lane (id) AS (VALUES {names[1:-1].replace(":", "(:").replace(",", "),") + ")"}),
-            level (id) AS (VALUES (0), (1), (2), (3))
+            level (id, due_by) AS (VALUES (0, :now), (1, :now), (2, :held), (3, :held))
         SELECT waiting.organisation_id, waiting.due_at, waiting.id, waiting.urgency
         FROM lane CROSS JOIN level CROSS JOIN outbox waiting
         WHERE waiting.id IN (
             SELECT id FROM outbox next
             WHERE next.organisation_id = lane.id AND next.urgency = level.id
-            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= level.due_by
             ORDER BY next.due_at {order}, next.id {order} LIMIT :limit)
         """,
-        now=now,
+        now=times.now,
+        held=times.held,
         limit=limit,
         **given,
     )
@@ -194,6 +208,17 @@ SEAL_LANES = """
         FROM lane WHERE lane.id IS NOT NULL
     )
 """
+
+
+async def has_waiting_seal(reader: Reader, now: Instant) -> bool:
+    """Return whether a seal is due that no worker has taken yet."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox WHERE kind = 'seal' AND state = 'pending' AND due_at <= :now AND boot IS NULL LIMIT 1
+        """,
+        now=now,
+    )
+    return bool(rows)
 
 
 async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | None = None) -> list[int]:

@@ -16,7 +16,7 @@ from asn1crypto import tsp
 
 from esign.core.der import SEQUENCE, encode_der
 from esign.pdf.seal import cms
-from esign.pdf.seal.seal import FIELD, SealTerms, fill_file, prepare_file
+from esign.pdf.seal.seal import FIELD, SLACK, SealTerms, fill_file, prepare_file
 from tests.pdf.contents import contents, pem, read_covered_bytes, run
 from tests.pdf.drawing.test_stamped import an_authority_of_time, token_for
 from tests.pdf.others import a_stamper, signed_in_loop
@@ -132,6 +132,13 @@ def _minimal(encoded: bytes) -> None:
             assert length >= 0x80 and length.bit_length() > 8 * (more - 1)
         if tag & 0x20:
             _minimal(body)
+
+
+@every_kind
+def test_the_place_of_a_signature_has_some_room_to_spare_and_not_much(kind: str) -> None:
+    key = cms.load_key(a_seal(BETWEEN, kind).credential)
+    longest = max(len(key.build_cms(key.sign_digest(bytes(64))[0])) for _ in range(20))
+    assert 100 < key.longest_cms + SLACK - longest < 400
 
 
 @every_kind
