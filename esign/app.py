@@ -40,6 +40,7 @@ from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
 from esign.system.entropy import make_id
+from esign.system.file_cache import FileCache
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
 from esign.web import health
@@ -54,6 +55,8 @@ from esign.web.rest import V1
 if TYPE_CHECKING:
     from esign.web.rest.pipeline import Api
     from esign.web.signing.throttle import LinkThrottle
+
+PICTURES = "pictures"  # the folder in the data folder
 
 log = logging.getLogger("esign")
 
@@ -120,6 +123,9 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             bell=bell,
             boot=make_id("boot", now),
             room=room,
+            pictures=FileCache(
+                data / PICTURES, config.storage.picture_cache_mib * 2**20, lambda: not room.is_short()
+            ),
             trusted=trusted,
         )
 

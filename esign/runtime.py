@@ -3,12 +3,14 @@
 Both are passed as an argument and never imported as a value.
 """
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from esign.authority import Keyring
 from esign.config import Config
 from esign.core.actor import Mode
+from esign.core.document.document import File
 from esign.core.instant import Instant
 from esign.core.people.usage import RequestTally
 from esign.core.seal_credential import Credential
@@ -19,9 +21,12 @@ from esign.store.engine.database import Database
 from esign.system.bell import Bell
 from esign.system.clock import GuardedClock
 from esign.system.disk import DiskRoom
+from esign.system.file_cache import FileCache
 from esign.system.passwords import Passwords
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
+
+MOST_AHEAD = 16  # new files whose first pages wait to be drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,20 @@ class Runtime:
     bell: Bell
     boot: str
     room: DiskRoom
+    pictures: FileCache
     trusted: tuple[bytes, ...] = ()
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
+    new_files: "deque[tuple[str, File]]" = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 
     @property
     def installation(self) -> Installation:
         """Return what a command has, as of now, for the actions that commands share."""
         return Installation(self.config, self.db, self.vault, self.clock.now())
+
+    def draw_ahead(self, organisation_id: str, file: File) -> None:
+        """Let the first pages of a file be drawn when there is nothing else to do; the oldest wish is dropped."""
+        self.new_files.append((organisation_id, file))
 
     @property
     def roots(self) -> tuple[bytes, ...]:

@@ -67,6 +67,9 @@ class StorageSettings(Table):
     spare_mib: int = declare_key(
         256, "MiB of the disk that are kept for signing: with fewer free, uploads wait.", ge=0, le=1_000_000
     )
+    picture_cache_mib: int = declare_key(
+        512, "MiB for pictures of pages, which are drawn again when needed; no backup.", ge=0, le=1_000_000
+    )
 
 
 class MailSettings(Table):

@@ -4,14 +4,13 @@ from collections.abc import Awaitable, Callable
 
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
-from esign.store.document import blobs, challenges, page_cache, phone_handoffs
+from esign.store.document import blobs, challenges, phone_handoffs
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log, known_browsers, sessions, tickets
 from esign.store.queue import idempotency, kept_mail, outbox, published_events
 
 BATCH = 500
 BLOBS = 16
-VIEWS_KEPT = 30 * DAY
 
 Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
 
@@ -34,7 +33,6 @@ async def tick(runtime: Runtime) -> int:
         (blobs.prune, now - DAY, BLOBS),
         (audit_log.prune_failures, now - HOUR, BATCH),
         (known_browsers.prune, now - known_browsers.REMEMBERED, BATCH),
-        (page_cache.prune, now - VIEWS_KEPT, BLOBS),
     )
     return sum([await prune_all(runtime, prune, before, batch) for prune, before, batch in table])
 

@@ -9,6 +9,7 @@ from esign.jobs import (
     compact_index,
     deliver_webhooks,
     disable_webhooks,
+    draw_ahead,
     erase,
     expire,
     flush_usage,
@@ -18,6 +19,7 @@ from esign.jobs import (
     remind,
     renew_certificates,
     retry_one_seal,
+    sweep_pictures,
     watch_clock,
     watch_disk,
     worker,
@@ -28,6 +30,7 @@ from esign.runtime import Runtime
 Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
+    (draw_ahead.tick, 1),
     (watch_clock.tick, 5),
     (erase.tick, 5),
     (watch_disk.tick, 10),
@@ -40,6 +43,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (renew_certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
+    (sweep_pictures.tick, 3600),
     (compact_index.tick, 86_400),
     (check_database.tick, 86_400),
 )

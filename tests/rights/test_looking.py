@@ -18,7 +18,7 @@ PAGES = [line for line in TABLE if line.method == "GET"]
 PREFETCH = {"Accept": "text/html", "Purpose": "prefetch", "Sec-Purpose": "prefetch"}
 # That a file was served is an entry of its trail (contract 3.2). What was found on pages is kept for the next look.
 SERVED = {"GET /documents/{id}/files/{variant}": {"audit", "audit_head"}}
-KEPT = {"page_view"}
+KEPT: set[str] = set()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -20,7 +20,6 @@ from esign.store.document import (
     challenges,
     due_documents,
     listing,
-    page_cache,
     phone_handoffs,
     templates,
 )
@@ -243,7 +242,6 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "templates.find_titles": lambda tx: templates.find_titles(tx, Owner(ORGANISATION, Mode.LIVE), 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
-    "page_cache.prune": lambda tx: page_cache.prune(tx, NOW, 16),
     "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),
     "webhooks.find_page": lambda tx: webhooks.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),

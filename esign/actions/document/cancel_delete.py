@@ -2,6 +2,7 @@
 
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import check_revision
+from esign.actions.document import page_cache
 from esign.actions.document.documents import change_own
 from esign.core.actor import PROGRAM
 from esign.core.document import retention
@@ -41,7 +42,9 @@ async def delete(runtime: Runtime, caller: Caller, document_id: str) -> Document
         retention.require_unlocked(document, organisation, runtime.clock.read_settled_time())
         return lifecycle.delete(document, caller.author, now)
 
-    return await change_own(runtime, caller, document_id, decide, erase)
+    gone = await change_own(runtime, caller, document_id, decide, erase)
+    await page_cache.forget(runtime, gone.id, gone.file)
+    return gone
 
 
 async def delete_due(runtime: Runtime, document_id: str) -> bool:
@@ -51,20 +54,22 @@ async def delete_due(runtime: Runtime, document_id: str) -> bool:
     """
     now, test_days = runtime.clock.now(), runtime.config.test.purge_after_days
 
-    async def write(tx: Transaction) -> bool:
+    async def write(tx: Transaction) -> Document | None:
         try:
             before = await documents.get(tx, document_id)
         except Problem:
-            return False
+            return None
         organisation = await organisations.get(tx, before.organisation_id)
         due_at = retention.find_removal_time(before, organisation, test_days)
         if due_at is None or runtime.clock.read_settled_time() < due_at:
-            return False
+            return None
         await erase(tx, lifecycle.delete(before, PROGRAM, now), before, runtime.vault, now)
-        return True
+        return before
 
     gone = await runtime.db.write(write)
-    return gone
+    if gone is not None:
+        await page_cache.forget(runtime, gone.id, gone.file)
+    return gone is not None
 
 
 async def retry_seal(runtime: Runtime, caller: Caller, document_id: str) -> Document:

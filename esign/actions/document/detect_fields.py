@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.document.documents import get
 from esign.actions.document.page_cache import find_or_make
 from esign.core.actor import Owner
@@ -47,12 +46,9 @@ async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> Field
 
 
 async def find_template_fields(runtime: Runtime, template: Template) -> FieldOffer:
-    """Return the fields that could be placed on a template, for its roles.
-
-    The file is read again on each call, since templates are seldom edited.
-    """
+    """Return the fields that could be placed on a template, for its roles."""
     holders = [role.id for role in template.roles if role.role in ACTING]
-    found = await wait_for_worker(read_blanks(runtime, template.file, template.organisation_id))
+    found = await find_file_blanks(runtime, template.file, template.organisation_id)
     return assign_fields(holders, parse_blanks(found), "role")
 
 
@@ -78,11 +74,14 @@ def assign_fields(holders: Sequence[str], found: DetectedFields, noun: str = "re
 
 async def find_blanks(runtime: Runtime, document: Document) -> DetectedFields:
     """Return the fields detected in the file of a document. The file is read once, and the result is cached."""
-    name = f"{document.file.uploaded[:16]}.blanks"
-    return parse_blanks(
-        await find_or_make(
-            runtime, document, name, lambda: read_blanks(runtime, document.file, document.organisation_id)
-        )
+    return parse_blanks(await find_file_blanks(runtime, document.file, document.organisation_id))
+
+
+async def find_file_blanks(runtime: Runtime, file: File, organisation_id: str) -> bytes:
+    """Return the fields detected in a file, as JSON; they are detected once."""
+    name = f"blanks.{file.uploaded}"
+    return await find_or_make(
+        runtime, organisation_id, file.prepared, name, lambda: read_blanks(runtime, file, organisation_id)
     )
 
 

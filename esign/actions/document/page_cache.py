@@ -1,59 +1,151 @@
-"""Provides page views beyond the stored pictures: sharper pictures, filled-in values, and the text of a page.
+"""Provides what people see of pages: pictures in three sizes, filled-in values, and the text.
 
-A view is made on the first request, once for all concurrent requests, and stored with the document for a while.
+Everything is made on the first request, or before it by `draw_ahead`, and kept in the folder of pictures. What is
+made of a file alone lies on a shelf named after its SHA-256, so that duplicates and templates share it; pictures
+with the values of recipients lie on a shelf named after the document.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from esign.actions.base.drawn_fields import list_inks, make_drawn_field
 from esign.actions.base.pdf_work import wait_for_worker
 from esign.actions.base.printable_text import list_font_paths
-from esign.core.document.document import Document, File, Recipient, Status
+from esign.core.actor import SYSTEM
+from esign.core.document.document import Document, File, Recipient
+from esign.core.document.state.outcome import Event
 from esign.core.document.template import Template
+from esign.core.errors import Problem
 from esign.core.language import choose_language
 from esign.core.people.account import Organisation
 from esign.pdf.inspection import Paragraph
 from esign.pdf.seal_order import Typesetting
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
+from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
-from esign.store.document import blobs, page_cache
+from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
+from esign.store.queue import audit_entries
+
+# One job draws the page that is asked for, and of the pages behind it those that it has time for.
+RUN = 16
+
+# Seconds of processor time of such a job. A page that needs more is drawn alone, with the limit of its kind.
+RUN_CPU_SECONDS = 2
+
+# How many pages of a new file are drawn before anybody asks, and for how many seconds no other job must have run.
+AHEAD, QUIET = 12, 0.1
+
+NOT_SHOWN = "This page cannot be shown here."
+NOT_SHOWN_EVENT = "document.page_not_shown"
 
 
 async def read_picture(
     runtime: Runtime, document: Document, number: int, size: int, turn: QueueTurn | None = None
 ) -> bytes:
-    """Return the picture of a page (WebP). The document must have the page. The caller checks who may see it."""
+    """Return the picture of a page. The document must have the page. The caller checks who may see it.
+
+    Raises `invalid_file` if the page cannot be drawn, and records that once in the audit trail.
+    """
     looking = turn or QueueTurn(PdfJobKind.PREVIEW, document.organisation_id)
-    return await find_or_make(
-        runtime,
-        document,
-        name_view(document, f"{number}.{size}"),
-        lambda: render_page(runtime, document.file, number, size, looking),
-    )
+    try:
+        return await read_file_picture(runtime, document.file, number, size, looking)
+    except Problem as problem:
+        if problem.code == "invalid_file" and size == 1:
+            await record_not_shown(runtime, document, number)
+        raise
+
+
+async def record_not_shown(runtime: Runtime, document: Document, number: int) -> None:
+    """Record in the audit trail that a page cannot be shown, unless the trail says so already."""
+    event = Event(NOT_SHOWN_EVENT, runtime.clock.now(), SYSTEM, data={"page": number})
+
+    async def write(tx: Transaction) -> None:
+        if not await audit_entries.has(tx, document.id, event.type, event.data):
+            await outcomes.record_fact(tx, document.id, event, runtime.vault)
+
+    if not await audit_entries.has(runtime.db, document.id, event.type, event.data):
+        with suppress(Problem):  # deleted meanwhile
+            await runtime.db.write(write)
 
 
 async def read_template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
-    """Return the picture of a page of a template. It is not stored, since few members look at it."""
+    """Return the picture of a page of a template. Raises `invalid_file` if the page cannot be drawn."""
     turn = QueueTurn(PdfJobKind.PREVIEW, template.organisation_id)
-    return await wait_for_worker(render_page(runtime, template.file, number, size, turn))
+    return await read_file_picture(runtime, template.file, number, size, turn)
 
 
-async def render_page(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
-    """Render a page at a `size`."""
+async def read_file_picture(runtime: Runtime, file: File, number: int, size: int, turn: QueueTurn) -> bytes:
+    """Return the picture of a page of a file, drawn now if it is not stored."""
+
+    async def make() -> bytes:
+        pictures = await draw_pages(runtime, file, await list_run(runtime, file, number, size), size, turn)
+        for behind, picture in enumerate(pictures[1:], 1):
+            await asyncio.to_thread(
+                runtime.pictures.write, file.prepared, f"{number + behind}.{size}", picture
+            )
+        return pictures[0]
+
+    return await find_or_make(runtime, turn.tenant, file.prepared, f"{number}.{size}", make)
+
+
+async def list_run(runtime: Runtime, file: File, number: int, size: int) -> list[int]:
+    """Return the page and those behind it, up to one whose picture is stored."""
+
+    def find() -> list[int]:
+        run = [number]
+        for following in range(number + 1, min(number + RUN, len(file.pages) + 1)):
+            if runtime.pictures.has(file.prepared, f"{following}.{size}"):
+                break
+            run.append(following)
+        return run
+
+    return await asyncio.to_thread(find)
+
+
+async def draw_pages(
+    runtime: Runtime, file: File, numbers: list[int], size: int, turn: QueueTurn
+) -> tuple[bytes, ...]:
+    """Return the pictures of the first of these pages, at least of one. Raises `invalid_file` if it cannot be drawn."""
+    run = QueueTurn(turn.kind, turn.tenant, turn.source, RUN_CPU_SECONDS)
+    with suppress(WorkerFailed):
+        return await run_drawing(runtime, file, numbers, size, run, f"pictures {file.prepared} {size}")
+    try:
+        name = f"picture {file.prepared} {numbers[0]} {size}"
+        return await run_drawing(runtime, file, numbers[:1], size, turn, name)
+    except WorkerFailed as failure:
+        raise Problem("invalid_file", NOT_SHOWN) from failure
+
+
+async def run_drawing(
+    runtime: Runtime, file: File, numbers: list[int], size: int, turn: QueueTurn, name: str
+) -> tuple[bytes, ...]:
+    """Let a worker draw these pages. A failure that would happen again is remembered under `name`."""
 
     async def read_arguments() -> tuple[object, ...]:
-        return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
+        pages = [file.pages[number - 1] for number in numbers]
+        return await blobs.get(runtime.db, file.prepared), numbers, pages, size
 
-    name = f"picture {file.prepared} {number} {size}"
-    return await runtime.pdf.run_task_when_free("picture", bytes, read_arguments, turn=turn, name=name)
+    pictures = await runtime.pdf.run_task_when_free(
+        "pictures", tuple[bytes, ...], read_arguments, turn=turn, name=name
+    )
+    if not 1 <= len(pictures) <= len(numbers):
+        raise WorkerFailed("it answered with another number of pictures than was asked")
+    return pictures
 
 
-def name_view(document: Document, name: str) -> str:
-    """Return the name of a view. Of a draft it names the file too, since views of a replaced file are of no use."""
-    return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
+async def draw_ahead(runtime: Runtime, organisation_id: str, file: File) -> None:
+    """Draw the first pages of a new file while no other job runs or waits; give up when there are others."""
+    turn = QueueTurn(PdfJobKind.PREVIEW, organisation_id, "ahead")
+    for number in range(1, min(AHEAD, len(file.pages)) + 1):
+        await asyncio.sleep(QUIET)
+        if runtime.pdf.queue.idle_seconds < QUIET or not await blobs.is_kept(runtime.db, file.prepared):
+            return
+        if not await asyncio.to_thread(runtime.pictures.has, file.prepared, f"{number}.1"):
+            await read_file_picture(runtime, file, number, 1, turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +188,8 @@ async def read_filled_picture(
     async def make() -> bytes:
         return await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking)
 
-    return await find_or_make(runtime, document, f"{number}.{size}.{done}", make)
+    name = f"{number}.{size}.{done}"
+    return await find_or_make(runtime, document.organisation_id, document.id, name, make)
 
 
 async def read_text(runtime: Runtime, document: Document, number: int, turn: QueueTurn) -> bytes:
@@ -112,7 +205,8 @@ async def read_text(runtime: Runtime, document: Document, number: int, turn: Que
         )
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
-    return await find_or_make(runtime, document, f"{number}.text", make)
+    name = f"{number}.text"
+    return await find_or_make(runtime, document.organisation_id, document.file.prepared, name, make)
 
 
 async def load_ink_pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
@@ -122,21 +216,49 @@ async def load_ink_pictures(runtime: Runtime, people: Sequence[Recipient]) -> di
 
 
 async def find_or_make(
-    runtime: Runtime, document: Document, name: str, make: Callable[[], Awaitable[bytes]]
+    runtime: Runtime, organisation_id: str, shelf: str, name: str, make: Callable[[], Awaitable[bytes]]
 ) -> bytes:
-    """Return the stored view of this name, or make and store it. Raises `unavailable` if it cannot be made."""
-    found = await page_cache.find(runtime.db, document.id, name)
+    """Return what is stored under this name, or make and store it. Raises `unavailable` if it cannot be made.
+
+    `shelf` is the SHA-256 of a prepared file or the id of a document.
+    """
+    found = await asyncio.to_thread(runtime.pictures.read, shelf, name)
     if found is not None:
         return found
-    # One at a time, so that a reader who asks for many pages at once waits instead of being refused by the queue.
-    async with runtime.pdf.alone(f"views {document.organisation_id}"):
-        found = await page_cache.find(runtime.db, document.id, name)  # another request may have made it
+    # One at a time for an organisation: a reader who asks for many pages at once waits here, and is not refused by
+    # the queue; and what another request has made meanwhile is not made again.
+    async with runtime.pdf.alone(f"pages {organisation_id}"):
+        found = await asyncio.to_thread(runtime.pictures.read, shelf, name)
         if found is not None:
             return found
         content = await wait_for_worker(make())
-
-        async def write(tx: Transaction) -> None:
-            await page_cache.keep(tx, document.id, name, content, runtime.clock.now())
-
-        await runtime.db.write(write)
+        await asyncio.to_thread(runtime.pictures.write, shelf, name, content)
+        if not await is_kept(runtime, shelf):  # deleted while it was drawn
+            await asyncio.to_thread(runtime.pictures.remove, shelf)
     return content
+
+
+async def is_kept(runtime: Runtime, shelf: str) -> bool:
+    """Return whether the file or document that a shelf is named after exists and is in use."""
+    return await blobs.is_kept(runtime.db, shelf) or await documents.exists(runtime.db, shelf)
+
+
+async def forget(runtime: Runtime, document_id: str, file: File) -> None:
+    """Remove the pictures of a document or template that was deleted; those of its file stay if another uses it."""
+    for shelf in (document_id, file.prepared):
+        if not await is_kept(runtime, shelf):
+            await asyncio.to_thread(runtime.pictures.remove, shelf)
+
+
+async def sweep(runtime: Runtime) -> int:
+    """Remove the pictures of what was deleted, and the oldest if there are too many.
+
+    Return the number of shelves removed.
+    """
+    gone = 0
+    for shelf in await asyncio.to_thread(runtime.pictures.list_shelves):
+        if not await is_kept(runtime, shelf):
+            await asyncio.to_thread(runtime.pictures.remove, shelf)
+            gone += 1
+    await asyncio.to_thread(runtime.pictures.trim)
+    return gone

@@ -10,7 +10,7 @@ from esign.actions.base.caller import Caller
 from esign.actions.base.disk_room import require_room
 from esign.actions.base.stored_codes import encode_access_code
 from esign.actions.document import documents as acting
-from esign.actions.document import upload
+from esign.actions.document import page_cache, upload
 from esign.actions.document.holder_entries import HolderEntry, check_recipients, place_fields
 from esign.actions.document.holder_entries import make_roles as make_new_roles
 from esign.actions.document.upload import Source
@@ -228,7 +228,9 @@ async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template
         await caller.keep(tx, template)
         return template
 
-    return await runtime.db.write(write)
+    gone = await runtime.db.write(write)
+    await page_cache.forget(runtime, gone.id, gone.file)
+    return gone
 
 
 async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: TemplateUse) -> Document:

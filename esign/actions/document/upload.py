@@ -62,4 +62,5 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
         repaired=inspection.repaired,
         removed=removed,
     )
+    runtime.draw_ahead(organisation_id, file)
     return Upload(file, contents, tuple(hashes))

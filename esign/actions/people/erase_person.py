@@ -12,6 +12,7 @@ from functools import partial
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.base.caller import Caller
+from esign.actions.document import page_cache
 from esign.core.actor import PROGRAM, Author, Mode, Owner
 from esign.core.document import erasure as rules
 from esign.core.document.audit import ERASED
@@ -208,4 +209,7 @@ async def erase_document(
         await erasings.advance(tx, erasing.id, mode, PageStart(seen.created_at, seen.id), fate)
         return fate
 
-    return await runtime.db.write(write)
+    fate = await runtime.db.write(write)
+    if fate is Fate.ERASED:
+        await page_cache.forget(runtime, seen.id, seen.file)
+    return fate

@@ -1,13 +1,13 @@
 """Render pages as the pictures that recipients see."""
 
-import io
+import resource
 from math import sqrt
 
 import pypdfium2
-from PIL import Image
 
 from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
+from esign.pdf.page.encode_picture import encode_picture
 
 DPI = 110
 
@@ -21,14 +21,9 @@ MOST_PIXELS, LONGEST, SHORTEST = 4_000_000, 8_000, 800
 # A sharper picture has `size` times the dots of the first each way, up to what a phone can hold of a few pages.
 MOST_SHARP = 12_000_000
 
-# With up to so many colours in a sixteenth of its pixels a page is text and drawings: without loss it is sharper,
-# smaller and faster to write (12 ms against 16 for a page of text). A photograph takes 90 ms without loss. `method`
-# above 1 takes up to four times as long and saves a tenth.
-FEW_COLOURS = 768
-
-# Of 256 levels of each colour 32 are kept where nothing is lost otherwise: a difference of at most four is invisible,
-# and it halves most pictures (103 KB to 53 for a page of text). Black and white stay what they are.
-LEVELS = [round(round(level * 31 / 255) * 255 / 31) for level in range(256)]
+# Seconds of processor time in which a job draws pages beyond the first: sending a large file to a worker for each page
+# costs more than drawing it.
+RUN_SECONDS = 0.03
 
 
 def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
@@ -45,17 +40,44 @@ def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
         document.close()
 
 
-def render_page(pdf: bytes, number: int, page: PageGeometry, size: int) -> bytes:
-    """Return the picture of one page (WebP) with `size` times the resolution, for zooming in.
+def render_pages(
+    pdf: bytes, numbers: tuple[int, ...], pages: tuple[PageGeometry, ...], size: int
+) -> tuple[bytes, ...]:
+    """Return the pictures of the first of these pages, as many as are drawn within `RUN_SECONDS`, at least one.
 
-    Raises `invalid_file` if the page cannot be drawn or has another size.
+    `size` multiplies the resolution, for zooming in. Raises `invalid_file` if the first page cannot be drawn or has
+    another size; the pictures end before any other such page.
     """
     document = pypdfium2.PdfDocument(pdf)
+    ends, pictures = _read_cpu_seconds() + RUN_SECONDS, list[bytes]()
     try:
-        bitmap = _draw_page(document, number - 1, page, compute_scale(page, DPI, size))
-        return _encode_webp(bitmap.to_pil())
+        for number, page in zip(numbers, pages, strict=True):
+            if pictures and _read_cpu_seconds() > ends:
+                break
+            try:
+                pictures.append(_picture_page(document, number, page, size))
+            except Problem:
+                if not pictures:
+                    raise
+                break
+        return tuple(pictures)
     finally:
         document.close()
+
+
+def render_page(pdf: bytes, number: int, page: PageGeometry, size: int) -> bytes:
+    """Return the picture of one page. Raises `invalid_file` if it cannot be drawn or has another size."""
+    return render_pages(pdf, (number,), (page,), size)[0]
+
+
+def _picture_page(document: pypdfium2.PdfDocument, number: int, page: PageGeometry, size: int) -> bytes:
+    bitmap = _draw_page(document, number - 1, page, compute_scale(page, DPI, size))
+    return encode_picture(bitmap.to_pil())
+
+
+def _read_cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def _draw_page(
@@ -79,17 +101,3 @@ def compute_scale(page: PageGeometry, dpi: int, size: int = 1) -> float:
     longer, pixels = max(page.width, page.height), MOST_PIXELS if size == 1 else MOST_SHARP
     most = min(sqrt(pixels / (page.width * page.height)), LONGEST / longer)
     return min(max(dpi / 72, SHORTEST / longer) * size, most)
-
-
-def _encode_webp(picture: Image.Image) -> bytes:
-    sample = picture.resize(
-        (max(1, picture.width // 4), max(1, picture.height // 4)), Image.Resampling.NEAREST
-    )
-    drawing = sample.getcolors(FEW_COLOURS) is not None
-    file = io.BytesIO()
-    if drawing:
-        picture = picture.point(LEVELS * len(picture.getbands()))
-        picture.save(file, "WEBP", lossless=True, method=1, quality=0)
-    else:
-        picture.save(file, "WEBP", method=0, quality=80)
-    return file.getvalue()

@@ -68,11 +68,18 @@ class WorkerQueue:
         self._spent: dict[object, float] = {}
         self._pace = 1.0
         self._refused_at = -math.inf
+        self._used_at = -math.inf
 
     @property
     def waiting(self) -> tuple[QueueTurn, ...]:
         """Return the turns that wait, in the order in which they came."""
         return tuple(entry.turn for entry in self._waiting)
+
+    @property
+    def idle_seconds(self) -> float:
+        """Return for how long no job has run or waited."""
+        now = asyncio.get_running_loop().time()
+        return 0.0 if self._waiting or self._running else now - self._used_at
 
     @property
     def is_saturated(self) -> bool:
@@ -158,7 +165,8 @@ class WorkerQueue:
             if entry in self._waiting:  # it may have made room for another
                 self._waiting.remove(entry)
         else:
-            seconds = asyncio.get_running_loop().time() - entry.began
+            self._used_at = asyncio.get_running_loop().time()
+            seconds = self._used_at - entry.began
             self._running.remove(entry)
             self._spent[entry.turn.tenant] += seconds
             self._spent[entry.turn.party] += seconds

@@ -27,7 +27,7 @@ TASKS: Mapping[str, str] = {
     "letters": "esign.pdf.drawing.typed_signature:draw_letters",
     "missing": "esign.pdf.drawing.missing_glyphs:find_missing_with_system",
     "unfit": "esign.pdf.drawing.overlay:find_unfit_texts",
-    "picture": "esign.pdf.page.render:render_page",
+    "pictures": "esign.pdf.page.render:render_pages",
     "filled": "esign.pdf.drawing.filled_page:draw_filled_page",
     "read": "esign.pdf.page.page_text:read_paragraphs",
     "blanks": "esign.pdf.fields.detect_fields:find_fields",

@@ -109,6 +109,13 @@ async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) ->
         )
 
 
+async def is_kept(reader: Reader, sha256: str) -> bool:
+    """Return whether a document or template refers to this content."""
+    return (
+        await reader.one("SELECT 1 FROM blob WHERE sha256 = :sha256 AND loose = 0", sha256=sha256) is not None
+    )
+
+
 async def get_size(reader: Reader, sha256: str) -> int:
     """Return the size in bytes. Raises `MissingBlob`."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)

@@ -47,6 +47,11 @@ SELECT = (
 JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
 
 
+async def exists(reader: Reader, document_id: str) -> bool:
+    """Return whether there is a document of this id."""
+    return await reader.one("SELECT 1 FROM document WHERE id = :id", id=document_id) is not None
+
+
 async def get(reader: Reader, document_id: str) -> Document:
     """Return the document, for callers who already hold a right to it; raise `not_found` if there is none."""
     rows = await reader.all(

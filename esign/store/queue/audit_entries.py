@@ -1,7 +1,7 @@
 """The entries of audit trails: those of documents, and those of the administrative log of an organisation."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from esign.core.document.audit import START, AuditEntry
 from esign.core.instant import Instant
@@ -37,6 +37,17 @@ async def find_entries(
         limit=limit,
     )
     return [load(row) for row in rows]
+
+
+async def has(reader: Reader, document_id: str, type: str, data: Mapping[str, object]) -> bool:
+    """Return whether the trail holds an entry of this type with exactly these data."""
+    row = await reader.one(
+        "SELECT 1 FROM audit WHERE document_id = :id AND type = :type AND data = :data LIMIT 1",
+        id=document_id,
+        type=type,
+        data=dumps(dict(data)),
+    )
+    return row is not None
 
 
 def load(row: Row) -> AuditEntry:

@@ -7,6 +7,7 @@ from starlette.routing import Route
 from esign.actions.signing import link_pages
 from esign.core.errors import Problem
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.picture_type import find_picture_type
 from esign.web.signing.routes import get_runtime, read_visitor
 
 SIZES = {"": 1, "size=2": 2, "size=3": 3}
@@ -57,7 +58,7 @@ def read_size(request: Request) -> int:
 
 def answer_picture(content: bytes | None) -> Response:
     """Answer with a picture."""
-    return answer_content(content, "image/webp")
+    return answer_content(content, find_picture_type(content) if content else "")
 
 
 def answer_content(content: bytes | None, media: str) -> Response:

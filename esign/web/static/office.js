@@ -57,6 +57,32 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// --- pictures of pages: one that cannot be drawn says so; one that the server had no time for is asked for again
+const REFUSED = 400, BUSY = [429, 503], AGAIN = 4000;
+async function explain(img) {
+  const [, made] = new URL(img.src).pathname.match(/^(\/documents\/[^/]+|\/templates\/[^/]+)\/sheets\//) ?? [];
+  if (!made) return;
+  const answer = await fetch(img.src).catch(() => null);
+  if (answer?.status !== REFUSED) {
+    if (!answer || BUSY.includes(answer.status)) setTimeout(() => { img.src = img.src; }, AGAIN);
+    return;
+  }
+  const words = "This page cannot be shown here.";
+  img.alt = words;
+  if (img.closest("a") || img.clientWidth < 200) return;
+  const note = document.createElement("div");
+  note.className = "unshown";
+  note.setAttribute("role", "note");
+  note.append(Object.assign(document.createElement("p"), { textContent: words }));
+  if (made.startsWith("/documents/")) {
+    note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, textContent: "Download the PDF" }));
+  }
+  img.alt = "";
+  img.parentElement.before(note); // not on it: fields can be placed there
+}
+document.addEventListener("error", ({ target }) => { if (target.tagName === "IMG") explain(target); }, true);
+for (const img of all("img")) if (img.complete && img.src && !img.naturalWidth) explain(img);
+
 // --- secrets: shown on demand, copied on demand
 on("click", "[data-peek]", (button) => {
   const field = document.getElementById(button.dataset.peek);

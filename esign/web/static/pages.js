@@ -1,4 +1,5 @@
 // The pictures of the pages: only those near the eye are held, sharper ones where the page is large; and where one is.
+// A page that cannot be drawn says so, and offers the file instead.
 
 import { $, $$, t } from "./dom.js";
 import "./zoom.js";
@@ -6,6 +7,9 @@ import "./zoom.js";
 const NEAR = 1, FAR = 3;   // screens above and below: what is fetched, what is let go
 const FIRST = 1.15;        // so much may a picture be stretched before a sharper one is worth fetching
 const sheets = $$(".page"), near = new Set(), far = new Set(sheets);
+const AGAIN = 4000;        // milliseconds after which a picture is asked for again that the server had no time for
+const BUSY = [429, 503];
+const REFUSED = 400;       // the answer for a page that cannot be drawn in this size
 const EMPTY = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 const first = $("img", sheets[0]);
 let waiting = 0;
@@ -14,7 +18,7 @@ const pictures = (page) => $$(":scope > img", page);
 /** How many times the dots of the first picture the screen can show. */
 function fineness(page) {
   const dots = page.clientWidth * devicePixelRatio * (visualViewport?.scale ?? 1);
-  return Math.min(3, Math.max(1, Math.ceil(dots / FIRST / Number($("img", page).getAttribute("width")))));
+  return Math.min(Number(page.dataset.finest ?? 3), Math.max(1, Math.ceil(dots / FIRST / Number($("img", page).getAttribute("width")))));
 }
 
 const address = (img, size) => (size > 1 ? `${img.dataset.src}?size=${size}` : img.dataset.src);
@@ -27,13 +31,32 @@ async function sharpen(img, size) {
   try {
     await next.decode();
   } catch {
-    if (Number(img.dataset.wanted) === size) delete img.dataset.wanted;
+    if (Number(img.dataset.wanted) !== size) return;
+    await explain(img, next.src, size);
+    delete img.dataset.wanted;
     return;
   }
   if (!img.isConnected || Number(img.dataset.wanted) !== size) return;
   next.dataset.size = size;
   delete next.dataset.wanted;
   img.replaceWith(next);
+}
+
+/** Finds out why a picture did not come: the page cannot be drawn so large, or not at all, or it is worth another try. */
+async function explain(img, src, size) {
+  const page = img.closest(".page");
+  const answer = await fetch(src).catch(() => null);
+  if (!page) return;
+  if (!answer || BUSY.includes(answer.status)) setTimeout(soon, AGAIN);
+  else if (answer.status !== REFUSED) return;
+  else if (size > 1) {
+    page.dataset.finest = size - 1;
+    soon();
+  } else if (!img.classList.contains("filled") && page.dataset.finest !== "0") {
+    page.dataset.finest = 0;
+    img.alt = "";
+    page.before($("#unshown").content.cloneNode(true));   // not on it: its fields can be filled in
+  }
 }
 
 function release(img) {
@@ -46,6 +69,7 @@ function release(img) {
 function settle() {
   waiting = 0;
   if (!$(".sheets").clientWidth || !first.complete) return;
+  if (first.isConnected && first.src !== EMPTY && !first.naturalWidth) first.src = EMPTY;   // asked for anew below
   for (const page of far) pictures(page).forEach(release);
   for (const page of near) {
     const size = fineness(page);

@@ -264,7 +264,8 @@ def test_each_script_from_before_the_table_is_known_by_what_it_alone_makes(
 ) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
         search_words.register(connection)
-        for each in migrate.load_migrations():
+        older = [each for each in migrate.load_migrations() if each.number <= BEFORE_TABLE]
+        for each in older:
             assert migrate.has_trace(connection, trace) == (each.number > number)
             connection.executescript(each.sql)
         assert migrate.has_trace(connection, trace)

@@ -56,7 +56,6 @@ from esign.store.document import (
     challenges,
     documents,
     outcomes,
-    page_cache,
     signing_drafts,
     signing_links,
 )
@@ -67,6 +66,7 @@ from esign.store.people import organisations
 from esign.store.queue import audit_entries
 from esign.system.bell import Bell
 from esign.system.clock import GuardedClock
+from esign.system.file_cache import FileCache
 from esign.system.vault import Vault
 from esign.web.signing import body
 from tests.fakes import FakeClock, FakeMailbox
@@ -282,6 +282,7 @@ class SigningSite:
         self.draft = SigningDraft()
         self.standing = ChallengeStanding(ChallengeStep.ENTER, 5, NOW, NOW + 9 * MINUTE)
         self.pictures: list[bytes] = []
+        self.undrawable: set[int] = set()
         self.texts: dict[int, list[dict[str, Any]]] = {
             number: [{"top": 7.0, "text": f"Words of page {number}."}]
             for number in range(1, self.document.page_count + 1)
@@ -342,6 +343,7 @@ class SigningSite:
             bell=Bell(),
             boot="boot_1",
             room=cast(Any, None),
+            pictures=FileCache(folder / "pictures", 2**30),
         )
 
     async def close(self) -> None:
@@ -367,7 +369,7 @@ class SigningSite:
             await outcomes.record(tx, document.id, (asked,), VAULT)
         for number, paragraphs in self.texts.items():
             text = json.dumps({"paragraphs": paragraphs}).encode()
-            await page_cache.keep(tx, document.id, f"{number}.text", text, NOW)
+            self.runtime.pictures.write(document.file.prepared, f"{number}.text", text)
         await challenges.save(tx, self._challenge(me))
         self.document = document
 
@@ -422,13 +424,18 @@ class SigningSite:
         if found is None or size is None or not 1 <= int(found[1]) <= self.document.page_count:
             return
         number, done = int(found[1]), found[2]
+        if number in self.undrawable:
+            self.refuse_to_draw(number, size)
+            return
         name = f"{number}.{size}" if done is None else f"{number}.{size}.{done}"
         content = self.picture(number, size) if done is None else fill_stroke(size)
+        self.runtime.pictures.write(sha256(PDF) if done is None else self.document.id, name, content)
 
-        async def write(tx: Transaction) -> None:
-            await page_cache.keep(tx, self.document.id, name, content, NOW)
-
-        await self.database.real.write(write)
+    def refuse_to_draw(self, number: int, size: int) -> None:
+        """Let the workers remember that this page has brought one down."""
+        file, now = sha256(PDF), asyncio.get_running_loop().time()
+        for name in (f"pictures {file} {size} 2", f"picture {file} {number} {size} 10"):
+            self.runtime.pdf.failures.add(name, "it used more processor time than a job may", now)
 
     # ---------- what a request has done ----------
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import esign
+from esign.store.queue import audit_entries
 from esign.web.pages import Assets, format_disposition
 from tests.web.signing.client import LINK, SigningClient
 from tests.web.signing.site import PDF, STATES, SigningSite, picture
@@ -24,6 +25,18 @@ async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
 @pytest.mark.parametrize("number", ["0", "3", "x", "-1", "1e3"])
 async def test_a_page_that_is_not_there_is_not_found(number: str) -> None:
     assert (await SigningClient(SigningSite()).ask(path=f"{LINK}/pages/{number}.webp")).status == 404
+
+
+async def test_a_page_that_cannot_be_drawn_is_refused_and_recorded_once() -> None:
+    site = SigningSite()
+    site.undrawable = {2}
+    for _ in range(3):
+        seen = await SigningClient(site).ask(path=f"{LINK}/pages/2.webp")
+        assert seen.status == 400 and b"cannot be shown" in seen.body
+    assert (await SigningClient(site).ask(path=f"{LINK}/pages/1.webp")).status == 200
+    trail = await audit_entries.find_entries(site.runtime.db, site.document.id)
+    told = [one.data for one in trail if one.type == "document.page_not_shown"]
+    assert told == [{"page": 2}]
 
 
 @pytest.mark.parametrize("size", [2, 3])

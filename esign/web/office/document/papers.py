@@ -19,6 +19,7 @@ from esign.web.office.document.page import describe_document, list_pictures
 from esign.web.office.document.timeline import describe_entry
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.pages import make_attachment
+from esign.web.picture_type import find_picture_type
 from esign.web.signing.reading import KEPT, read_size
 from esign.web.values.audit_entries import AuditEntryReply, present_entry
 from esign.web.values.schema import Reply
@@ -67,7 +68,7 @@ def parse_number(text: str) -> int:
 def make_image_response(content: bytes) -> Response:
     """Return the response for a picture. Browsers may keep it for a day, as it never changes."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
-    return Response(content, media_type="image/webp", headers=headers)
+    return Response(content, media_type=find_picture_type(content), headers=headers)
 
 
 # ---------- files ----------

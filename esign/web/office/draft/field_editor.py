@@ -24,6 +24,7 @@ from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import parse_revision
 from esign.web.office.frame.office_call import OfficeCall, make_csrf_token
+from esign.web.picture_type import find_picture_type
 from esign.web.values.document_values import MOST_RECIPIENTS, Fields, check_field_count
 from esign.web.values.schema import Schema
 
@@ -174,7 +175,7 @@ def parse_picture_address(call: OfficeCall, pages: int) -> tuple[int, int]:
 def make_picture_response(made: bytes) -> Response:
     """Return the response for a picture. Browsers may keep it for a day."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
-    return Response(made, media_type="image/webp", headers=headers)
+    return Response(made, media_type=find_picture_type(made), headers=headers)
 
 
 def answer_script(what: Any) -> Response:
