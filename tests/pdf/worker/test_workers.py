@@ -379,6 +379,23 @@ async def test_children_go_when_there_is_nothing_to_do() -> None:
         assert await workers.ask("echo", bytes, b"again") == b"again"
 
 
+async def test_a_child_for_a_burst_goes_before_those_of_every_day(tmp_path: Path) -> None:
+    fifos = {n: tmp_path / f"fifo{n}" for n in range(3)}
+    async with odd(size=1, idle_seconds=60, spare_seconds=0.01) as workers:
+        jobs = []
+        for n, fifo in fifos.items():
+            os.mkfifo(fifo)
+            turn = QueueTurn(tenant=f"org_{n}", source=f"key_{n}")
+            jobs.append(asyncio.create_task(workers.ask("wait_for", str, str(fifo), turn=turn)))
+        await until(lambda: len(workers.pids) == 3)
+        for fifo in fifos.values():
+            await asyncio.to_thread(fifo.write_text, "go on")
+        assert await asyncio.gather(*jobs) == ["go on"] * 3
+        await until(lambda: len(workers.pids) == 1)
+        (left,) = workers.pids
+        assert (await workers.ask("whoami", tuple[Any, ...], ""))[1] == left
+
+
 async def test_a_child_that_died_while_idle_is_not_missed() -> None:
     async with odd(size=1) as workers:
         await workers.ask("echo", bytes, b"")
