@@ -1,8 +1,8 @@
 """Configure logging of the server: JSON lines for machines, plain lines on a terminal.
 
-Lines for machines are written in batches, by a thread: a system call for each request would take a tenth of its time,
-and a slow reader would hold up the event loop. A warning or an error is written at once, behind all lines before it.
-So a process that is killed loses the lines of the last `PAUSE` seconds, and no warning.
+The lines of requests are written in batches, by a thread: a system call for each request would take a tenth of its
+time, and a slow reader would hold up the event loop. Any other line is written at once, behind all lines before it.
+So a process that is killed loses the lines of the requests of the last `PAUSE` seconds, and nothing else.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ import orjson
 
 from esign.core.instant import rfc3339
 
+REQUESTS = "esign.access"  # the logger of the lines of requests
 PAUSE = 0.05  # seconds for which a line waits for others
 ROOM = 4 * 2**20  # characters
 PIECE = 4000  # characters of one write; up to PIPE_BUF, no other process writes into a line of a pipe
@@ -26,7 +27,7 @@ class JsonLines(logging.Formatter):
     """One JSON object per line; the access log formats its own."""
 
     def format(self, record: logging.LogRecord) -> str:
-        if record.name == "esign.access":
+        if record.name == REQUESTS:
             return record.getMessage()
         line = {
             "at": rfc3339(int(record.created * 1000)),
@@ -40,7 +41,8 @@ class JsonLines(logging.Formatter):
 
 
 class BatchedLines(logging.Handler):
-    """A handler that writes lines in their order, at the latest `PAUSE` seconds after they were logged.
+    """A handler that writes lines in their order: those of requests at the latest `PAUSE` seconds after they were
+    logged, any other at once.
 
     Nothing is dropped: while more than `room` characters wait, logging waits for the reader of the stream. What
     waits at the end of the program is written then. Lines for a stream that is closed or broken are lost.
@@ -69,7 +71,7 @@ class BatchedLines(logging.Handler):
                 self._begun.set()
             self._lines.append(line)
             self._size += len(line)
-        if record.levelno >= logging.WARNING or self._size > self._room:
+        if record.name != REQUESTS or self._size > self._room:
             self.flush()
 
     def flush(self) -> None:
