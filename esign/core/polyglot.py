@@ -19,7 +19,9 @@ ZIP_TAIL = 22 + 65_535
 def is_pure(content: bytes) -> bool:
     """Return whether only white space stands before and behind the PDF, and no ZIP archive ends in it."""
     start = content[:1024].find(HEADER)
-    end = content.rfind(END)
+    end = content.rfind(
+        END, max(0, len(content) - len(END) - ZIP_TAIL)
+    )  # with more behind it, it is not pure
     if start < 0 or end < 0:
         return False
     before = content[:start].removeprefix(BYTE_ORDER_MARK)

@@ -17,6 +17,7 @@ from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
+from esign.store.document.blobs import StoredContent
 from esign.store.engine.database import Transaction
 from esign.system.vault import Vault
 
@@ -54,9 +55,9 @@ async def describe_variant(runtime: Runtime, document: Document, variant: FileVa
     return DocumentFile(document, variant, name_file(document, variant), size, sha256)
 
 
-async def read(runtime: Runtime, file: DocumentFile, author: Author) -> bytes:
+async def read(runtime: Runtime, file: DocumentFile, author: Author) -> StoredContent:
     """Return the content of the file, and record the download in the audit trail."""
-    content = await blobs.get(runtime.db, file.sha256)
+    content = await blobs.open_content(runtime.db, file.sha256)
     await note_download(runtime, file, author)
     return content
 

@@ -46,6 +46,7 @@ from esign.core.people.usage import Usage
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, documents, outcomes, signing_links
+from esign.store.document.blobs import StoredContent
 from esign.store.document.signing_links import SigningLink
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
@@ -256,7 +257,7 @@ def check_consent(consent: str, role: Role) -> None:
         )
 
 
-async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
+async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, StoredContent]:
     """Return name and content of the file to read before signing: the pages as they will be sealed.
 
     Raises `not_found`.
@@ -264,7 +265,7 @@ async def read_original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]
     seen = await find_visit(runtime, visitor)
     if not may_show_pages(seen):
         raise Problem("not_found")
-    return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)
+    return seen.document.file.name, await blobs.open_content(runtime.db, seen.document.file.prepared)
 
 
 def may_show_pages(seen: KnownVisit) -> bool:
@@ -280,7 +281,7 @@ def may_show_pages(seen: KnownVisit) -> bool:
             assert_never(never)
 
 
-async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
+async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, StoredContent]:
     """Return name and content of the sealed file, and record the download.
 
     Raises `document_not_completed` before there is one.
@@ -289,7 +290,7 @@ async def read_sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tup
     document, person = seen.document, seen.recipient
     if document.status is not Status.COMPLETED or document.seal is None:
         raise Problem("document_not_completed", current_status=document.status)
-    content = await blobs.get(runtime.db, document.seal.sha256)
+    content = await blobs.open_content(runtime.db, document.seal.sha256)
     now = runtime.clock.now()
     fact = Event(
         "document.downloaded",

@@ -7,6 +7,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from io import BytesIO
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXCPU, strsignal
 from typing import Literal, TypeVar
 
@@ -402,7 +403,18 @@ class _WorkerProcess:
         read = self.process.stdout.readexactly
         header = await read(frames.parse_header_length(await read(frames.PREFIX.size)))
         body, sizes = frames.parse_header(header)
-        return body, [await read(size) for size in sizes]
+        return body, [await self._read_part(size) for size in sizes]
+
+    async def _read_part(self, size: int) -> bytes:
+        """Return the next `size` bytes. `readexactly` would hold a large part twice, and copy it at once."""
+        assert self.process.stdout
+        part = BytesIO()
+        while missing := size - part.tell():
+            piece = await self.process.stdout.read(min(missing, CHUNK))
+            if not piece:
+                raise asyncio.IncompleteReadError(b"", missing)
+            part.write(piece)
+        return part.getvalue()
 
     async def explain_end(self) -> "WorkerFailed | WorkerBusy":
         """Return why there was no answer."""

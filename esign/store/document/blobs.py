@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
@@ -14,6 +15,14 @@ MISSING = "the content is missing or was changed; restore it from a backup"
 
 class MissingBlob(Exception):
     """Content that a row refers to does not exist, or was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContent:
+    """Content whose hash has been checked: its size in bytes, and its pieces, which are read one at a time."""
+
+    size: int
+    pieces: AsyncIterator[bytes]
 
 
 async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None = None) -> str:
@@ -67,6 +76,24 @@ async def get(reader: Reader, sha256: str) -> bytes:
         )
     reader.damage.forget("blob", sha256)
     return content
+
+
+async def open_content(reader: Reader, sha256: str) -> StoredContent:
+    """Return the content to send it, after checking its hash. Raises `MissingBlob`.
+
+    It is read twice, so that no more than a piece of it is in memory however slowly its reader takes it.
+    """
+    size, found = 0, hashlib.sha256()
+    async for piece in read_pieces(reader, sha256):
+        size += len(piece)
+        await asyncio.to_thread(found.update, piece)
+    if found.hexdigest() != sha256:
+        reader.damage.note("blob", sha256, MISSING)
+        raise MissingBlob(
+            f"stored content {sha256} is missing or was changed; restore the data from a backup"
+        )
+    reader.damage.forget("blob", sha256)
+    return StoredContent(size, read_pieces(reader, sha256))
 
 
 async def read_pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:

@@ -32,6 +32,7 @@ from esign.web.api.edit_requests import EditDocument
 from esign.web.api.list_requests import DocumentList
 from esign.web.api.paging import FoundPage, Paging
 from esign.web.cursors import cursor_of, place_of
+from esign.web.http.encoded_file import EncodedFile
 from esign.web.rest.endpoint import ApiCall
 
 DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
@@ -61,23 +62,26 @@ async def create(call: ApiCall, body: CreateDocument) -> Document:
     return await actions.create(call.runtime, call.caller, order)
 
 
-async def decode_file(text: str, limit_mib: int) -> bytes:
-    """Return the bytes of a base64 text. White space and a `data:` prefix are tolerated.
+async def decode_file(text: str | EncodedFile, limit_mib: int) -> bytes:
+    """Return the bytes of a base64 text, if they are not decoded yet. White space and a `data:` prefix are tolerated.
 
     Raise `file_too_large` or `invalid_file`. Large texts are decoded in a thread.
     """
 
-    def strict() -> bytes:
+    def strict(text: str) -> bytes:
         """Decode the text. Raise ValueError unless it is canonical."""
         bare = DATA_URL.sub("", text, count=1) if text.lstrip()[:5].lower() == "data:" else text
         bare = "".join(bare.split())
         require_canonical(bare)
         return pybase64.b64decode(bare, validate=True)
 
-    if len(text) > limit_mib * 2**20 * 3 // 2:
+    length = text.length if isinstance(text, EncodedFile) else len(text)
+    if length > limit_mib * 2**20 * 3 // 2:
         raise Problem("file_too_large", f"The file is larger than {limit_mib} MiB.")
+    if isinstance(text, EncodedFile):
+        return text.content
     try:
-        return await asyncio.to_thread(strict) if len(text) > LARGE else strict()
+        return await asyncio.to_thread(strict, text) if len(text) > LARGE else strict(text)
     except ValueError:
         raise Problem("invalid_file", "The member file is not base64 (RFC 4648, padded).") from None
 

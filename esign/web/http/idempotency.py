@@ -22,6 +22,7 @@ from esign.store.queue.idempotency import StoredAnswer
 from esign.system.clock import Clock
 from esign.system.vault import Vault
 from esign.web.http.answer import ApiAnswer
+from esign.web.http.encoded_file import EncodedFile
 
 VISIBLE = re.compile(rb"[\x21-\x7e]{1,255}")
 QUOTED = re.compile(rb'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
@@ -66,6 +67,8 @@ def compute_fingerprint(method: str, path: str, value: Any) -> bytes:
 
 def canonicalise(value: Any) -> Any:
     """Return the value with large numbers as floats, which RFC 8785 requires, and long texts replaced by their hash."""
+    if isinstance(value, EncodedFile):
+        return {"sha256": value.sha256}
     if isinstance(value, str) and len(value) > LONG:
         return {"sha256": hashlib.sha256(value.encode()).hexdigest()}
     if isinstance(value, int) and abs(value) >= SAFE:

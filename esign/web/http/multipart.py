@@ -5,6 +5,7 @@ The push parser of python-multipart parses the body in memory. Nothing is writte
 
 import re
 from dataclasses import dataclass
+from io import BytesIO
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
@@ -81,13 +82,13 @@ class PartCollector:
         self._name = bytearray()
         self._value = bytearray()
         self._disposition = b""
-        self._content = bytearray()
+        self._content = BytesIO()  # it gives out what was written without a copy
 
     def begin_part(self) -> None:
         self._count += 1
         if self._count > MOST:
             raise Problem("invalid_request", "The form has too many parts.")
-        self._disposition, self._content = b"", bytearray()
+        self._disposition, self._content = b"", BytesIO()
 
     def add_header_name(self, data: bytes, start: int, end: int) -> None:
         self._name += data[start:end]
@@ -101,7 +102,7 @@ class PartCollector:
         self._name, self._value = bytearray(), bytearray()
 
     def add_content(self, data: bytes, start: int, end: int) -> None:
-        self._content += memoryview(data)[start:end]
+        self._content.write(memoryview(data)[start:end])
 
     def end_part(self) -> None:
         """Keep the part that has ended as a field or a file.
@@ -111,15 +112,15 @@ class PartCollector:
         _, options = parse_options_header(self._disposition)
         if b"name" not in options:
             raise Problem("invalid_request", "A part of the form has no name.")
-        name = unescape(options[b"name"])
+        name, content = unescape(options[b"name"]), self._content.getvalue()
         if b"filename" in options:
             file_name = unescape(options[b"filename"])
-            if file_name or self._content:
-                self.files.append(SentFile(name, file_name, bytes(self._content)))
+            if file_name or content:
+                self.files.append(SentFile(name, file_name, content))
             return
         if name in self.fields:
             raise Problem("invalid_request", "A field of the form was sent twice.")
-        self.fields[name] = decode_text(self._content)
+        self.fields[name] = decode_text(content)
 
     def finish_form(self) -> None:
         self.whole = True

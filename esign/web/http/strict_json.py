@@ -1,24 +1,37 @@
 """A strict reader of JSON: it refuses what parsers disagree about (contract 3.1, Bodies)."""
 
 import json
+from dataclasses import dataclass
 from math import isinf
 
 from esign.core.errors import Problem
 
 DEPTH = 20
 VALUES = 1_000_000
+SLICE = 2**20  # bytes that are searched at a time; other threads may run in between
 
 
-def load(body: bytes | bytearray) -> object:
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A part of one text that was left out of a body: the mark in its place, and its length in characters.
+
+    It holds no line end.
+    """
+
+    mark: str
+    length: int
+
+
+def load(body: bytes | bytearray, gap: Gap | None = None) -> object:
     """Return the JSON value in `body`. Raise `invalid_json` if it is not exactly one strict value.
 
-    A whole number is an int, however it is written.
+    A whole number is an int, however it is written. The places in messages count a `gap` as if it were there.
     """
-    if len(body) > VALUES and sum(map(body.count, (b",", b"[", b"{"))) > VALUES:
+    if len(body) > VALUES and count_values(body) > VALUES:
         raise Problem("invalid_json", f"The body holds more than {VALUES:,} values.")
     try:
         value = DECODER.decode(body.decode())
-        if b"\\ud" in body or b"\\uD" in body:
+        if has_escaped_surrogate(body):
             json.dumps(
                 value, ensure_ascii=False
             ).encode()  # raises for a lone surrogate, which is not a character
@@ -27,10 +40,38 @@ def load(body: bytes | bytearray) -> object:
     except RecursionError:
         raise make_depth_problem() from None
     except ValueError as error:
-        raise Problem("invalid_json", f"The body is not one JSON value: {error}.") from None
+        raise Problem("invalid_json", f"The body is not one JSON value: {describe(error, gap)}.") from None
     if is_too_deep(value):
         raise make_depth_problem()
     return value
+
+
+def count_values(body: bytes | bytearray) -> int:
+    """Return a number that is at least that of the values in a body, less one."""
+    return sum(
+        body.count(sign, at, at + SLICE) for at in range(0, len(body), SLICE) for sign in (b",", b"[", b"{")
+    )
+
+
+def has_escaped_surrogate(body: bytes | bytearray) -> bool:
+    """Return whether a body holds `\\ud` or `\\uD`."""
+    return any(
+        body.find(escape, at, at + SLICE + 2) >= 0
+        for at in range(0, len(body), SLICE)
+        for escape in (b"\\ud", b"\\uD")
+    )
+
+
+def describe(error: ValueError, gap: Gap | None) -> str:
+    """Return the message of an error; its place is that in the body with what the gap left out."""
+    if gap is None or not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    at = error.doc.find(gap.mark)
+    if error.pos <= at:
+        return str(error)
+    more = gap.length - len(gap.mark)
+    column = error.colno + (0 if "\n" in error.doc[at : error.pos] else more)
+    return f"{error.msg}: line {error.lineno} column {column} (char {error.pos + more})"
 
 
 def make_depth_problem() -> Problem:

@@ -21,7 +21,7 @@ from esign.core.people.api_key import ApiKey
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.store.queue.idempotency import KeyTaken
-from esign.web.http import errors, idempotency, ratelimit, security, strict_json
+from esign.web.http import encoded_file, errors, idempotency, ratelimit, security
 from esign.web.http.answer import NOT_MODIFIED, ApiAnswer
 from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
 from esign.web.http.idempotency import IdempotencyTicket, Replays
@@ -261,7 +261,7 @@ async def read_body(route: ApiRoute, incoming: IncomingBody, limit: int, place: 
 
 def parse_body(route: ApiRoute, raw: bytearray) -> tuple[Any, BaseModel]:
     """Return the JSON value of a body, and the same value as the model of the route."""
-    value = strict_json.load(raw)
+    value = encoded_file.load(raw)
     return value, check(route.body or NoMembers, value)
 
 

@@ -13,8 +13,9 @@ from esign.core.actor import Origin
 from esign.core.errors import UnknownLink
 from esign.core.language import find_accepted
 from esign.runtime import Runtime
+from esign.web import downloads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.pages import Pages, make_attachment
+from esign.web.pages import Pages
 from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import WordLibrary
 
@@ -157,13 +158,15 @@ class SigningPages:
 
     async def download_original(self, request: Request) -> Response:
         """Answer the original file."""
-        return make_attachment(*await signing.read_original(get_runtime(request), read_visitor(request)))
+        return downloads.make_content_response(
+            *await signing.read_original(get_runtime(request), read_visitor(request))
+        )
 
     async def download_sealed(self, request: Request) -> Response:
         """Answer the sealed file."""
         if request.method == "HEAD":  # no file is sent, so no audit entry is written
             return await self.status(request)
-        return make_attachment(
+        return downloads.make_content_response(
             *await signing.read_sealed(get_runtime(request), read_visitor(request), get_origin(request))
         )
 

@@ -1,11 +1,13 @@
 """The types of the members of documents, their recipients, and templates (contract 3.2, 3.3)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 from esign.core.language import Tag
+from esign.web.http.encoded_file import EncodedFile
 from esign.web.values.field_models import AnyFieldInput
 from esign.web.values.rules import FILE_NAME, HTTPS_URL, check_file_name, check_https_url
 from esign.web.values.schema import BoundedText, Multiline, TextPattern, refusal
@@ -29,8 +31,24 @@ OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte would ne
 FileName = Annotated[
     str, BoundedText(1, 255), AfterValidator(check_file_name), Field(json_schema_extra=FILE_NAME)
 ]
+
+
+class EncodedText:
+    """A text in base64, or the file that was decoded from it while the body was parsed."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(keep_decoded, core_schema.str_schema())
+
+
+def keep_decoded(given: object, check: Any) -> Any:
+    """Return a decoded file as it is, and anything else checked as a text."""
+    return given if isinstance(given, EncodedFile) else check(given)
+
+
 FileContent = Annotated[
-    str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
+    str | EncodedFile,
+    EncodedText(),
+    Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"}),
 ]
 Title = Annotated[str, BoundedText(1, 200)]
 Subject = Annotated[str, BoundedText(0, 200)]

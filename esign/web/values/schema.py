@@ -33,6 +33,7 @@ CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u202
 LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
 LINES = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]*$"
 UNKNOWN_MEMBERS = 100
+SLICE = 2**16  # characters that are searched at a time; other threads may run in between
 
 
 def refusal(rule: LiteralString, message: str, at: str | tuple[str, ...] = "") -> PydanticCustomError:
@@ -137,9 +138,16 @@ class BoundedText:
 
     def check(self, given: object) -> object:
         """Refuse a text with characters that are not allowed. Return the value unchanged."""
-        if isinstance(given, str) and self.refused.search(given):
+        if isinstance(given, str) and has_character(self.refused, given):
             raise refusal("format", "Control characters and line separators are not allowed here.")
         return given
+
+
+def has_character(refused: re.Pattern[str], text: str) -> bool:
+    """Return whether the text has a character that the pattern describes. It searches a long text in slices."""
+    if len(text) <= SLICE:
+        return refused.search(text) is not None
+    return any(refused.search(text, at, at + SLICE) for at in range(0, len(text), SLICE))
 
 
 @dataclass(frozen=True, slots=True)

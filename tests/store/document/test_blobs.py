@@ -36,6 +36,8 @@ async def test_content_comes_back_in_pieces_of_one_mebibyte_put_together(db: Dat
     assert name == hashlib.sha256(content).hexdigest()
     assert await blobs.get(db, name) == content
     assert await blobs.get_size(db, name) == size
+    stored = await blobs.open_content(db, name)
+    assert (stored.size, b"".join([piece async for piece in stored.pieces])) == (size, content)
     assert await chunks(db) == [CHUNK] * (size // CHUNK) + ([size % CHUNK] if size % CHUNK else [])
 
 
@@ -69,12 +71,13 @@ async def test_content_is_written_with_the_transaction_that_needs_it(db: Databas
 async def test_damaged_content_is_never_handed_out(db: Database, damage: str) -> None:
     name = await add(db, os.urandom(2 * CHUNK + 5))
     assert await db.write(lambda tx: tx.run(damage))
-    with pytest.raises(MissingBlob, match=name):
-        await blobs.get(db, name)
+    for read in (blobs.get, blobs.open_content):
+        with pytest.raises(MissingBlob, match=name):
+            await read(db, name)
 
 
 async def test_content_that_was_never_there_is_missing(db: Database) -> None:
-    for look in (blobs.get, blobs.get_size):
+    for look in (blobs.get, blobs.get_size, blobs.open_content):
         with pytest.raises(MissingBlob):
             await look(db, "00" * 32)
 
