@@ -78,12 +78,19 @@ async def decode_file(text: str | EncodedFile, limit_mib: int) -> bytes:
     length = text.length if isinstance(text, EncodedFile) else len(text)
     if length > limit_mib * 2**20 * 3 // 2:
         raise Problem("file_too_large", f"The file is larger than {limit_mib} MiB.")
-    if isinstance(text, EncodedFile):
-        return text.content
     try:
+        if isinstance(text, EncodedFile):
+            return require_content(text)
         return await asyncio.to_thread(strict, text) if len(text) > LARGE else strict(text)
     except ValueError:
         raise Problem("invalid_file", "The member file is not base64 (RFC 4648, padded).") from None
+
+
+def require_content(file: EncodedFile) -> bytes:
+    """Return the content. Raise ValueError if the text was not canonical base64."""
+    if file.content is None:
+        raise ValueError("not canonical base64")
+    return file.content
 
 
 async def send(call: ApiCall, body: Empty) -> Document:

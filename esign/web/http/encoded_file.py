@@ -22,49 +22,59 @@ SLICE = 2**20
 LEAST = 65_536  # characters; idempotency takes a shorter text as it is, not its hash
 MEMBER = "file"
 PREFIX = re.compile(rb"data:application\\?/pdf;base64,", re.IGNORECASE)
-ESCAPES = ((b"\\/", b"/"), (b"\\n", b"\n"), (b"\\r", b"\r"))  # those that encoders write into base64
+FIRST = re.compile(rb"[A-Za-z0-9+/\\]")  # nothing that may stand behind a text
+# The escapes that encoders write into base64, and the longest.
+ESCAPES = ((b"\\/", b"/"), (b"\\n", b"\n"), (b"\\r", b"\r"), (b"\\u002B", b"+"), (b"\\u002b", b"+"))
+LONGEST = 6
+CONTROLS = bytes(range(32))
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedFile:
-    """The file that a text in base64 stands for: its content, the length of the text, and its SHA-256 in hex."""
+    """The file that a text in base64 stands for, or None if the text is not canonical base64.
 
-    content: bytes
+    `length` is that of the text in characters, `sha256` its hash in hex.
+    """
+
+    content: bytes | None
     length: int
     sha256: str
 
 
 def load(body: bytes | bytearray) -> object:
-    """Return what `strict_json.load` returns, with an EncodedFile for a large member `file` of canonical base64.
+    """Return what `strict_json.load` returns, with an EncodedFile for a large text as the member `file`.
 
-    Raise `invalid_json` as it does. A text that is not canonical stays a text, and its reader refuses it.
+    Raise `invalid_json` as it does.
     """
     found = find_long_text(body) if len(body) > LARGE else None
-    file = decode_text(body, *found) if found is not None else None
-    if found is None or file is None:
+    if found is None:
+        return strict_json.load(body)
+    strict_json.refuse_many_values(body)
+    file = read_text(body, *found)
+    if file is None:
         return strict_json.load(body)
     start, end = found
-    start = find_end_of_prefix(body, start)
     gap = strict_json.Gap(make_token(), end - start)
     value = strict_json.load(bytes(body[:start]) + gap.mark.encode() + body[end:], gap)
-    if isinstance(value, dict):
-        text = value.get(MEMBER)
-        if isinstance(text, str) and text.endswith(gap.mark):
-            return {**value, MEMBER: file}
+    if isinstance(value, dict) and value.get(MEMBER) == gap.mark:
+        return {**value, MEMBER: file}
     return strict_json.load(body)  # the text belongs to another member
 
 
 def find_long_text(body: bytes | bytearray) -> tuple[int, int] | None:
     """Return where the first long stretch between two quotes begins and ends, or None.
 
-    If the first quote ends a text, the stretch is not JSON, and parsing fails before it, whatever stands there.
+    It begins with a character that cannot stand behind a text. So if the first quote ends a text, parsing fails
+    right there, whatever the stretch holds.
     """
     for at in range(0, len(body), PROBE):
         if body.find(b'"', at, at + PROBE) < 0:
             start = body.rfind(b'"', 0, at) + 1
             is_escaped = body[max(start - 2, 0) : start - 1] == b"\\"
             end = find_quote(body, at)
-            return None if not start or is_escaped or end is None else (start, end)
+            if not start or is_escaped or end is None or not FIRST.match(body, start):
+                return None
+            return start, end
     return None
 
 
@@ -76,50 +86,72 @@ def find_quote(body: bytes | bytearray, start: int) -> int | None:
     return None
 
 
-def find_end_of_prefix(body: bytes | bytearray, start: int) -> int:
-    """Return where the base64 begins in a text that may have the prefix of a data URL."""
-    prefix = PREFIX.match(body, start)
-    return prefix.end() if prefix else start
-
-
-def decode_text(body: bytes | bytearray, start: int, end: int) -> EncodedFile | None:
-    """Return the file, or None if the stretch is anything but canonical base64 with escapes of slashes and line ends.
-
-    So it holds no quote, no control character and nothing beyond ASCII, and no other text is cut out with it.
-    """
-    at = find_end_of_prefix(body, start)
-    prefix = bytes(body[start:at]).replace(b"\\/", b"/")
-    content, seen, length = BytesIO(), hashlib.sha256(prefix), len(prefix)
-    rest, last = b"", b""  # less than four characters, and the last four that were decoded
+def read_text(body: bytes | bytearray, start: int, end: int) -> EncodedFile | None:
+    """Return the file in a stretch, or None if it may be no text, or one with escapes that base64 has no use for."""
+    seen, length, decoder = hashlib.sha256(), 0, Base64Decoder()
+    prefix = PREFIX.match(body, start, end)
+    at = start
     while at < end:
-        stop = min(at + SLICE, end)
-        stop += stop < end and body[stop - 1 : stop] == b"\\"
+        stop = choose_stop(body, at, prefix.end() if prefix and at == start else end)
         text = unescape(bytes(body[at:stop]))
         if text is None:
             return None
         seen.update(text)
         length += len(text)
-        rest += text.translate(None, b"\r\n")
-        whole = len(rest) - len(rest) % 4
-        if last.endswith(b"=") and rest:
-            return None
-        try:
-            content.write(pybase64.b64decode(rest[:whole], validate=True))
-        except ValueError:
-            return None
-        last, rest, at = rest[whole - 4 : whole] or last, rest[whole:], stop
-    try:
-        require_canonical(last.decode())
-    except ValueError:
-        return None
-    return None if rest or length <= LEAST else EncodedFile(content.getvalue(), length, seen.hexdigest())
+        if at > start or not prefix:
+            decoder.feed(text)
+        at = stop
+    return EncodedFile(decoder.finish(), length, seen.hexdigest()) if length > LEAST else None
+
+
+def choose_stop(body: bytes | bytearray, at: int, end: int) -> int:
+    """Return where the slice ends that begins at `at`: it cuts no escape apart."""
+    stop = at + SLICE
+    if stop >= end:
+        return end
+    escape = body.rfind(b"\\", stop - LONGEST + 1, stop)
+    return stop if escape < 0 else escape
 
 
 def unescape(raw: bytes) -> bytes | None:
-    """Return the text without its escapes, or None if it holds others, or a line end that is not escaped."""
-    if b"\n" in raw or b"\r" in raw or b"\\\\" in raw:
+    """Return the text without its escapes, or None for other escapes, control characters, and text beyond ASCII."""
+    if not raw.isascii() or b"\\\\" in raw or len(raw.translate(None, CONTROLS)) < len(raw):
         return None
     if b"\\" in raw:
         for escape, meaning in ESCAPES:
             raw = raw.replace(escape, meaning)
+        if b"\\" in raw:
+            return None
     return raw
+
+
+class Base64Decoder:
+    """Decode canonical base64 in pieces; white space does not count."""
+
+    def __init__(self) -> None:
+        self._content = BytesIO()
+        self._rest = b""  # less than four characters
+        self._last = b""  # the last four that were decoded
+        self._is_canonical = True
+
+    def feed(self, text: bytes) -> None:
+        """Decode a piece."""
+        if not self._is_canonical:
+            return
+        bare = self._rest + text.translate(None, b" \r\n")
+        whole = len(bare) - len(bare) % 4
+        try:
+            if bare and self._last.endswith(b"="):
+                raise ValueError("more stands behind the padding")
+            self._content.write(pybase64.b64decode(bare[:whole], validate=True))
+        except ValueError:
+            self._is_canonical, self._content = False, BytesIO()
+        self._last, self._rest = bare[max(whole - 4, 0) : whole] or self._last, bare[whole:]
+
+    def finish(self) -> bytes | None:
+        """Return the content, or None if the text is not canonical."""
+        try:
+            require_canonical(self._last.decode())
+        except ValueError:
+            return None
+        return self._content.getvalue() if self._is_canonical and not self._rest else None

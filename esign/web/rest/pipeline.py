@@ -7,6 +7,7 @@ and schema 400, replay or 409, handler.
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
@@ -25,7 +26,7 @@ from esign.web.http import encoded_file, errors, idempotency, ratelimit, securit
 from esign.web.http.answer import NOT_MODIFIED, ApiAnswer
 from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
 from esign.web.http.idempotency import IdempotencyTicket, Replays
-from esign.web.http.ratelimit import RateStanding, RateWindows, UploadPlace, Uploads
+from esign.web.http.ratelimit import LARGE, RateStanding, RateWindows, UploadPlace, Uploads
 from esign.web.http.validation import check
 from esign.web.rest import auth
 from esign.web.rest.auth import Authentication
@@ -68,6 +69,7 @@ class Api:
         )
         self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
         self._uploads = uploads or Uploads()
+        self._parsing = asyncio.Semaphore()
         self._most = {"file": config.limits.body_mib * 2**20, "plain": PLAIN}
         self._kept = KeptAnswers()
         self._effects: set[asyncio.Task[Any]] = set()
@@ -182,7 +184,9 @@ class Api:
             if incoming.is_present:  # a body may take minutes; the key may have been revoked meanwhile
                 call.key = await self._keys.reload_key(call.key)
                 require_rights(endpoint, call.key)
-            value, body = await run_in_thread_if_large(raw, parse_body, route, raw)
+            # One large body at a time: threads that parse side by side take memory each, and turns from the event loop.
+            async with self._parsing if len(raw) > LARGE else nullcontext():
+                value, body = await run_in_thread_if_large(raw, parse_body, route, raw)
             given = build_arguments(route, scope, body)
             if endpoint.if_match:
                 call.if_match = parse_revision(find_headers(scope, b"if-match"))
