@@ -6,10 +6,12 @@ A15 looks at a link · A16 another's fields · A17 repeats · A18 sign against c
 """
 
 import asyncio
+import gc
 import hashlib
 import io
 import json
 import os
+import traceback
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -21,6 +23,7 @@ import pikepdf
 import pytest
 
 from esign.actions.mail import embedded_outbox
+from esign.core.errors import Problem
 from esign.core.polyglot import is_pure
 from esign.pdf.report import VerificationCase
 from tests.api.site import Site, SiteAnswer, a_request, b64
@@ -557,3 +560,24 @@ async def test_a_number_in_a_query_has_one_spelling(site: Site, limit: str) -> N
     answer = await site.ask("GET", f"/documents?limit={quote(limit)}")
     assert answer.code == "invalid_request" and answer.body["error"]["details"][0]["path"] == "?limit"
     assert (await site.ask("GET", "/documents?limit=1")).status == 200
+
+
+async def test_a_file_that_was_refused_is_not_kept_until_garbage_is_collected(site: Site) -> None:
+    file = b64(b"%PDF-1.7 and nothing more")
+    assert (await site.ask("POST", "/documents", a_request(file=file))).code == "invalid_file"
+    gc.collect()
+    gc.disable()
+    try:
+        before = list_problems()
+        for _ in range(3):
+            assert (await site.ask("POST", "/documents", a_request(file=file))).code == "invalid_file"
+        await asyncio.sleep(0)
+        assert list_problems() == before
+    finally:
+        gc.enable()
+
+
+def list_problems() -> list[str]:
+    """Return the code of each problem that is in memory, with where it came from."""
+    found = (thing for thing in gc.get_objects() if isinstance(thing, Problem))
+    return sorted(f"{problem.code} {traceback.format_tb(problem.__traceback__)}" for problem in found)

@@ -307,9 +307,12 @@ class Workers:
                 self._release_child(child, kept)
         if isinstance(outcome, WorkerFailed | WorkerBusy):
             outcome = self._explain_failure(task, outcome, child)
-        if isinstance(outcome, Exception):
+        if not isinstance(outcome, Exception):
+            return outcome
+        try:
             raise outcome
-        return outcome
+        finally:  # it refers to this call, and would keep the job until garbage is collected
+            del outcome
 
     def _explain_failure(
         self, task: str, failure: "WorkerFailed | WorkerBusy", child: "_WorkerProcess | None"

@@ -18,7 +18,7 @@ from esign.web.http import strict_json
 
 LARGE = 256 * 2**10  # bytes of a body from which on its file is looked for
 PROBE = 64 * 2**10  # bytes without a quote, which only a long text has
-SLICE = 2**20
+SLICE = 2**18  # bytes that are decoded at a time; other threads may run in between
 LEAST = 65_536  # characters; idempotency takes a shorter text as it is, not its hash
 MEMBER = "file"
 PREFIX = re.compile(rb"data:application\\?/pdf;base64,", re.IGNORECASE)

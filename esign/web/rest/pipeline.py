@@ -202,7 +202,10 @@ class Api:
             effect = asyncio.create_task(self._run_once(call, route, given))
             self._effects.add(effect)
             effect.add_done_callback(self._effects.discard)
-            return await asyncio.shield(effect)
+            try:
+                return await asyncio.shield(effect)
+            finally:  # an error of the task refers to this call, and would keep the body until garbage is collected
+                del effect, given
 
     async def _run_once(self, call: ApiCall, route: ApiRoute, given: dict[str, Any]) -> ApiAnswer | Response:
         """Return the stored answer of this Idempotency-Key, or run the handler.

@@ -1,5 +1,6 @@
 """Asks the signing pages without a network: one ASGI call per request, over a site of the test's own."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,7 +70,9 @@ class SigningClient:
         ]
 
         async def receive() -> Message:
-            return coming.pop(0) if coming else {"type": "http.disconnect"}
+            if not coming:  # the client stays until it has its answer
+                await asyncio.get_running_loop().create_future()
+            return coming.pop(0)
 
         async def send(message: Message) -> None:
             sent.append(message)
