@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import auth, crowd, door, mail, page, scale, sealing, start, storm
+from tests.bench import auth, crowd, door, growth, mail, page, scale, sealing, start, storm
 
 TABLES: dict[str, Callable[[list[str]], Awaitable[None]]] = {
     "door": door.run,
+    "growth": growth.run,
 }
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
@@ -37,8 +38,12 @@ async def main(names: list[str]) -> None:
 
 def describe_benches() -> str:
     """Return what can be asked for."""
-    tables = f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}"
-    return f"python -m tests.bench NAME\n{tables}\nor one of {', '.join(BENCHES)}"
+    return (
+        "python -m tests.bench NAME\n"
+        f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}\n"
+        f"growth [FEW MANY]: the same work beside {growth.SIZES[0]:,} and {growth.SIZES[1]:,} documents\n"
+        f"or one of {', '.join(BENCHES)}"
+    )
 
 
 if __name__ == "__main__":
