@@ -16,20 +16,20 @@ from typing import Any
 
 import aiohttp
 
-from tests.bench.installation import BenchInstallation, command, document, install_program, padded_pdf
+from tests.bench.installation import PROXY, BenchInstallation, command, document, install_program, padded_pdf
+from tests.bench.links import make_link
 from tests.bench.serving import send_copy
 from tests.pdf.heavy import strokes
 
 ROUNDS = 5
 HEAVY = 60_000
-PROXY = 'trusted_proxies = ["127.0.0.1/32"]'  # so that strangers come from several networks
 ROWS = ("create", "page", "seal")
 Flood = Callable[[], Awaitable[None]]
 
 
 async def run() -> None:
     pdf = padded_pdf(60_000)
-    async with install_program(PROXY) as at, hostile(at) as enemy:
+    async with install_program(server=PROXY) as at, hostile(at) as enemy:
         sealed = await seal_one(at, pdf)
         link = await heavy_link(enemy)
         marks = count()
@@ -111,7 +111,7 @@ async def heavy_link(at: BenchInstallation) -> str:
     made = await at.call("POST", "/api/v1/documents", document(strokes(HEAVY, 10**6)))
     path = f"/api/v1/documents/{made['id']}"
     (person,) = (await at.call("POST", f"{path}/send", {}))["recipients"]
-    return str((await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"])
+    return await make_link(at, path, person["id"])
 
 
 async def measure_creation(at: BenchInstallation, pdf: bytes) -> tuple[float, float, float]:

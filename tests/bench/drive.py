@@ -95,7 +95,7 @@ async def serve_hello() -> AsyncIterator[int]:
     port = find_port()
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.bench.hello", str(port))
     try:
-        await until_answers(port)
+        await until_answers(port, process)
         yield port
     finally:
         process.terminate()

@@ -1,7 +1,6 @@
 """The last act of a document until it is completed: alone on an idle server, and many at once."""
 
 import asyncio
-import re
 import statistics
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -17,6 +16,7 @@ from tests.bench.installation import (
     document,
     install_program,
 )
+from tests.bench.links import open_link
 from tests.bench.table import Figure
 
 PATH = "/api/v1/documents"
@@ -108,21 +108,17 @@ async def prepare_act(at: BenchInstallation, pdf: bytes) -> FinalAct:
     people = (await at.call("POST", f"{path}/send", {}))["recipients"]
     *others, last = people
     for person in others:
-        act = await open_link(at, path, person)
+        act = await open_part(at, path, person)
         await at.call("POST", act.address, act.body)
-    return await open_link(at, path, last)
+    return await open_part(at, path, last)
 
 
-async def open_link(at: BenchInstallation, path: str, person: Mapping[str, Any]) -> FinalAct:
+async def open_part(at: BenchInstallation, path: str, person: Mapping[str, Any]) -> FinalAct:
     """Read the document as the recipient; return what they complete it with."""
-    link = (await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"]
-    consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
-    if consent is None:
-        raise RuntimeError("the signing page did not open")
-    await at.call("POST", f"{link}/view", {})
+    link = await open_link(at, path, person["id"])
     answers = {
         field["id"]: {"kind": "typed", "text": person["name"], "hand": "b"}
         for field in person["fields"]
         if field["type"] == "signature"
     }
-    return FinalAct(path, f"{link}/complete", {"answers": answers, "consent": consent[1]})
+    return FinalAct(path, f"{link.address}/complete", link.build_completion(answers))

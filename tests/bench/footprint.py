@@ -47,28 +47,28 @@ async def measure_packages(most: float) -> Figure:
     """The folder of packages after `pip install` of the locked versions and the project, without those of tests."""
     with tempfile.TemporaryDirectory(prefix="esign-bench-") as name:
         folder = Path(name)
-        await install_packages(folder)
-        sizes = measure_disk(folder)
+        sizes = measure_disk(await asyncio.to_thread(install_packages, folder))
     taken = sum(sizes.values())
     largest = sorted(sizes.items(), key=lambda one: -one[1])[:8]
     note = f"The largest: {', '.join(f'{one} {size:.0f} MB' for one, size in largest)}."
     return Figure(f"{taken:.0f} MB", taken <= most, note)
 
 
-async def install_packages(folder: Path) -> None:
-    pip = (
+def install_packages(folder: Path) -> Path:
+    """Install what runs the program, without the packages of tests; return the folder of packages."""
+    pip = [
         sys.executable,
         "-m",
         "pip",
         "--quiet",
         "--disable-pip-version-check",
         "install",
-        "--target",
-        folder,
-    )
-    locked = ("--require-hashes", "--requirement", ROOT / "packaging" / "requirements.txt")
-    for arguments in (locked, ("--no-deps", ROOT)):
-        await asyncio.to_thread(subprocess.run, [*pip, *arguments], check=True)
+        "--ignore-installed",
+    ]
+    locked = ["--require-hashes", "--requirement", ROOT / "packaging" / "requirements.txt"]
+    for arguments in (locked, ["--no-deps", ROOT]):
+        subprocess.run([*pip, "--prefix", folder, *arguments], check=True)
+    return next(folder.glob("lib/python*/site-packages"))
 
 
 def measure_disk(folder: Path) -> dict[str, float]:

@@ -34,6 +34,10 @@ writes_per_minute = 0
 """
 
 
+# More lines of [server]: with them requests say themselves from which address they come.
+PROXY = 'trusted_proxies = ["127.0.0.1/32"]'
+
+
 @dataclass(frozen=True)
 class BenchInstallation:
     """`pid` is the serving process."""
@@ -64,19 +68,6 @@ class BenchInstallation:
     async def text(self, url: str) -> str:
         async with self.client.get(url) as answer:
             return await answer.text()
-
-    async def link(self, email: str) -> str:
-        """The newest signing link mailed to this address."""
-        for _ in range(200):
-            listing = (await asyncio.to_thread(command, self.folder, "outbox", "--last", "200")).splitlines()
-            for line in reversed(listing):
-                if email in line:
-                    mail = await asyncio.to_thread(command, self.folder, "outbox", line.split()[0])
-                    found = re.search(rf"{re.escape(self.base)}/s/\S+", mail)
-                    if found:
-                        return found[0]
-            await asyncio.sleep(0.05)
-        raise RuntimeError(f"no mail for {email}")
 
 
 def command(folder: Path, *arguments: str) -> str:
@@ -128,7 +119,7 @@ async def serve_program(folder: Path, key: str) -> AsyncIterator[BenchInstallati
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        await until_answers(port)
+        await until_answers(port, process)
         first = time.perf_counter() - began
         connector = aiohttp.TCPConnector(limit=40)
         async with aiohttp.ClientSession(
@@ -148,9 +139,9 @@ def find_port() -> int:
         return port
 
 
-async def until_answers(port: int) -> None:
-    """Return at the first 200 of /healthz."""
-    for _ in range(20_000):
+async def until_answers(port: int, process: asyncio.subprocess.Process) -> None:
+    """Return at the first 200 of /healthz from a server; raise RuntimeError if it ends before."""
+    while process.returncode is None:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -161,7 +152,7 @@ async def until_answers(port: int) -> None:
         except OSError:
             pass
         await asyncio.sleep(0.005)
-    raise RuntimeError("the server did not start")
+    raise RuntimeError(f"the server ended with {process.returncode} before it answered")
 
 
 def resident(pid: int) -> float:

@@ -6,7 +6,6 @@ visit, so nothing is cached. The fields are operable when the button that leads 
 
 import base64
 import io
-import re
 import statistics
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from esign.demo import contract
 from tests.bench.installation import BenchInstallation, install_program
+from tests.bench.links import make_link, open_link
 from tests.browser.conftest import ARGS, CHROMIUM
 
 LOADS = 5
@@ -57,7 +57,8 @@ async def run() -> None:
     async with install_program() as at, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         for name, pdf in (("3 pages", contract.read_pdf()), (f"{LONG} pages", long_contract(LONG))):
-            _, link = await send_contract(at, pdf)
+            path, signer = await send_contract(at, pdf)
+            link = await make_link(at, path, signer["id"])
             for screen, how in SCREENS.items():
                 tell(f"{name}, {screen}", [await load(browser, at, link, how) for _ in range(LOADS)])
         await browser.close()
@@ -65,11 +66,12 @@ async def run() -> None:
     print(f"\nfinishing answered   {1000 * statistics.median(times):6.0f} ms   (at most 300 ms)")
 
 
-async def send_contract(at: BenchInstallation, pdf: bytes) -> tuple[str, str]:
-    """The sample contract or a longer one: its address in the API, and the link of its first signer."""
+async def send_contract(at: BenchInstallation, pdf: bytes) -> tuple[str, dict[str, Any]]:
+    """The sample contract or a longer one: its address in the API, and its first signer."""
     body = contract.build_create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
     made = await at.call("POST", "/api/v1/documents", body)
-    return f"/api/v1/documents/{made['id']}", await at.link(contract.CAFE[1])
+    signer = next(one for one in made["recipients"] if one["email"] == contract.CAFE[1])
+    return f"/api/v1/documents/{made['id']}", signer
 
 
 def long_contract(pages: int) -> bytes:
@@ -131,24 +133,12 @@ def tell(name: str, loads: list[dict[str, float]]) -> None:
     )
 
 
-async def answer_fields(
-    at: BenchInstallation, path: str, link: str, person: tuple[str, str]
-) -> dict[str, Any]:
-    """What this person finishes with."""
-    consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
-    if consent is None:
-        raise RuntimeError("the signing page did not open")
-    document = await at.call("GET", path)
-    mine = next(r for r in document["recipients"] if r["email"] == person[1])
-    answers = {f["id"]: v for f in mine["fields"] if (v := contract.choose_answer(person, f)) is not None}
-    return {"answers": answers, "consent": consent[1]}
-
-
 async def finish(at: BenchInstallation) -> float:
     """Seconds until a drawn signature and thirteen answers are accepted."""
-    path, link = await send_contract(at, contract.read_pdf())
-    body = await answer_fields(at, path, link, contract.CAFE)
-    await at.call("POST", f"{link}/view", {})
+    path, signer = await send_contract(at, contract.read_pdf())
+    link = await open_link(at, path, signer["id"])
+    choices = {field["id"]: contract.choose_answer(contract.CAFE, field) for field in signer["fields"]}
+    body = link.build_completion({id: value for id, value in choices.items() if value is not None})
     began = time.perf_counter()
-    await at.call("POST", f"{link}/complete", body)
+    await at.call("POST", f"{link.address}/complete", body)
     return time.perf_counter() - began

@@ -7,6 +7,7 @@ import aiohttp
 from tests.bench import drive
 from tests.bench.dense import make_dense_pdf
 from tests.bench.installation import BenchInstallation, command, document, install_program
+from tests.bench.links import make_link
 from tests.bench.table import Figure
 
 PATH = "/api/v1/documents"
@@ -53,8 +54,7 @@ async def measure_signing_page(most: float) -> Figure:
     async with install_program() as at:
         path = (await create_documents(at, 1))[0]
         person = (await at.call("POST", f"{path}/send", {}))["recipients"][0]
-        link = (await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"]
-        return await time_page(link, {}, most)
+        return await time_page(await make_link(at, path, person["id"]), {}, most)
 
 
 async def time_page(url: str, headers: dict[str, str], most: float) -> Figure:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.installation import BenchInstallation, document, install_program, resident
+from tests.bench.links import open_link
 
 DOCUMENTS, FIRST = 100, 5
 FIELDS: tuple[Mapping[str, Any], ...] = (
@@ -53,13 +54,9 @@ async def send_copy(at: BenchInstallation, original: str) -> tuple[str, str, dic
     """A copy of the document, sent and looked at: where it is, its link, and what its signer finishes with."""
     path = f"/api/v1/documents/{(await at.call('POST', f'/api/v1/documents/{original}/duplicate', {}))['id']}"
     (person,) = (await at.call("POST", f"{path}/send", {}))["recipients"]
-    link = (await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"]
-    consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
-    if consent is None:
-        raise RuntimeError("the signing page did not open")
-    await at.call("POST", f"{link}/view", {})
+    link = await open_link(at, path, person["id"])
     answers = {field["id"]: ANSWERS[field["type"]] for field in person["fields"] if field["type"] in ANSWERS}
-    return path, link, {"answers": answers, "consent": consent[1]}
+    return path, link.address, link.build_completion(answers)
 
 
 async def wait_until_sealed(at: BenchInstallation, signings: list[tuple[str, str, dict[str, Any]]]) -> None:

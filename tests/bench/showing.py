@@ -10,19 +10,20 @@ import aiohttp
 
 from tests.bench.dense import make_dense_pdf, make_distinct_pdfs
 from tests.bench.installation import (
+    PROXY,
     BenchInstallation,
     children,
     document,
     install_program,
     read_processor_time,
 )
+from tests.bench.links import make_link
 from tests.bench.reading import PATH, sign_in
 from tests.bench.table import Figure
 
 DOCUMENTS, WARM = 20, 3
 LONG, VIEWERS = 100, 10
 AT_ONCE = 6  # as a browser over HTTP/1.1
-PROXY = 'trusted_proxies = ["127.0.0.1/32"]'  # which may open as many connections as ten people do
 
 
 async def measure_first_page(most: float) -> Figure:
@@ -73,9 +74,7 @@ async def open_long(at: BenchInstallation, viewers: int) -> Opening:
     made = await at.call("POST", PATH, build_body(viewers))
     path = f"{PATH}/{made['id']}"
     people = (await at.call("POST", f"{path}/send", {}))["recipients"]
-    links = [
-        (await at.call("POST", f"{path}/recipients/{person['id']}/link", {}))["url"] for person in people
-    ]
+    links = [await make_link(at, path, person["id"]) for person in people]
     began = time.perf_counter()
     first = max(await asyncio.gather(*(read_pages(link, f"192.0.2.{n}") for n, link in enumerate(links))))
     seconds = time.perf_counter() - began
