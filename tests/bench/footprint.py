@@ -65,9 +65,9 @@ def install_packages(folder: Path) -> Path:
         "install",
         "--ignore-installed",
     ]
-    locked = ["--require-hashes", "--requirement", ROOT / "packaging" / "requirements.txt"]
-    for arguments in (locked, ["--no-deps", ROOT]):
-        subprocess.run([*pip, "--prefix", folder, *arguments], check=True)
+    locked = ["--require-hashes", "--requirement", str(ROOT / "packaging" / "requirements.txt")]
+    for arguments in (locked, ["--no-deps", str(ROOT)]):
+        subprocess.run([*pip, "--prefix", str(folder), *arguments], check=True)
     return next(folder.glob("lib/python*/site-packages"))
 
 
