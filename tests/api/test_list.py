@@ -289,6 +289,41 @@ async def test_a_document_whose_time_is_over_does_not_stand_among_the_sent_ones(
     assert document["id"] in ids(await site.ok("GET", "/documents?status=expired&limit=100"))
 
 
+async def test_documents_that_expire_between_two_pages_leave_the_list_and_the_others_stay(site: Site) -> None:
+    mark = {"externalId": "between two pages"}
+    made = [(await site.send_document(expiresInDays=days, **mark))["id"] for days in (30, 1, 30, 1, 30)]
+    query = "status=sent&externalId=between%20two%20pages&sort=createdAt&limit=2"
+    first = await site.ok("GET", f"/documents?{query}")
+    assert ids(first) == made[:2]
+    site.clock.advance(days=1)
+    second = await site.ok("GET", f"/documents?{query}&cursor={first['nextCursor']}")
+    assert ids(second) == [made[2]], "the other one of this page has just expired"
+    third = await site.ok("GET", f"/documents?{query}&cursor={second['nextCursor']}")
+    assert ids(third) == [made[4]] and not third["hasMore"]
+    assert ids(await site.ok("GET", f"/documents?{query}")) == [made[0]], "so has the other one here"
+    assert ids(await site.ok("GET", f"/documents?{query}")) == [made[0], made[2]]
+
+
+async def test_a_list_shows_each_change_at_once(site: Site) -> None:
+    document = await site.create_draft(title="Before", externalId="at once")
+    for title in ("After", "Before", "<b>After</b>"):
+        await site.ok("PATCH", f"/documents/{document['id']}", {"title": title})
+        (listed,) = (await site.ok("GET", "/documents?externalId=at%20once"))["data"]
+        (newest,) = (await site.ok("GET", "/documents?limit=1"))["data"]
+        whole = await site.ok("GET", f"/documents/{document['id']}")
+        for recipient in whole["recipients"]:
+            del recipient["fields"]
+        assert listed == newest == whole and listed["title"] == title
+
+
+async def test_a_cursor_of_another_organisation_or_mode_is_refused(site: Site, documents: list[Any]) -> None:
+    cursor = (await site.ok("GET", "/documents?limit=1"))["nextCursor"]
+    other = await store_organisation(site.runtime.db, an_organisation(id="org_cursor"))
+    for key in (await site.new_key(mode=Mode.TEST), await site.new_key(organisation=other.id)):
+        answer = await site.ask("GET", f"/documents?limit=1&cursor={cursor}", key=key)
+        assert answer.code == "invalid_cursor"
+
+
 async def test_nothing_of_another_organisation_or_mode_is_ever_listed_or_found(
     site: Site, documents: list[Any]
 ) -> None:

@@ -40,7 +40,8 @@ async def find_page(
     back = turn is not None and turn.back
     order = replace(asked, sort=asked.sort.opposite) if back else asked
     place = turn.place if turn else None
-    found = await listing.find_summaries(runtime.db, owner, limit + 1, place, order)
+    db = runtime.db
+    found = await listing.find_summaries(db, owner, limit + 1, place, order, db.points)
     if back and not has_more(found, limit):
         return await find_page(runtime, owner, limit, None, asked)
     shown = found[:limit][::-1] if back else found[:limit]

@@ -207,7 +207,8 @@ async def find_page(
 
     The page is shorter if documents of it have just expired and no longer match the filters.
     """
-    found = await listing.find_summaries(runtime.db, owner, limit + 1, after, asked)
+    db = runtime.db
+    found = await listing.find_summaries(db, owner, limit + 1, after, asked, db.points)
     page = found[:limit]
     more = listing.find_place(page[-1], asked) if page and has_more(found, limit) else None
     return await refresh_summaries(runtime, page, asked), more

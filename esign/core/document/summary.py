@@ -103,6 +103,9 @@ class DocumentSummary(NamedTuple):
     seal_error: str | None
     recipients: tuple[RecipientSummary, ...]
 
+    def __hash__(self) -> int:
+        return hash((self.id, self.revision))  # of all members there is none: `metadata` is a dict
+
     @property
     def page_count(self) -> int:
         """Return the number of pages of the file."""

@@ -79,6 +79,12 @@ async def find_page(
     return await read_along(read_by_filter(query, min(counts, key=lambda name: counts[name])))
 
 
+def is_short_walk(request: PageRequest) -> bool:
+    """Return whether the page is read along one index of documents, and nothing beside its own rows is."""
+    query = make_query(request, regular=False)
+    return not query.words and find_single_walk(query) is not None
+
+
 def find_single_walk(query: ListQuery) -> str | None:
     """Return the statement along the one index that answers, or None if filters have to be weighed."""
     if query.spans:
