@@ -15,14 +15,21 @@ ROUNDS = 15
 
 
 async def measure_start(most: float) -> Figure:
-    """The middle of the seconds from `esign serve` to the first 200 of /healthz."""
-    times = []
+    """The middle of the seconds from `esign serve` to the first 200 of /healthz, and to the first list of documents.
+
+    The server listens before it has loaded the API, so both are shown.
+    """
+    times, lists = [], []
     async with make_installation(data=await grown.database(DOCUMENTS)) as (folder, key):
         for _ in range(STARTS):
             async with serve_program(folder, key) as at:
+                began = time.perf_counter()
+                await at.call("GET", "/api/v1/documents?limit=1")
                 times.append(at.first_answer)
+                lists.append(at.first_answer + time.perf_counter() - began)
     middle = statistics.median(times)
-    return Figure(f"{middle:.2f} s, slowest {max(times):.2f} s", middle <= most)
+    text = f"{middle:.2f} s, slowest {max(times):.2f} s; first list {statistics.median(lists):.2f} s"
+    return Figure(text, middle <= most)
 
 
 def time_start(*command: str) -> float:
