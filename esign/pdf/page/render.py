@@ -23,7 +23,7 @@ MOST_SHARP = 12_000_000
 
 # Seconds of processor time in which a job draws pages beyond the first: sending a large file to a worker for each page
 # costs more than drawing it.
-RUN_SECONDS = 0.03
+RUN_SECONDS = 0.015
 
 
 def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
