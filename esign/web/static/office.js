@@ -61,10 +61,19 @@ document.addEventListener("keydown", (event) => {
 const REFUSED = 400, BUSY = [429, 503], AGAIN = 4000;
 async function explain(img) {
   const [, made] = new URL(img.src).pathname.match(/^(\/documents\/[^/]+|\/templates\/[^/]+)\/sheets\//) ?? [];
-  if (!made) return;
+  if (!made || img.dataset.explained === img.src) return;
+  img.dataset.explained = img.src;
   const answer = await fetch(img.src).catch(() => null);
-  if (answer?.status !== REFUSED) {
-    if (!answer || BUSY.includes(answer.status)) setTimeout(() => { img.src = img.src; }, AGAIN);
+  if (!answer || BUSY.includes(answer.status)) {
+    setTimeout(() => {
+      delete img.dataset.explained;
+      img.src = img.src;
+    }, AGAIN);
+    return;
+  }
+  if (answer.status !== REFUSED) return;
+  if (img.src.includes("&size=")) {
+    img.src = img.src.replace(/&size=\d/, ""); // not so sharp, it may be drawn
     return;
   }
   const words = "This page cannot be shown here.";
@@ -78,6 +87,7 @@ async function explain(img) {
     note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, textContent: "Download the PDF" }));
   }
   img.alt = "";
+  img.style.visibility = "hidden"; // it keeps the shape of the page
   img.parentElement.before(note); // not on it: fields can be placed there
 }
 document.addEventListener("error", ({ target }) => { if (target.tagName === "IMG") explain(target); }, true);
