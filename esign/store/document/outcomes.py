@@ -41,7 +41,7 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
     document = outcome.document
     await documents.add(tx, document)
     await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared)
-    size = await blobs.get_size_of_document(tx, document.id)
+    size = await blobs.get_size_of_document(tx.points, document.id)
     await usage.add(tx, make_meter(document, now), Usage(storage_bytes=size))
     await _save_effects(tx, outcome, document, vault, now)
     return document
@@ -111,7 +111,7 @@ async def record(
     lines: list[audit.AuditEntry] = []
     if not facts:
         return lines
-    end = await trails.find_end(tx, document_id)
+    end = await trails.find_end(tx.points, document_id)
     for event in facts:
         line = audit.make_entry(event, document_id, end.seq + 1, end.hash, make_salt())
         await audit_entries.append(tx, line)
@@ -133,9 +133,9 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
-    subscribers = await webhooks.find(tx, Owner(document.organisation_id, document.mode))
+    subscribers = await webhooks.find(tx.points, Owner(document.organisation_id, document.mode))
     # The count includes these events: they are recorded already.
-    so_far = await audit_entries.count(tx, document.id, tuple(webhook.PUBLISHED))
+    so_far = await audit_entries.count(tx.points, document.id, tuple(webhook.PUBLISHED))
     offered: list[EventDelivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.make_payload(event, make_id("evt", now), number, document)

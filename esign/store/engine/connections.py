@@ -9,13 +9,14 @@ from pathlib import Path
 
 import aiosqlite
 
-from esign.store.engine import migrate, search_words
-from esign.store.engine.database import Database
+from esign.store.engine import migrate, readers, search_words
+from esign.store.engine.database import Database, WritingConnection
 from esign.store.engine.locks import WriteLock, hold_at_start
 from esign.store.engine.readers import PointReader, ReaderPool
 
 FILE = "esign.db"
 READERS = 3
+ITERATED = 64  # rows that an iteration over a result fetches at once; the program fetches whole results
 STARTING_SECONDS = 10.0  # a start waits for a lock of another process
 PRAGMAS = (
     "PRAGMA busy_timeout = 1500",
@@ -48,13 +49,13 @@ async def open_database(path: Path) -> Database:
     Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
     """
     await asyncio.to_thread(prepare, path)
-    writer = await connect(path, SERVING_PRAGMAS)
+    writer = await connect_writer(path, SERVING_PRAGMAS)
     try:
         return Database(
             path, writer, ReaderPool(path, READERS, READER_PRAGMAS), PointReader(path, POINT_PRAGMAS)
         )
     except BaseException:  # the thread of an open writer would keep the program from ending
-        await writer.close()
+        await writer.thread.close()
         raise
 
 
@@ -76,17 +77,22 @@ def prepare(path: Path) -> None:
         lock.close()
 
 
-async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
-    """Open a connection for the writer with these pragmas."""
-    connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
-    connection.row_factory = sqlite3.Row
+async def connect_writer(path: Path, pragmas: Iterable[str]) -> WritingConnection:
+    """Open the connection of the writer with these pragmas."""
+    opened: list[sqlite3.Connection] = []
+
+    def open_here() -> sqlite3.Connection:
+        opened.append(readers.connect(path, ()))
+        return opened[0]
+
+    thread = await aiosqlite.Connection(open_here, ITERATED)
     try:
         for pragma in pragmas:
-            await connection.execute_fetchall(pragma)
+            await thread.execute_fetchall(pragma)
     except BaseException:  # as above
-        await connection.close()
+        await thread.close()
         raise
-    return connection
+    return WritingConnection(opened[0], thread)
 
 
 @asynccontextmanager

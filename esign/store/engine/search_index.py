@@ -47,7 +47,9 @@ def collect_words(document: Document) -> tuple[str, str]:
 
 async def forget(tx: Transaction, document_id: str) -> int | None:
     """Remove a document from the index, before its row is deleted; return the number it had, or None."""
-    row = await tx.one("SELECT number, texts, labels FROM search WHERE document_id = :id", id=document_id)
+    row = await tx.points.one(
+        "SELECT number, texts, labels FROM search WHERE document_id = :id", id=document_id
+    )
     if row is None:
         return None
     number = int(row["number"])
@@ -106,7 +108,7 @@ async def find_number(tx: Transaction, created_at: Instant, document_id: str) ->
     When there is none, the numbers of that millisecond are spread out.
     """
     first = created_at * SLOTS
-    row = await tx.one(
+    row = await tx.points.one(
         """
         SELECT max(number) FILTER (WHERE document_id < :id) AS low, min(number) FILTER (WHERE document_id > :id) AS high
         FROM search WHERE number BETWEEN :first AND :last

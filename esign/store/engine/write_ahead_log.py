@@ -10,7 +10,7 @@ import aiosqlite
 from esign.store.engine.failures import is_passing
 from esign.store.engine.locks import WriteLock
 
-CHECKPOINT_PAGES = 1_000
+CHECKPOINT_PAGES, CHECKPOINT_COMMITS = 1_000, 50
 LARGE_LOG = 64 * 2**20  # bytes
 TRUNCATE_SECONDS = 5.0  # between two attempts to truncate a large log
 
@@ -30,12 +30,22 @@ class WriteAheadLog:
         self._path = path.with_name(path.name + "-wal")
         self._writer = writer
         self._lock = lock
+        self._commits = 0
+        self._size_before = 0
         self._large_since: float | None = None
         self._truncate_at = 0.0
 
     def is_due(self) -> bool:
-        """Return whether the log is so large that a checkpoint does not wait for a pause between writes."""
-        return self._size() > CHECKPOINT_PAGES * 4096
+        """Return whether so much was written that a checkpoint does not wait for a pause between writes.
+
+        Its file does not shrink: after a checkpoint it is written again from its beginning, and shows no more how
+        much of it waits for the next one. So a log that has not grown is due after some commits.
+        """
+        self._commits += 1
+        grown = self._size() - self._size_before
+        return grown > CHECKPOINT_PAGES * 4096 or (
+            self._commits >= CHECKPOINT_COMMITS and self._size_before + grown > CHECKPOINT_PAGES * 4096
+        )
 
     def find_large(self) -> LargeLog | None:
         """Return the log if a long read has made it grow beyond its limit, else None."""
@@ -57,6 +67,7 @@ class WriteAheadLog:
         truncated: it grows until that reader ends.
         """
         await self.checkpoint()
+        self._commits, self._size_before = 0, self._size()
         now = asyncio.get_running_loop().time()
         if self._size() <= LARGE_LOG:
             self._large_since = None

@@ -57,10 +57,10 @@ def load(row: Row) -> AuditEntry:
     return AuditEntry(**values | {"data": json.loads(row["data"]), "personal": personal})
 
 
-async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
+async def count(reader: Reader, document_id: str, types: Sequence[str]) -> int:
     """Return how many entries of these types the trail holds; unlike published events, entries are never pruned."""
     names, wanted = list_parameters("type", types)
-    row = await tx.one(
+    row = await reader.one(
         f"SELECT count(*) AS entries FROM audit WHERE document_id = :id AND type IN {names}",
         id=document_id,
         **wanted,

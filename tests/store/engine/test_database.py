@@ -393,9 +393,10 @@ class RefusingConnection:
 @asynccontextmanager
 async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, RefusingConnection]]:
     connections.prepare(path)
-    writer: Any = RefusingConnection(await connections.connect(path, connections.SERVING_PRAGMAS), code)
+    opened = await connections.connect_writer(path, connections.SERVING_PRAGMAS)
+    writer: Any = RefusingConnection(opened.thread, code)
     points = PointReader(path, connections.PRAGMAS)
-    db = Database(path, writer, ReaderPool(path, 1, connections.PRAGMAS), points)
+    db = Database(path, opened._replace(thread=writer), ReaderPool(path, 1, connections.PRAGMAS), points)
     try:
         await db.write(put_table)
         yield db, writer
@@ -518,7 +519,7 @@ async def test_a_write_that_never_ends_does_not_keep_the_database_open(
 async def test_what_fails_while_opening_leaves_no_thread_behind(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     with pytest.raises(sqlite3.OperationalError):
-        await connections.connect(tmp_path / FILE, ["PRAGMA busy_timeout = 1", "no statement at all"])
+        await connections.connect_writer(tmp_path / FILE, ["PRAGMA busy_timeout = 1", "no statement at all"])
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
