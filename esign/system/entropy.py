@@ -8,6 +8,7 @@ from esign.core.instant import Instant
 from esign.core.people.api_key import ALPHABET, RANDOM
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+PAIRS = [one + other for one in CROCKFORD for other in CROCKFORD]  # by ten bits: half the time of one by one
 ROOM = 1 << 61  # the highest of the bits that are counted up
 
 _counting = Lock()
@@ -34,7 +35,7 @@ def build_id(prefix: str, at: Instant, bits: int) -> str:
     number = (
         (at & (2**48 - 1)) << 80 | 0x7 << 76 | (bits >> 68 & 0xFFF) << 64 | 0b10 << 62 | bits & (2**62 - 1)
     )
-    return f"{prefix}_" + "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_" + "".join([PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def make_token() -> str:

@@ -14,6 +14,8 @@ from esign.runtime import Runtime
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction
 
+OFF_THE_LOOP = 256 * 1024  # bytes from which on a file is hashed in a thread
+
 Source = Callable[[], Awaitable[bytes]]
 """Reads an upload. It is called only after every check that does not need the content (contract 3.1)."""
 
@@ -49,11 +51,12 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     inspection = await runtime.pdf.inspect(
         content, UploadLimits(limits.file_mib * 2**20, limits.pages), turn=turn
     )
-    pure = await asyncio.to_thread(is_pure, content)
+    if len(content) + len(inspection.prepared) > OFF_THE_LOOP:
+        contents, hashes = await asyncio.to_thread(_choose_contents, content, inspection.prepared)
+    else:
+        contents, hashes = _choose_contents(content, inspection.prepared)
+    pure = contents[0] is content
     removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
-    # A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
-    contents = (content if pure else inspection.prepared, inspection.prepared)
-    hashes = await asyncio.to_thread(blobs.hash_contents, contents)
     file = File(
         name=name,
         uploaded=hashes[0],
@@ -64,3 +67,12 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     )
     runtime.draw_ahead(organisation_id, file)
     return Upload(file, contents, tuple(hashes))
+
+
+def _choose_contents(content: bytes, prepared: bytes) -> tuple[tuple[bytes, bytes], list[str]]:
+    """Return what is stored of an upload, as it came and normalised, with the hashes of both.
+
+    A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
+    """
+    contents = (content if is_pure(content) else prepared, prepared)
+    return contents, blobs.hash_contents(contents)
