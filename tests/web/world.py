@@ -24,10 +24,12 @@ from esign.store.engine.database import Database, Transaction
 from esign.store.people import api_keys, organisations
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
+from esign.web.http.encoded_file import EncodedFile
 from esign.web.http.request_guard import Guard
 from esign.web.http.server import Front, run_server
 from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.pipeline import Api
+from esign.web.values.document_values import FileContent
 from esign.web.values.schema import BoundedText, Email, Limit, Moment, QueryParameters, Reply, Schema
 from tests.web.wire import Seen, ask
 
@@ -75,7 +77,7 @@ class CreateThing(Schema):
 
 
 class CreateFile(Schema):
-    file: str
+    file: FileContent
 
 
 class ThingQuery(QueryParameters):
@@ -118,7 +120,7 @@ async def forgetful(call: ApiCall, body: CreateThing) -> dict[str, Any]:
 
 
 async def upload(call: ApiCall, body: CreateFile) -> int:
-    return len(body.file)
+    return body.file.length if isinstance(body.file, EncodedFile) else len(body.file)
 
 
 async def read(call: ApiCall) -> dict[str, Any]:
