@@ -4,6 +4,7 @@ import asyncio
 import math
 import selectors
 from collections.abc import Callable
+from threading import get_ident
 from time import thread_time
 
 from esign.core.instant import Instant
@@ -20,9 +21,11 @@ class Watch(selectors.EpollSelector):
     def __init__(self) -> None:
         super().__init__()
         self._seen, self._worked, self._lost = CLOCK.monotonic(), thread_time(), 0.0
+        self._thread = get_ident()
 
     def now(self) -> float:
-        self._pass(thread_time() - self._worked)
+        if get_ident() == self._thread:  # another thread has worked for another time, and time would go back
+            self._pass(thread_time() - self._worked)
         return self._seen - self._lost
 
     def _pass(self, accounted: float) -> None:
@@ -31,6 +34,7 @@ class Watch(selectors.EpollSelector):
         self._seen, self._worked = now, thread_time()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self._thread = get_ident()
         end = self.now() + (math.inf if timeout is None else max(0.0, timeout))
         while True:
             slice = min(SLICE, max(0.0, end - self._seen + self._lost))
