@@ -30,7 +30,7 @@ def test_every_line_of_the_office_has_its_line() -> None:
 
 async def test_every_other_address_stands_behind_a_link_or_is_open_to_all(tmp_path: Path) -> None:
     async with a_site(tmp_path / "data") as site:
-        routes = [*make_page_routes(site.runtime, Uploads()), *health.routes]
+        routes = [*make_page_routes(site.runtime, Uploads()), *health.Liveness().routes, *health.routes]
     known = {row.path for row in (*OFFICE.values(), *LINK.values())} | OPEN
     assert {route.path for route in routes if isinstance(route, Route)} == known
     assert len(routes) == sum(isinstance(route, Route) for route in routes)

@@ -46,7 +46,7 @@ def test_what_nobody_signed_in_a_signature_is_a_doubt_and_the_file_is_not_called
         assert BURDENED in found["signatures"][0]["reasons"], what
         assert "unchanged" not in found["summary"], what
         count += 1
-    assert count >= 8
+    assert count >= 7  # what fits into the place of the signature
 
 
 @pytest.mark.parametrize("name", FILES)
