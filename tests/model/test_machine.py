@@ -40,7 +40,9 @@ EDITS = SENDERS[: SENDERS.index("send")]
 ACTS = SENDERS[len(EDITS) :]
 NEW = ("add a recipient", "link", "duplicate")  # what answers something the model cannot know
 
-FIRST = (*rules.STATUSES, "sent", "sent", "sent", "sealing")  # where most can be tried, most lives begin
+FAILING = "sealing, once in vain"
+# Where most can be tried, most lives begin.
+FIRST = (*rules.STATUSES, "sent", "sent", "sent", FAILING, FAILING)
 
 papers = st.integers(0, 3)
 people = st.integers(0, 3)
@@ -90,8 +92,10 @@ class Life(RuleBasedStateMachine):
         paper = self.new_paper([*group, (2, "signer")])
         if status != "draft":
             self.must(paper, "send")
-        if status in ("sealing", "completed"):
+        if status in ("sealing", FAILING, "completed"):
             self.everybody(paper)
+        if status == FAILING:
+            self.seal(broken=True)
         if status == "completed":
             self.seal(broken=False)
         if status == "declined":
@@ -101,7 +105,7 @@ class Life(RuleBasedStateMachine):
         if status == "expired":
             self.pass_time(31 * DAY)
         self.look()
-        assert paper.status == status
+        assert paper.status == ("sealing" if status == FAILING else status)
 
     @rule(group=groups)
     def create(self, group: Group) -> None:
