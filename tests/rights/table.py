@@ -209,6 +209,7 @@ GET  /templates/new                                         work
 POST /templates/new                                         work
 GET  /templates/{id}                                        read
 GET  /templates/{id}/sheets/{number}.webp                   read
+GET  /templates/{id}/files/original                         read
 GET  /templates/{id}/edit                                   work
 POST /templates/{id}/edit                                   work
 GET  /templates/{id}/fields                                 work

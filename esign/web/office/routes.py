@@ -230,6 +230,7 @@ TABLE = (
     OfficeRoute("POST", "/templates/new", create_template.take_templates, Permission.WORK, takes="files"),
     OfficeRoute("GET", "/templates/{id}", template.show_template, Permission.READ),
     OfficeRoute("GET", "/templates/{id}/sheets/{number}.webp", template.send_page_picture, Permission.READ),
+    OfficeRoute("GET", "/templates/{id}/files/original", template.send_original, Permission.READ),
     OfficeRoute("GET", "/templates/{id}/edit", roles.show_form, Permission.WORK),
     OfficeRoute("POST", "/templates/{id}/edit", roles.store_form, Permission.WORK, takes="rows"),
     OfficeRoute("GET", "/templates/{id}/fields", role_fields.show_editor, Permission.WORK),

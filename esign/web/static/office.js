@@ -83,9 +83,7 @@ async function explain(img) {
   note.className = "unshown";
   note.setAttribute("role", "note");
   note.append(Object.assign(document.createElement("p"), { textContent: words }));
-  if (made.startsWith("/documents/")) {
-    note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, textContent: "Download the PDF" }));
-  }
+  note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, download: "", textContent: "Download the PDF" }));
   img.alt = "";
   img.style.visibility = "hidden"; // it keeps the shape of the page
   img.parentElement.before(note); // not on it: fields can be placed there

@@ -7,6 +7,8 @@ from starlette.responses import Response
 
 from esign.actions.document import page_cache, templates
 from esign.core.document.template import Template, TemplateRole
+from esign.store.document import blobs
+from esign.web import downloads
 from esign.web.office.draft.edit import ROLES
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import make_picture_response, parse_picture_address
@@ -55,6 +57,13 @@ async def send_page_picture(call: OfficeCall) -> Response:
     template = await find_template(call)
     number, size = parse_picture_address(call, template.page_count)
     return make_picture_response(await page_cache.read_template_picture(call.runtime, template, number, size))
+
+
+async def send_original(call: OfficeCall) -> Response:
+    """Send the file as it was uploaded. A template has no audit trail, so nothing records the download."""
+    template = await find_template(call)
+    content = await blobs.open_content(call.runtime.db, template.file.uploaded)
+    return downloads.make_content_response(template.file.name, content)
 
 
 async def ask_delete(call: OfficeCall) -> Response:

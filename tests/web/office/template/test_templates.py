@@ -1,5 +1,6 @@
 """Templates in the office: list, page, a new one, its roles and fields, its use, its end."""
 
+import base64
 import json
 import re
 from html import unescape
@@ -157,6 +158,15 @@ async def test_a_template_is_shown_with_roles_fields_and_message(office: Office)
     assert (await fetch_bytes(viewer, at(template, "sheets", "2.webp")))[0] == 404
 
 
+async def test_its_file_is_downloaded_as_it_was_uploaded(office: Office) -> None:
+    template = await create_template(office)
+    viewer = await office.signed_in("Vi", MemberRole.VIEWER)
+    path = at(template, "files", "original")
+    assert f'href="{path}"' in (await viewer.get(at(template))).text
+    status, media, content = await fetch_bytes(viewer, path)
+    assert (status, media, content) == (200, "application/pdf", base64.b64decode(a_request()["file"]))
+
+
 async def test_nobody_sees_those_of_another_organisation_or_mode(office: Office) -> None:
     template, ada = await create_template(office), await office.signed_in("Ada")
     other = await store_organisation(office.runtime.db, an_organisation(id="org_two"))
@@ -164,7 +174,7 @@ async def test_nobody_sees_those_of_another_organisation_or_mode(office: Office)
     await ada.post("/mode", mode="test")
     for visitor in (ada, zo):
         assert "Lease" not in main(await visitor.get("/templates"))
-        for page in ("", "/edit", "/fields", "/use", "/delete", "/sheets/1.webp"):
+        for page in ("", "/edit", "/fields", "/use", "/delete", "/sheets/1.webp", "/files/original"):
             assert (await fetch_bytes(visitor, at(template) + page))[0] == 404
         for more in ("edit", "use", "delete"):
             assert (await visitor.post(at(template, more), once="x" * 20)).status == 404
