@@ -27,6 +27,7 @@ from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.seal_order import DrawnField, SealedFiles, SealOrder
 from esign.pdf.worker import frames
 from esign.pdf.worker.failure_memory import FailureMemory
+from esign.pdf.worker.fitting_texts import FittingTexts, make_key
 from esign.pdf.worker.queue import WorkerQueue
 from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
 
@@ -93,6 +94,7 @@ class Workers:
     ) -> None:
         self.queue = WorkerQueue(size)
         self.failures = FailureMemory()
+        self.fitting = FittingTexts()
         self._size = size
         self._idle_seconds = idle_seconds
         self._spare_seconds = spare_seconds
@@ -182,9 +184,19 @@ class Workers:
         font_paths: Sequence[str] = (),
         turn: QueueTurn | None = None,
     ) -> list[str]:
-        """Run `drawing.overlay.find_unfit_texts`, and return the ids of the texts that are too long for their boxes."""
-        given = (fields, sizes, now, font_paths)
-        return await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT))
+        """Run `drawing.overlay.find_unfit_texts`, and return the ids of the texts that are too long for their boxes.
+
+        A worker is asked only about texts that were not found to fit before: a recipient mostly keeps those that the
+        sender wrote.
+        """
+        keys = {field.id: make_key(field, sizes[field.page - 1], font_paths) for field in fields}
+        asked = [field for field in fields if keys[field.id] not in self.fitting]
+        if not asked:
+            return []
+        given = (asked, sizes, now, font_paths)
+        unfit = await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT))
+        self.fitting.add(keys[field.id] for field in asked if field.id not in unfit)
+        return unfit
 
     async def ask(self, task: str, kind: type[T], *arguments: object, turn: QueueTurn | None = None) -> T:
         """Do one job, and return its answer rebuilt as `kind`.

@@ -1,0 +1,37 @@
+"""Remember which texts fit their boxes, so that what was tried when a document was sent is not drawn again."""
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from esign.pdf.seal_order import DrawnField
+
+REMEMBERED = 8192
+PLACE = ("id", "page", "x", "y")  # a text fits or not wherever its box lies
+
+
+class FittingTexts:
+    """Hashes of fields whose text fits; the oldest are dropped when there are too many."""
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._most = most
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._known
+
+    def add(self, keys: Iterable[bytes]) -> None:
+        """Remember the keys of fields that fit."""
+        for key in keys:
+            self._known[key] = None
+            self._known.move_to_end(key)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+
+
+def make_key(field: DrawnField, page: tuple[float, float], font_paths: Sequence[str]) -> bytes:
+    """Return a hash of all that decides whether a text fits: the field, the size of its page in points, the fonts."""
+    told = {name: value for name, value in asdict(field).items() if name not in PLACE}
+    return hashlib.sha256(json.dumps([told, page, font_paths], sort_keys=True).encode()).digest()
