@@ -144,6 +144,8 @@ async def start_due(runtime: Runtime, kind: JobKind, running: set[asyncio.Task[N
 async def claim_due(runtime: Runtime, kind: JobKind, room: int) -> list[Job]:
     """Return up to `room` due jobs, claimed under a lease. Rows that cannot be read are set aside on the way."""
     now = runtime.clock.now()
+    if not await due_jobs.has_due(runtime.db.points, kind.name, now):
+        return []  # the usual case after a commit that made work of another kind
     while chosen := await kind.choose(runtime, now, room):
         jobs = await _claim(runtime, kind, chosen, now)
         if jobs is None:

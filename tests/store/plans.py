@@ -34,6 +34,11 @@ class Explaining:
         return 0
 
     run_and_wake = run
+    run_by_key = run
+
+    @property
+    def points(self) -> "Explaining":
+        return self
 
 
 async def steps(db: Database, query: Callable[[Transaction], Awaitable[object]]) -> list[str]:

@@ -53,10 +53,10 @@ async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
 
     While the mail server takes no mail, return one e-mail when a probe is due, otherwise none.
     """
-    stop, most = await find_stop(runtime.db), compute_share(AT_ONCE)
+    stop, most = await find_stop(runtime.db.points), compute_share(AT_ONCE)
     if stop is not None and now < stop.probe_at:
         return []
-    held = now - HELD if await due_jobs.has_waiting_seal(runtime.db, now) else now
+    held = now - HELD if await due_jobs.has_waiting_seal(runtime.db.points, now) else now
     times = due_jobs.MailTimes(now, held)
     if stop is None:
         return await due_jobs.find_due_mails(runtime.db, times, room, now, most)
@@ -81,7 +81,7 @@ async def deliver(runtime: Runtime, job: Job) -> None:
     mail = await read_mail(runtime, job)
     if isinstance(mail, DocumentMail):
         now = runtime.clock.read_settled_time()
-        if mail.to is None or is_stale(mail, now) or await is_revoked(runtime.db, mail, now):
+        if mail.to is None or is_stale(mail, now) or await is_revoked(runtime.db.points, mail, now):
             await finish(runtime, job, mail, mail_archive.begin_copy(mail), MailResult(MailDelivery.NONE))
             return
         mail = await attach_file(runtime, mail)
@@ -179,7 +179,7 @@ async def finish(
         log.warning("mail %s is given up: %s", job.key, mask_addresses(result.reason))
 
     async def write(tx: Transaction) -> None:
-        if not await outbox.is_there(tx, job):
+        if not await outbox.is_there(tx.points, job):
             await kept_mail.forget(tx, make_message_id(runtime, job))
             return
         if isinstance(mail, DocumentMail) and result.delivery is not MailDelivery.NONE:
@@ -199,9 +199,9 @@ async def note_delivery(
     runtime: Runtime, tx: Transaction, mail: DocumentMail, result: MailResult, now: Instant
 ) -> None:
     """Record the result on the recipient, unless the letter went to an address that is no longer theirs."""
-    if mail.recipient is None or await is_revoked(tx, mail, now):
+    if mail.recipient is None or await is_revoked(tx.points, mail, now):
         return
-    before = await documents.get(tx, mail.document.id)
+    before = await documents.get(tx.points, mail.document.id)
     recipient = before.recipient(mail.recipient.id)
     if recipient.email != mail.recipient.email:  # a letter with a code has no link that could be revoked
         return

@@ -41,7 +41,7 @@ async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Mai
     """
     if runtime.config.mail.host is None:
         return None
-    return await mail_breaker.find_stop(runtime.db, organisation_id)
+    return await mail_breaker.find_stop(runtime.db.points, organisation_id)
 
 
 async def find_silence(runtime: Runtime) -> MailStop | None:
@@ -84,7 +84,7 @@ def name_cause(stop: MailStop) -> str:
 
 async def claim(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
     """Return whether an e-mail may be tried now. With the breaker open this takes the due probe."""
-    stop = await mail_breaker.find_stop(tx)
+    stop = await mail_breaker.find_stop(tx.points)
     return stop is None or await mail_breaker.take_probe(tx, now, now + PROBED[stop.cause])
 
 

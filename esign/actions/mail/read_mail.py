@@ -43,8 +43,8 @@ async def read_notice(runtime: Runtime, body: dict[str, Any]) -> Notice:
 
 async def read_document_mail(runtime: Runtime, document_id: str, body: dict[str, Any]) -> DocumentMail:
     """Return the mail about a document in the body of a job."""
-    document = await documents.get(runtime.db, document_id)
-    organisation = await organisations.get(runtime.db, document.organisation_id)
+    document = await documents.get(runtime.db.points, document_id)
+    organisation = await organisations.get(runtime.db.points, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
     former = NamedMailbox(*body["to"]) if body.get("to") else None
     token = body["token"]

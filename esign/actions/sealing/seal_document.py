@@ -16,10 +16,9 @@ from esign.core.instant import Instant, rfc3339
 from esign.core.people.usage import Usage
 from esign.pdf.seal_order import SealFailed, SealOrder
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
-from esign.pdf.worker.workers import WorkerFailed
+from esign.pdf.worker.workers import WorkerFailed, hash_content
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
-from esign.store.document.blobs import hash_contents
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
 from esign.store.queue import audit_entries, outbox
@@ -33,7 +32,7 @@ log = logging.getLogger("esign.seal")
 async def seal(runtime: Runtime, job: Job) -> None:
     """Make one attempt: draw, seal and verify in a worker, then save. A failure is recorded and the job postponed."""
     assert job.document_id is not None
-    document = await documents.get(runtime.db, job.document_id)
+    document = await documents.get(runtime.db.points, job.document_id)
     if document.status is not Status.SEALING:
         await finish(runtime, job)
         return
@@ -95,11 +94,11 @@ async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = 
 async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: Instant) -> None:
     """Save state, files, events and e-mails in one transaction: a `completed` document always has its file."""
     sealed, stamp = made.sealed, made.stamp
-    hashes = await asyncio.to_thread(hash_contents, (sealed.sealed, sealed.certificate))
+    hashes = [await hash_content(content) for content in (sealed.sealed, sealed.certificate)]
 
     async def write(tx: Transaction) -> None:
         assert job.document_id is not None
-        before = await documents.get(tx, job.document_id)
+        before = await documents.get(tx.points, job.document_id)
         if before.status is Status.SEALING:
             for content, sha256 in zip((sealed.sealed, sealed.certificate), hashes, strict=True):
                 await blobs.add(tx, content, now, sha256)
@@ -130,8 +129,12 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.SealResult, now: In
 
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
     """Return all that the worker needs: the file, the values in their places, the facts of the certificate page."""
-    organisation = await organisations.get(runtime.db, document.organisation_id)
-    trail = cut_after_last_act(await audit_entries.find_entries(runtime.db, document.id))
+    organisation = await organisations.get(runtime.db.points, document.organisation_id)
+    entries, prepared = await asyncio.gather(
+        audit_entries.find_entries(runtime.db, document.id),
+        blobs.get(runtime.db, document.file.prepared),
+    )
+    trail = cut_after_last_act(entries)
     pictures = {
         ink.picture: await blobs.get(runtime.db, ink.picture)
         for recipient in document.recipients
@@ -141,7 +144,7 @@ async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrd
     logo = await make_page_logo(runtime.db, organisation)
     source = CertificateSource(document, organisation, trail, pictures, logo)
     return SealOrder(
-        prepared=await blobs.get(runtime.db, document.file.prepared),
+        prepared=prepared,
         fields=tuple(make_drawn_fields(document, pictures)),
         certificate=gather_facts(source, runtime.config.server.base_url, now),
         now=now,

@@ -57,10 +57,10 @@ Transition = Callable[[Document, Recipient, Instant], Outcome]
 
 async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
     """Return what the link shows. Nothing changes, except that a document whose time is over expires."""
-    link = await signing_links.find(runtime.db, visitor.token, runtime.clock.now())
+    link = await signing_links.find(runtime.db.points, visitor.token, runtime.clock.now())
     if link is None:
         return UnknownVisit()
-    document = await acting.expire_if_due(runtime, await documents.get(runtime.db, link.document_id))
+    document = await acting.expire_if_due(runtime, await documents.get(runtime.db.points, link.document_id))
     return await show_link(runtime, document, link.recipient_id, visitor)
 
 
@@ -70,7 +70,7 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UnknownVisit()
     recipient = document.recipient(recipient_id)
-    organisation = await organisations.get(runtime.db, document.organisation_id)
+    organisation = await organisations.get(runtime.db.points, document.organisation_id)
     mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
     link = (document, recipient, organisation, mails)
     method = recipient.authentication
@@ -129,10 +129,10 @@ async def get_linked_document(tx: Transaction, token: str, now: Instant) -> Docu
 
 async def find_linked_document(tx: Transaction, token: str, now: Instant) -> tuple[Document, SigningLink]:
     """Return the document of a link and the link itself. Otherwise like `get_linked_document`."""
-    link = await signing_links.find(tx, token, now)
+    link = await signing_links.find(tx.points, token, now)
     if link is None:
         raise UnknownLink()
-    return await documents.get(tx, link.document_id), link
+    return await documents.get(tx.points, link.document_id), link
 
 
 async def view(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:

@@ -140,7 +140,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
 
     The caller has raised `revision` by one. Raises `revision_mismatch`, with the status the document has now.
     """
-    changed = await tx.run(
+    changed = await tx.run_by_key(
         "UPDATE document SET "
         + ", ".join(f"{c} = :{c}" for c in WRITTEN if c != "id")
         + " WHERE id = :id AND status = :from_status AND revision = :from_revision",
@@ -171,7 +171,7 @@ async def save_recipients(tx: Transaction, document: Document, before: Document)
         await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), [new[id] for id in new if id not in old])
     for id in new.keys() & old.keys():
         if new[id] != old[id] or list(old) != list(new):
-            await tx.run(
+            await tx.run_by_key(
                 "UPDATE recipient SET "
                 + ", ".join(f"{c} = :{c}" for c in RECIPIENT_COLUMNS if c != "id")
                 + " WHERE id = :id",

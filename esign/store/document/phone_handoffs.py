@@ -66,7 +66,7 @@ async def get_picture(reader: Reader, handoff: Handoff, vault: Vault) -> bytes |
 
 async def forget(tx: Transaction, recipient_id: str) -> None:
     """Delete the hand-off of a recipient."""
-    await tx.run("DELETE FROM handoff WHERE recipient_id = :id", id=recipient_id)
+    await tx.run_by_key("DELETE FROM handoff WHERE recipient_id = :id", id=recipient_id)
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:

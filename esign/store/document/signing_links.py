@@ -73,7 +73,7 @@ async def find(reader: Reader, token: str, now: Instant) -> SigningLink | None:
 
 async def note_reached(tx: Transaction, token: str, reached: Reached) -> None:
     """Save what became of the mail with the link; once a mail server has accepted it, that stays."""
-    await tx.run(
+    await tx.run_by_key(
         "UPDATE link SET reached = :reached WHERE hash = :hash AND (reached IS NULL OR reached <> 'email')",
         hash=hash_token(token),
         reached=reached.value,

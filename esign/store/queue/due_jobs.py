@@ -28,6 +28,11 @@ async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[
     return [row["id"] for row in rows]
 
 
+async def has_due(reader: Reader, kind: str, now: Instant) -> bool:
+    """Return whether a job of a kind is due."""
+    return bool(await find_due(reader, kind, now, 1))
+
+
 MAIL_LANES = """
     WITH RECURSIVE lane (id) AS (
         SELECT ''

@@ -110,7 +110,7 @@ async def count_deferral(
 
 async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | None:
     """Close the breaker of an organisation; return since when it was open, or None."""
-    row = await tx.one(
+    row = await tx.points.one(
         "DELETE FROM deferral WHERE organisation_id = :organisation_id RETURNING stopped_at",
         organisation_id=organisation_id,
     )
@@ -119,8 +119,9 @@ async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | Non
 
 async def close_breaker(tx: Transaction) -> MailStop | None:
     """Close the breaker for all mails; return it if it was open."""
-    before = await find_stop(tx)
-    await tx.run_and_wake("DELETE FROM relay WHERE id = 1")
+    before = await find_stop(tx.points)
+    if await tx.run_by_key("DELETE FROM relay WHERE id = 1"):
+        tx.wake_workers()
     return before
 
 

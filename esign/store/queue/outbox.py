@@ -77,7 +77,7 @@ async def add(tx: Transaction, job: NewJob, now: Instant) -> int:
 
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
     """Hide a due job for `lease`; after a crash it becomes due again. Return None if it is no longer due."""
-    row = await tx.one(
+    row = await tx.points.one(
         f"""
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
         WHERE id = :id AND state = 'pending' AND due_at <= :now
@@ -123,7 +123,7 @@ async def finish(
     record: MailRecord = NO_RECORD,
 ) -> None:
     """Finish a job as done or, with an `error`, as given up, and wipe its body. Of a mail, keep the record."""
-    await tx.run(
+    await tx.run_by_key(
         """
         UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL,
             words = COALESCE(:words, words), reply = :reply
@@ -290,7 +290,7 @@ async def hasten_one_per_cause(tx: Transaction, kind: str, now: Instant) -> int:
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     """Make sure that the document has a job for its seal, due now unless a worker holds it."""
     await add(tx, NewJob("seal", f"seal:{document_id}", document_id), now)
-    await tx.run_and_wake(
+    await tx.run_by_key(
         """
         UPDATE outbox SET organisation_id = (SELECT organisation_id FROM document WHERE id = :document_id)
         WHERE key = :key AND organisation_id IS NULL
@@ -298,7 +298,7 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
         key=f"seal:{document_id}",
         document_id=document_id,
     )
-    await tx.run_and_wake(
+    again = await tx.run_by_key(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
         WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
@@ -306,6 +306,8 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
         key=f"seal:{document_id}",
         now=now,
     )
+    if again:
+        tx.wake_workers()
 
 
 async def find_seal_time(reader: Reader, document_id: str) -> Instant | None:

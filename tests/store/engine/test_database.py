@@ -18,7 +18,7 @@ import pytest
 from esign.core.errors import Problem
 from esign.store.engine import connections, database, write_ahead_log
 from esign.store.engine.connections import FILE, open_database, open_for_command
-from esign.store.engine.database import GROUP, WAITING, Database, Transaction
+from esign.store.engine.database import GROUP, SMALL, WAITING, Database, Transaction
 from esign.store.engine.failures import DatabaseMoved, StorageFailed
 from esign.store.engine.locks import Locked, WriteLock, server_lock
 from esign.store.engine.readers import PointReader, ReaderPool
@@ -132,6 +132,22 @@ async def test_rows_changed_are_counted(pairs: Database) -> None:
         )
 
     assert await pairs.write(write) == (4, 0, None)
+
+
+@pytest.mark.parametrize("size", [1, SMALL + 1])
+async def test_a_statement_by_key_belongs_to_its_write(pairs: Database, size: int) -> None:
+    await asyncio.gather(*(put(pairs, n) for n in range(3)))
+
+    async def write(tx: Transaction) -> int:
+        return await tx.run_by_key("UPDATE pair SET n = 7 WHERE n = :n AND :note <> ''", n=1, note="x" * size)
+
+    async def fail(tx: Transaction) -> int:
+        await tx.run_by_key("DELETE FROM pair WHERE n = :n AND :note <> ''", n=0, note="x" * size)
+        raise Problem("document_not_draft")
+
+    results = await asyncio.gather(pairs.write(write), pairs.write(fail), return_exceptions=True)
+    assert results[0] == 2 and isinstance(results[1], Problem)
+    assert await whole(pairs) == [0, 2, 7]
 
 
 # ---------- readers ----------

@@ -233,6 +233,7 @@ class BreakableDatabase:
     def __init__(self, real: Database, site: "SigningSite") -> None:
         self.real, self.site, self.used = real, site, 0
         self.damage = real.damage
+        self.points = self
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
         self.used += 1
