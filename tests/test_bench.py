@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import __main__, door, drive, table
+from tests.bench import __main__, door, drive, installation, table
 from tests.bench.dense import make_distinct_pdfs
 
 FOLDER = Path(__file__).parent / "bench"
@@ -55,6 +55,26 @@ async def test_a_paced_request_is_sent_again_and_again() -> None:
     ):
         result = await drive.drive_requests(port, file, connections=2, seconds=0.05, every=0.01)
     assert result.count == 6
+
+
+PARENT = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, "-c", "sum(range(10**7))"], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_time_of_a_worker_that_ended_counts_as_that_of_the_workers() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout
+        spent = float(server.stdout.readline())
+        assert installation.read_workers_time(server.pid) == pytest.approx(spent, abs=0.021)
+        assert installation.read_processor_time(server.pid) < spent
+        server.communicate()
 
 
 def test_no_two_dense_files_are_the_same() -> None:

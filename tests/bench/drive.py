@@ -68,14 +68,14 @@ async def drive_wrk(
     return LoadResult(found["count"] / found["seconds"], found["median"], found["p99"], found["count"])
 
 
-async def compare_rates(url: str, headers: Mapping[str, str] | None = None) -> Comparison:
-    """Ask the bare hello and `url` in turns."""
+async def compare_rates(url: str, headers: Sequence[Mapping[str, str]]) -> Comparison:
+    """Ask the bare hello and `url` in turns, in each round with the next of the `headers`."""
     async with serve_hello() as port:
         bare, ours = [], []
-        await drive_wrk(url, headers, seconds=1)  # warms up
-        for _ in range(ROUNDS):
+        await drive_wrk(url, headers[0], seconds=1)  # warms up
+        for number in range(ROUNDS):
             bare.append(await drive_wrk(f"http://127.0.0.1:{port}/healthz"))
-            ours.append(await drive_wrk(url, headers))
+            ours.append(await drive_wrk(url, headers[number % len(headers)]))
     return Comparison(
         statistics.median(one.rate for one in ours),
         statistics.median(one.p99 for one in ours),

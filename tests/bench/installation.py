@@ -55,7 +55,7 @@ class BenchInstallation:
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.key}"}
+        return authorize(self.key)
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         url = path if path.startswith("http") else f"{self.base}{path}"
@@ -78,6 +78,16 @@ def command(folder: Path, *arguments: str) -> str:
         text=True,
         check=True,
     ).stdout
+
+
+def make_key(folder: Path) -> str:
+    """Return a new key of the installation in that folder."""
+    return command(folder, "keys", "create", "--name", "bench").strip()
+
+
+def authorize(key: str) -> dict[str, str]:
+    """Return the header that names the key."""
+    return {"Authorization": f"Bearer {key}"}
 
 
 @asynccontextmanager
@@ -103,8 +113,7 @@ async def make_installation(
         (folder / "esign.toml").write_text(SETTINGS.format(port=find_port(), server=server) + settings)
         if data is not None:
             await asyncio.to_thread(shutil.copytree, data, folder / "data")
-        key = (await asyncio.to_thread(command, folder, "keys", "create", "--name", "bench")).strip()
-        yield folder, key
+        yield folder, await asyncio.to_thread(make_key, folder)
 
 
 @asynccontextmanager
@@ -175,10 +184,19 @@ def read_memory(*pids: int) -> float:
 
 
 def read_processor_time(*pids: int) -> float:
-    """Return the seconds of a processor that processes have taken, with those of their children that ended."""
-    tick = os.sysconf("SC_CLK_TCK")
-    fields = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
-    return sum(int(value) for one in fields for value in one[11:15]) / tick
+    """Return the seconds of a processor that processes have taken, without their children."""
+    return sum(sum(read_times(pid)[:2]) for pid in pids)
+
+
+def read_workers_time(pid: int) -> float:
+    """Return the seconds of a processor that the workers of a server have taken, also those that have ended."""
+    return sum(read_times(pid)[2:]) + read_processor_time(*children(pid))
+
+
+def read_times(pid: int) -> list[float]:
+    """Return the seconds of a processor that a process has taken as user and as system, and its ended children."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return [int(value) / os.sysconf("SC_CLK_TCK") for value in fields[11:15]]
 
 
 class ProcessorWatch:
@@ -189,7 +207,7 @@ class ProcessorWatch:
         self.server, self.workers = self.read()
 
     def read(self) -> tuple[float, float]:
-        return read_processor_time(self.at.pid), read_processor_time(*children(self.at.pid))
+        return read_processor_time(self.at.pid), read_workers_time(self.at.pid)
 
     def describe(self, number: int) -> str:
         """Return what each of so many requests took."""

@@ -6,7 +6,14 @@ import aiohttp
 
 from tests.bench import drive
 from tests.bench.dense import make_dense_pdf
-from tests.bench.installation import BenchInstallation, command, document, install_program
+from tests.bench.installation import (
+    BenchInstallation,
+    authorize,
+    command,
+    document,
+    install_program,
+    make_key,
+)
 from tests.bench.links import make_link
 from tests.bench.table import Figure
 
@@ -34,8 +41,13 @@ async def measure_health(most: float) -> Figure:
 
 
 async def compare(at: BenchInstallation, path: str, most: float) -> Figure:
-    """Eight connections in turns with the bare hello, which may be `most` times as fast."""
-    found = await drive.compare_rates(f"{at.base}{path}", at.headers)
+    """Eight connections in turns with the bare hello, which may be `most` times as fast.
+
+    Each round has a key of its own: one key may ask no more than 100,000 times a minute, which is less than all rounds
+    take.
+    """
+    keys = [await asyncio.to_thread(make_key, at.folder) for _ in range(drive.ROUNDS)]
+    found = await drive.compare_rates(f"{at.base}{path}", [authorize(key) for key in keys])
     text = f"{found.rate:,.0f}/s, 1/{found.times:.1f} of the bare hello, p99 {found.p99:.1f} ms"
     return Figure(text, found.times <= most, f"The bare hello: {found.bare:,.0f}/s.")
 

@@ -12,10 +12,9 @@ from tests.bench.dense import make_dense_pdf, make_distinct_pdfs
 from tests.bench.installation import (
     PROXY,
     BenchInstallation,
-    children,
     document,
     install_program,
-    read_processor_time,
+    read_workers_time,
 )
 from tests.bench.links import make_link
 from tests.bench.reading import PATH, sign_in
@@ -70,7 +69,7 @@ class Opening:
 
 async def open_long(at: BenchInstallation, viewers: int) -> Opening:
     """Create a long document, and let its recipients read all of its pages at once."""
-    before = read_processor_time(*children(at.pid))
+    before = read_workers_time(at.pid)
     made = await at.call("POST", PATH, build_body(viewers))
     path = f"{PATH}/{made['id']}"
     people = (await at.call("POST", f"{path}/send", {}))["recipients"]
@@ -78,7 +77,7 @@ async def open_long(at: BenchInstallation, viewers: int) -> Opening:
     began = time.perf_counter()
     first = max(await asyncio.gather(*(read_pages(link, f"192.0.2.{n}") for n, link in enumerate(links))))
     seconds = time.perf_counter() - began
-    return Opening(read_processor_time(*children(at.pid)) - before, 1000 * first, seconds)
+    return Opening(read_workers_time(at.pid) - before, 1000 * first, seconds)
 
 
 def build_body(viewers: int) -> dict[str, Any]:
