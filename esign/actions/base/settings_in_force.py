@@ -21,7 +21,7 @@ class Settings:
 
 async def read(runtime: Runtime, owner: Owner) -> Settings:
     """Return the settings in force."""
-    return fill_settings(runtime, await organisations.get(runtime.db, owner.organisation_id))
+    return fill_settings(runtime, await organisations.get(runtime.db.points, owner.organisation_id))
 
 
 def fill_settings(runtime: Runtime, organisation: Organisation) -> Settings:

@@ -62,7 +62,7 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
     owner, author = caller.owner, caller.author
     recipients = make_recipients(runtime, (), order.recipients, runtime.clock.now())
     defaults = await settings_in_force.read(runtime, owner)
-    await quota.check_quota(runtime, runtime.db, owner)
+    await quota.check_quota(runtime, runtime.db.points, owner)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     document = Document(
@@ -121,7 +121,7 @@ async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
     check_revision(found, caller.revision)
     require(found, Act.SEND)
     await check_ready(runtime, found)
-    await quota.check_quota(runtime, runtime.db, owner)
+    await quota.check_quota(runtime, runtime.db.points, owner)
     now = runtime.clock.now()
 
     async def find(tx: Transaction) -> Document:

@@ -18,7 +18,7 @@ async def duplicate(runtime: Runtime, caller: Caller, document_id: str, title: s
     owner, author = caller.owner, caller.author
     await get(runtime, owner, document_id)  # expires the document first if its time is over
     require_room(runtime)
-    await quota.check_quota(runtime, runtime.db, owner)
+    await quota.check_quota(runtime, runtime.db.points, owner)
     now, find = runtime.clock.now(), make_finder(owner, document_id)
 
     async def write(tx: Transaction) -> Document:

@@ -247,7 +247,7 @@ async def use(runtime: Runtime, caller: Caller, template_id: str, wanted: Templa
         raise Problem("invalid_request", details=wrong[:100])
     await get(runtime, owner, template_id)
     require_room(runtime)
-    await quota.check_quota(runtime, runtime.db, owner)
+    await quota.check_quota(runtime, runtime.db.points, owner)
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Document:

@@ -1,6 +1,5 @@
 """Takes in a PDF: inspects and normalises it before the transaction, and stores it within the transaction."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -10,11 +9,10 @@ from esign.core.instant import Instant
 from esign.core.polyglot import is_pure
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
+from esign.pdf.worker.workers import hash_content
 from esign.runtime import Runtime
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction
-
-OFF_THE_LOOP = 256 * 1024  # bytes from which on a file is hashed in a thread
 
 Source = Callable[[], Awaitable[bytes]]
 """Reads an upload. It is called only after every check that does not need the content (contract 3.1)."""
@@ -48,31 +46,21 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     require_room(runtime)
     limits, content = runtime.config.limits, await source()
     turn = QueueTurn(PdfJobKind.UPLOAD, organisation_id)
+    uploaded = await hash_content(content)
     inspection = await runtime.pdf.inspect(
-        content, UploadLimits(limits.file_mib * 2**20, limits.pages), turn=turn
+        content, UploadLimits(limits.file_mib * 2**20, limits.pages), turn=turn, sha256=uploaded
     )
-    if len(content) + len(inspection.prepared) > OFF_THE_LOOP:
-        contents, hashes = await asyncio.to_thread(_choose_contents, content, inspection.prepared)
-    else:
-        contents, hashes = _choose_contents(content, inspection.prepared)
-    pure = contents[0] is content
-    removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
+    prepared, removed = await hash_content(inspection.prepared), inspection.removed
+    if not is_pure(content):
+        # A file that is also a web page or an archive is not stored: recipients get the file that they were shown.
+        content, uploaded, removed = inspection.prepared, prepared, (*removed, FOREIGN)
     file = File(
         name=name,
-        uploaded=hashes[0],
-        prepared=hashes[1],
+        uploaded=uploaded,
+        prepared=prepared,
         pages=inspection.pages,
         repaired=inspection.repaired,
         removed=removed,
     )
     runtime.draw_ahead(organisation_id, file)
-    return Upload(file, contents, tuple(hashes))
-
-
-def _choose_contents(content: bytes, prepared: bytes) -> tuple[tuple[bytes, bytes], list[str]]:
-    """Return what is stored of an upload, as it came and normalised, with the hashes of both.
-
-    A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
-    """
-    contents = (content if is_pure(content) else prepared, prepared)
-    return contents, blobs.hash_contents(contents)
+    return Upload(file, (content, inspection.prepared), (uploaded, prepared))

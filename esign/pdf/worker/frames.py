@@ -19,6 +19,7 @@ PREFIX = struct.Struct(">I")
 LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 160 * 1024 * 1024, 256 * 1024 * 1024
 
 PART = "$part"
+SCALARS = (int, str, bool, types.NoneType)
 
 T = TypeVar("T")
 
@@ -78,6 +79,10 @@ def rebuild_value(kind: type[T], plain: object, parts: Sequence[bytes]) -> T:
 
 def rebuild_annotated(kind: object, plain: object, parts: Sequence[bytes]) -> object:
     """Do the same for anything that may stand in an annotation: also a union, or a literal."""
+    if kind is float:
+        return float(_expect_number(plain))
+    if kind in SCALARS:
+        return _expect_kind(cast(type, kind), plain)
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return _rebuild_either(get_args(kind), plain, parts)
@@ -95,10 +100,6 @@ def rebuild_annotated(kind: object, plain: object, parts: Sequence[bytes]) -> ob
         return _get_part(plain, parts)
     if is_dataclass(kind):
         return _rebuild_object(cast(type, kind), _expect_kind(dict, plain), parts)
-    if kind is float:
-        return float(_expect_number(plain))
-    if kind in (int, str, bool, types.NoneType):
-        return _expect_kind(cast(type, kind), plain)
     return _restore_parts(plain, parts)
 
 

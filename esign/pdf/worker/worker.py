@@ -33,8 +33,9 @@ TASKS: Mapping[str, str] = {
     "blanks": "esign.pdf.fields.detect_fields:find_fields",
 }
 
-# PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
-LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
+# PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another,
+# whose start and first job take 120 ms. 2,000 dense files leave half a MiB.
+LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 2_000
 REST = 0.1  # seconds without a job, after which a worker returns the memory that is free again
 
 

@@ -124,9 +124,14 @@ class Workers:
             if users > 1:
                 self._making[name] = lock, users - 1
 
-    async def inspect(self, upload: bytes, limits: UploadLimits, turn: QueueTurn | None = None) -> Inspection:
-        """Run `intake.inspect.inspect_upload`. A file that brings a worker down is refused as `invalid_file`."""
-        return await self._judge_content("inspect", Inspection, upload, limits, turn=turn)
+    async def inspect(
+        self, upload: bytes, limits: UploadLimits, turn: QueueTurn | None = None, sha256: str | None = None
+    ) -> Inspection:
+        """Run `intake.inspect.inspect_upload`. A file that brings a worker down is refused as `invalid_file`.
+
+        Pass `sha256` when it is known, because hashing takes time.
+        """
+        return await self._judge_content("inspect", Inspection, upload, limits, turn=turn, sha256=sha256)
 
     async def verify(
         self, file: bytes, case: VerificationCase, turn: QueueTurn | None = None
@@ -285,14 +290,20 @@ class Workers:
         await asyncio.gather(*(child.wait_until_gone() for child in self._children))
 
     async def _judge_content(
-        self, task: str, kind: type[T], content: bytes, *more: object, turn: QueueTurn | None
+        self,
+        task: str,
+        kind: type[T],
+        content: bytes,
+        *more: object,
+        turn: QueueTurn | None,
+        sha256: str | None = None,
     ) -> T:
         async def read_arguments() -> Sequence[object]:
             return (content, *more)
 
         try:
             return await self.run_task_when_free(
-                task, kind, read_arguments, turn=turn, name=f"{task} {await hash_content(content)}"
+                task, kind, read_arguments, turn=turn, name=f"{task} {sha256 or await hash_content(content)}"
             )
         except WorkerFailed as failure:
             raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure

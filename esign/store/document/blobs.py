@@ -50,12 +50,10 @@ async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None 
 
 async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
     """Keep this content as long as the document exists."""
-    for sha256 in set(hashes):
-        await tx.run(
-            "INSERT INTO document_blob (document_id, sha256) VALUES (:document_id, :sha256) ON CONFLICT DO NOTHING",
-            document_id=document_id,
-            sha256=sha256,
-        )
+    await tx.run_many(
+        "INSERT INTO document_blob (document_id, sha256) VALUES (:document_id, :sha256) ON CONFLICT DO NOTHING",
+        [{"document_id": document_id, "sha256": sha256} for sha256 in set(hashes)],
+    )
 
 
 async def detach(tx: Transaction, document_id: str) -> None:

@@ -42,8 +42,7 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
     await documents.add(tx, document)
     await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared)
     size = await blobs.get_size_of_document(tx.points, document.id)
-    await usage.add(tx, make_meter(document, now), Usage(storage_bytes=size))
-    await _save_effects(tx, outcome, document, vault, now)
+    await _save_effects(tx, outcome, document, vault, now, storage_bytes=size)
     return document
 
 
@@ -69,14 +68,15 @@ async def save_events(tx: Transaction, outcome: Outcome, vault: Vault, now: Inst
 
 
 async def _save_effects(
-    tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant
+    tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant, storage_bytes: int = 0
 ) -> None:
-    """Save the events and jobs of an outcome, and count its usage."""
+    """Save the events and jobs of an outcome, and count its usage with the bytes that it has stored."""
     await record(tx, document.id, outcome.events, vault)
     await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
-    await usage.add(tx, make_meter(document, now), count_usage(outcome))
+    used = replace(count_usage(outcome), storage_bytes=storage_bytes)
+    await usage.add(tx, make_meter(document, now), used)
 
 
 def make_meter(document: Document, now: Instant) -> Meter:

@@ -39,7 +39,7 @@ from esign.store.engine.write_ahead_log import WriteAheadLog
 T = TypeVar("T")
 
 GROUP = 16
-SMALL, FEW = 64 * 2**10, 16  # values (bytes) and rows that are written on the event loop
+SMALL, FEW = 256 * 2**10, 16  # values (bytes) and rows that are written on the event loop
 WAITING = 500
 CHECKPOINT_SECONDS = 30.0
 LOCKED_SECONDS = 1.5  # a write waits for a lock of another process; its caller gets an answer within 2
@@ -268,7 +268,8 @@ class Database:
     async def _next_group(self) -> list[QueuedWrite[Any]]:
         """Return the queued writes that one commit takes, or an empty list after a while without writes."""
         try:
-            group = [await asyncio.wait_for(self._queue.get(), CHECKPOINT_SECONDS)]
+            async with asyncio.timeout(CHECKPOINT_SECONDS):
+                group = [await self._queue.get()]
         except TimeoutError:
             return []
         while len(group) < GROUP and not self._queue.empty():
@@ -352,9 +353,7 @@ class Database:
             if is_storage(error):
                 raise
             await self._writer.execute("ROLLBACK TO unit")
-            await self._writer.execute("RELEASE unit")
             return queued, None, error
-        await self._writer.execute("RELEASE unit")
         return queued, result, None
 
     def _stop(self, group: Iterable[QueuedWrite[Any]], error: BaseException) -> None:

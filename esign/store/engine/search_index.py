@@ -24,7 +24,7 @@ async def put(tx: Transaction, document: Document, before: Document | None = Non
     row = collect_words(document)
     if before is not None and row == collect_words(before):
         return
-    number = await forget(tx, document.id)
+    number = await forget(tx, document.id) if before is not None else None
     if number is None:
         number = await find_number(tx, document.created_at, document.id)
     await _put(tx, number, document.id, row)

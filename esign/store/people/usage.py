@@ -1,7 +1,5 @@
 """Counters of usage by organisation, mode and day, raised in the transaction of their cause."""
 
-from dataclasses import asdict
-
 from esign.core.actor import Mode
 from esign.core.people.usage import Meter, Usage
 from esign.store.engine.database import Reader, Transaction
@@ -23,7 +21,7 @@ async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
         organisation_id=meter.organisation_id,
         mode=meter.mode.value,
         day=meter.day,
-        **asdict(used),
+        **{name: getattr(used, name) for name in COUNTERS},
     )
 
 

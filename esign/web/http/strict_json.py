@@ -59,6 +59,7 @@ def has_escaped_surrogate(body: bytes | bytearray) -> bool:
     return any(
         body.find(escape, at, at + SLICE + 2) >= 0
         for at in range(0, len(body), SLICE)
+        if body.find(b"\\", at, at + SLICE) >= 0  # a single byte is found twenty times as fast
         for escape in (b"\\ud", b"\\uD")
     )
 

@@ -81,9 +81,14 @@ class Authentication:
             self._found[digest] = key
         return key
 
-    async def reload_key(self, key: ApiKey) -> ApiKey:
-        """Return the key as it is stored now. Raise `api_key_revoked` or `api_key_expired` if it has become invalid."""
-        found = await api_keys.get(self._db.points, key.id)
+    async def reload_key(self, authorization: list[bytes]) -> ApiKey:
+        """Return the key that `key` has accepted, as it is stored now.
+
+        Raise `api_key_revoked` or `api_key_expired` if it has become invalid.
+        """
+        found = await self._find_key(read_token(authorization))
+        if found is None:
+            raise Problem("invalid_api_key")
         if lapsed := find_lapse(found, self._clock.now()):
             raise Problem(lapsed)
         return found

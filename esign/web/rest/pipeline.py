@@ -182,7 +182,7 @@ class Api:
         async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
             raw = await read_body(route, incoming, self._most[endpoint.body_limit], place)
             if incoming.is_present:  # a body may take minutes; the key may have been revoked meanwhile
-                call.key = await self._keys.reload_key(call.key)
+                call.key = await self._keys.reload_key(find_headers(scope, b"authorization"))
                 require_rights(endpoint, call.key)
             # One large body at a time: threads that parse side by side take memory each, and turns from the event loop.
             async with self._parsing if len(raw) > LARGE else nullcontext():

@@ -381,6 +381,7 @@ AnyFieldReply = Annotated[
 ]
 
 
+@cache
 def find_type(model: type[BaseModel]) -> FieldType:
     """Return the type of the fields that the model describes."""
     [name] = get_args(model.model_fields["type"].annotation)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import Any, cast
@@ -183,7 +183,8 @@ async def test_a_file_that_killed_or_exhausted_a_worker_is_refused_at_once_when_
             assert refusal.value.code == "invalid_file"
         workers._command = ODD_THAT_REFUSES
         for pid in workers.pids:
-            os.kill(pid, SIGKILL)
+            with suppress(ProcessLookupError):  # it ends by itself
+                os.kill(pid, SIGKILL)
             await wait_for_end(pid)
         await until(lambda: not workers.pids)
         with pytest.raises(Problem, match="invalid_file"):

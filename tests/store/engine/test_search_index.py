@@ -1,8 +1,10 @@
 """The index of words: what it holds, in which order, and that it forgets."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,23 @@ def test_a_label_is_no_part_of_any_text() -> None:
 
 
 # ---------- in step with the documents ----------
+
+
+async def test_a_write_that_fails_takes_no_words_of_those_that_share_its_commit(
+    db: Database, organisation: Organisation
+) -> None:
+    async def write(tx: Transaction, title: str) -> None:
+        await documents.add(tx, a_document(title=title))
+        if title.startswith("Wrong"):
+            raise ValueError(title)
+
+    titles = ("First", "Wrong one", "Second", "Wrong two", "Third")
+    results = await asyncio.gather(
+        *(db.write(partial(write, title=title)) for title in titles), return_exceptions=True
+    )
+    assert [isinstance(result, ValueError) for result in results] == [False, True, False, True, False]
+    for title in titles:
+        assert len(await find_documents(db, title)) == (not title.startswith("Wrong"))
 
 
 async def test_what_was_there_before_the_index_is_taken_in(tmp_path: Path) -> None:

@@ -64,6 +64,14 @@ async def test_a_small_row_is_written_on_the_event_loop_and_a_large_one_in_a_thr
         assert len(await db.all("SELECT a FROM pair")) == 2
 
 
+async def test_small_rows_need_the_thread_only_for_the_commit(tmp_path: Path) -> None:
+    async with watch_threads(tmp_path / FILE) as (db, ran):
+        await db.write(lambda tx: put(tx, 1, b"small"))
+        assert {beginning for beginning, thread in ran.items() if thread != threading.get_ident()} == {
+            "COMMIT"
+        }
+
+
 async def test_many_rows_and_changes_of_unknown_size_leave_the_event_loop_free(tmp_path: Path) -> None:
     async def write(tx: Transaction) -> None:
         rows: list[dict[str, object]] = [{"a": n, "b": n} for n in range(database.FEW + 1)]
