@@ -20,9 +20,9 @@ from esign.pdf.page import page_properties as pages
 CLOSERS = {b"q": b"Q", b"BT": b"ET", b"BMC": b"EMC", b"BDC": b"EMC"}
 WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"
 
-# Plain content, which most pages have, is read by expressions: 0.25 ms for a page of text against 0.8 with a parser.
-# They match only what leaves no doubt where a token ends. Each string and each array of numbers and strings becomes
-# `()`; beside these, plain content holds words, names, numbers, and the properties of tagged text.
+# Plain content, which most pages have, is read by expressions: 0.3 ms for a page of text against 0.8 with a parser.
+# They match only what leaves no doubt where a token ends. Each string, each array of numbers and strings and each
+# comment becomes `()`; beside these, plain content holds words, names, numbers, and the properties of tagged text.
 _STRING = (
     rb"\([^()]*+"  # up to the first parenthesis
     rb"(?:(?<=[^\\]\\)[()][^()]*+)*+"  # one behind a single backslash belongs to the text
@@ -31,13 +31,17 @@ _STRING = (
 _NUMBER = rb"[-+]?(?:[0-9]{1,15}+(?:\.[0-9]*+)?+|\.[0-9]++)(?![0-9.+-])"
 _ITEM = rb"(?:%b|%b|<[0-9A-Fa-f]*+>|[\t\n\f\r ]++)" % (_STRING, _NUMBER)
 TEXTS = re.compile(
-    rb"\[%b*+\]|%b|([\[(](?s:.)*+)" % (_ITEM, _STRING)
+    rb"\[%b*+\]|%b|%%[^\r\n]*+|([\[(](?s:.)*+)" % (_ITEM, _STRING)
 )  # the group: all from one that does not end
 _TAG = rb"<</MCID [0-9]{1,9}+ ?+(?:/Lang ?+\(\) )?+>>"
 PLAIN = re.compile(rb"(?:[-+*'\"/_.,A-Za-z0-9\t\n\f\r ]++|\(\)|%b)*+" % _TAG)
-LARGE_NUMBER = re.compile(rb"[0-9]{16}")
+# A word of plain content made of the letters of an operator of interest. What stands before is looked at second, as the
+# search then runs from one such letter to the next.
+_WORD = rb"-+*'\"_.,A-Za-z0-9"
+OPERATOR = re.compile(rb"[qQBEI](?<![%b/].)[TMDI]?[CI]?(?![%b])" % (_WORD, _WORD))
 DEPTHS = frozenset({b"q", b"Q", b"BT", b"ET", b"BMC", b"BDC", b"EMC"})
 IMAGES = frozenset({b"BI", b"ID", b"EI"})
+ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,10 @@ def list_plain_operators(content: bytes) -> list[bytes] | None:
     bare = b" () ".join(pieces[::2])
     if any(pieces[1::2]) or not PLAIN.fullmatch(bare):
         return None
-    words = bare.replace(b"/", b" /").replace(b"<<", b" << ").replace(b">>", b" >> ").split()
-    if not IMAGES.isdisjoint(words):
+    if b"0" * 16 in bare.translate(ZEROS):  # an integer the parser may not hold
         return None
-    if max(map(len, words), default=0) > 15 and LARGE_NUMBER.search(
-        bare
-    ):  # an integer the parser may not hold
+    words = OPERATOR.findall(bare)
+    if not IMAGES.isdisjoint(words):
         return None
     return [word for word in words if word in DEPTHS]
 

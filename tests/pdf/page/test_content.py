@@ -12,6 +12,7 @@ PLAIN = (
     b"/Span<</MCID 0>>BDC\nq 1 0 0 -1 56.69 775.7 cm/c0 cs 0 scn\nBT 0 Tr/f0 13.3 Tf 1 0 0 -1 0 0 Tm"
     b"[(\\000\\001\\000\\(\\000\\))70(\\000\\\\)<0102>-.5(a)+1. 2]TJ\nET\nQ\nEMC/Span<</MCID 1/Lang(en)>>BDC\n"
     b"q 0.5 g 1 2 3 4 re f* (text) ' (more \\(text\\)) Tj /q gs /Im1 Do Q EMC\nq\n(BT q) Tj BT\r\nET Q Q\n"
+    b"%a comment (q [BT\nq% Q\rQ\n"
 )
 PIECES = (
     *(
@@ -70,7 +71,9 @@ PIECES = (
 
 def test_plain_content_is_read_without_a_parser() -> None:
     assert content.list_plain_operators(PLAIN) == content._parse_operators(PLAIN)
-    assert content.list_plain_operators(PLAIN) == (b"BDC q BT ET Q EMC BDC q Q EMC q BT ET Q Q".split())
+    assert content.list_plain_operators(PLAIN) == (
+        b"BDC q BT ET Q EMC BDC q Q EMC q BT ET Q Q q Q".split()
+    )
 
 
 def test_a_page_of_text_is_plain_content() -> None:
@@ -97,7 +100,7 @@ def test_expressions_and_parser_agree_about_content_with_anything_anywhere(piece
             b"q [1 2",
             b"q <</MCID 1",
             b"(closed) ) q",
-            b"q % a comment",
+            b"[1 % a comment\n] TJ",
             b"q {",
             b"[q] TJ",
             b"[[1]] TJ",
