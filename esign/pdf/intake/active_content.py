@@ -1,7 +1,7 @@
 """Find and remove what acts by itself: scripts, actions, attachments, media and states of layers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
 
@@ -20,14 +20,24 @@ ELSEWHERE = {"/F": "attachments", "/Ref": "attachments", "/Alternates": "alterna
 SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF|Usage)(?![^\s/<>\[\](){}%])")
 
 
-def strip_active_content(pdf: Pdf) -> set[str]:
-    """Remove every action except jumps within the document and links to the web. Return the words of `REMOVALS`."""
+def write_objects(pdf: Pdf) -> list[tuple[Object, bytes]]:
+    """Return every dictionary, stream and array of the file, and how each would be written without bytes of streams."""
+    return [
+        (item, write_object(item)) for item in pdf.objects if isinstance(item, Dictionary | Stream | Array)
+    ]
+
+
+def strip_active_content(written: Sequence[tuple[Object, bytes]]) -> set[str]:
+    """Remove every action except jumps within the document and links to the web. Return the words of `REMOVALS`.
+
+    Takes what `write_objects` returns.
+    """
     removed: set[str] = set()
-    for item in pdf.objects:
+    for item, text in written:
         if isinstance(item, Stream):
             for key in ELSEWHERE.keys() & item.keys():
                 removed |= _drop_entry(item, key, ELSEWHERE[key])
-        if isinstance(item, Dictionary | Stream | Array) and SUSPECT.search(write_object(item)):
+        if SUSPECT.search(text):
             for node in _walk_dictionaries(item):
                 removed |= _clean_dictionary(node)
     return removed

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pikepdf
-from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream
+from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
@@ -28,8 +28,7 @@ def refuse_endless(pdf: Pdf) -> None:
             continue
         if resources.is_indirect:
             shared.add(resources.objgen)
-        seen = pages.read_visible_area(page)
-        if _has_fine_pattern(resources, seen.width * seen.height) or _has_circular_form(resources):
+        if _has_fine_pattern(resources, page) or _has_circular_form(resources):
             raise Problem("invalid_file", TOO_COMPLEX)
 
 
@@ -40,10 +39,12 @@ def _list_entries(resources: Object, kind: str) -> dict[str, Object]:
     return {name: item for name, item in items if isinstance(item, Stream)}
 
 
-def _has_fine_pattern(resources: Object, area: float) -> bool:
-    return any(
-        _count_tiles(pattern, area) > MOST_TILES for pattern in _list_entries(resources, "/Pattern").values()
-    )
+def _has_fine_pattern(resources: Object, page: Page) -> bool:
+    patterns = _list_entries(resources, "/Pattern").values()
+    if not patterns:
+        return False
+    seen = pages.read_visible_area(page)
+    return any(_count_tiles(pattern, seen.width * seen.height) > MOST_TILES for pattern in patterns)
 
 
 def _count_tiles(pattern: Object, area: float) -> float:

@@ -1,10 +1,9 @@
 """Find out whether a file carries a digital signature or once did: stamping the file would break it."""
 
 import re
+from collections.abc import Sequence
 
-from pikepdf import Dictionary, Name, Pdf, PikepdfError, Stream
-
-from esign.pdf.intake.active_content import write_object
+from pikepdf import Dictionary, Name, Object, PikepdfError, Stream
 
 # `/ByteRange` with each character possibly written as #xx, before an array or a reference to one.
 _LETTERS = b"".join(b"(?:%c|#%02x|#%02X)" % (c, c, c) for c in b"ByteRange")
@@ -14,13 +13,13 @@ NAMED = re.compile(rb"/ByteRange(?![^\s/<>\[\](){}%])")
 KIND = re.compile(rb"/(?:FT|Type)\s*/(?:Sig|DocTimeStamp)(?![^\s/<>\[\](){}%])")
 
 
-def is_signed(upload: bytes, pdf: Pdf) -> bool:
+def is_signed(upload: bytes, written: Sequence[tuple[Object, bytes]]) -> bool:
     """Return whether the file is or was signed.
 
     This looks at the bytes of every revision and at every object that can be reached, including compressed
-    objects.
+    objects: those that `active_content.write_objects` returns.
     """
-    return _has_byte_range(upload) or any(_is_signature(item) for item in pdf.objects)
+    return _has_byte_range(upload) or any(_is_signature(item, text) for item, text in written)
 
 
 def _has_byte_range(upload: bytes) -> bool:
@@ -38,14 +37,13 @@ def _has_byte_range(upload: bytes) -> bool:
     return False
 
 
-def _is_signature(item: object) -> bool:
+def _is_signature(item: Object, text: bytes) -> bool:
     if isinstance(item, Stream) and item.get("/Type") == Name.ObjStm:
         # An earlier revision may have packed a signature into it.
         return _has_packed_byte_range(item)
     if not isinstance(item, Dictionary):
         return False
-    written = write_object(item)
-    return bool(NAMED.search(written)) or (bool(KIND.search(written)) and _has_value(item))
+    return bool(NAMED.search(text)) or (bool(KIND.search(text)) and _has_value(item))
 
 
 def _has_packed_byte_range(item: Stream) -> bool:

@@ -12,7 +12,7 @@ from esign.core.document.document import PageGeometry
 from esign.core.errors import Detail, Problem
 from esign.pdf.drawing import stamp_pages
 from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, UploadLimits
-from esign.pdf.intake import complexity, existing_signatures, normalise
+from esign.pdf.intake import active_content, complexity, existing_signatures, normalise
 from esign.pdf.page import page_properties as pages
 from esign.pdf.page.render import refuse_undrawable
 
@@ -50,13 +50,14 @@ def inspect_upload(upload: bytes, limits: UploadLimits) -> Inspection:
 
 def _inspect_pdf(upload: bytes, limits: UploadLimits) -> Inspection:
     pdf, mended = open_upload(upload)
-    if existing_signatures.is_signed(upload, pdf):
+    written = active_content.write_objects(pdf)
+    if existing_signatures.is_signed(upload, written):
         raise Problem("file_signed", SIGNED)
     normalise.refuse_dynamic(pdf)
     seen = _measure_pages(pdf, limits)
     complexity.refuse_endless(pdf)
     removed = {"restrictions"} if pdf.is_encrypted else set()
-    removed |= normalise.normalise_pdf(pdf)
+    removed |= normalise.normalise_pdf(pdf, written)
     prepared = normalise.write_pdf(pdf)
     mended = mended or bool(pdf.get_warnings())
     _rehearse_seal(prepared, len(seen))
@@ -104,7 +105,7 @@ def _open_with_qpdf(file: bytes) -> Pdf:
 
 def _map_file(file: bytes) -> Pdf:
     """Return the open file, mapped into memory: qpdf reads its objects three times as fast as from Python."""
-    with open(os.memfd_create("upload"), "w+b") as mapped:
+    with os.fdopen(os.memfd_create("upload"), "w+b") as mapped:
         mapped.write(file)
         mapped.flush()
         return Pdf.open(mapped, suppress_warnings=True, access_mode=AccessMode.mmap)

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.parsers import expat
 
 from pikepdf import (
@@ -84,9 +84,12 @@ def refuse_dynamic(pdf: Pdf) -> None:
         )
 
 
-def normalise_pdf(pdf: Pdf) -> set[str]:
-    """Normalise the open file in place. Return what was removed, in words of `REMOVALS`."""
-    removed = active_content.strip_active_content(pdf)
+def normalise_pdf(pdf: Pdf, written: Sequence[tuple[Object, bytes]]) -> set[str]:
+    """Normalise the open file, of which `active_content.write_objects` returned `written`, in place.
+
+    Return what was removed, in words of `REMOVALS`.
+    """
+    removed = active_content.strip_active_content(written)
     removed |= annotations.flatten_annotations(pdf)
     removed |= _keep_only_entries(pdf.Root, ROOT)
     names = pdf.Root.get("/Names")

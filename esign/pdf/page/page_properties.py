@@ -16,9 +16,8 @@ def find_inherited(node: object, key: str) -> object:
     for _ in range(DEEPEST):
         if not isinstance(node, Dictionary):
             return None
-        found: object = node.get(key)
-        if found is not None:
-            return found
+        if key in node:
+            return node[key]
         node = node.get("/Parent")
     return None
 

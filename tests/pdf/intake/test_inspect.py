@@ -3,7 +3,9 @@
 import io
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pikepdf
 import pypdfium2
@@ -28,6 +30,8 @@ def find_refusal(upload: bytes, limits: UploadLimits) -> Problem:
     return refusal.value
 
 
+OPEN_FILES = Path("/proc/self/fd")
+
 TAKEN: dict[str, tuple[Callable[[], bytes], set[str]]] = {
     "scripts": (made.make_scripted, {"scripts"}),
     "launch": (made.launching, {"actions"}),
@@ -44,6 +48,16 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "giant page": (made.giant, "file_unsupported"),
     "page tree loop": (made.looping, "invalid_file"),
 }
+
+
+@pytest.mark.parametrize("kind", [*TAKEN, *REFUSED])
+def test_nothing_stays_open_of_a_file_that_was_looked_at(kind: str, limits: UploadLimits) -> None:
+    """A worker may open 32 files, and looks at 500 uploads."""
+    upload = {**TAKEN, **REFUSED}[kind][0]()
+    before = len(list(OPEN_FILES.iterdir()))
+    with suppress(Problem):
+        inspect_upload(upload, limits)
+    assert len(list(OPEN_FILES.iterdir())) == before
 
 
 @pytest.mark.parametrize("kind", TAKEN)

@@ -13,13 +13,14 @@ from PIL import Image, ImageChops
 from esign.core.errors import Problem
 from esign.pdf.inspection import REMOVALS
 from esign.pdf.intake import normalise
+from esign.pdf.intake.active_content import write_objects
 from tests.pdf import made
 from tests.pdf.made import blank, script, write_pdf
 
 
 def normalise_pdf(pdf: Pdf) -> tuple[bytes, set[str]]:
     with Pdf.open(io.BytesIO(write_pdf(pdf))) as again:
-        removed = normalise.normalise_pdf(again)
+        removed = normalise.normalise_pdf(again, write_objects(again))
         return normalise.write_pdf(again), removed
 
 
@@ -448,7 +449,7 @@ SPACES = {
 def test_a_claim_to_keep_to_a_standard_goes_by_its_name_and_other_metadata_stay(claim: str) -> None:
     with blank() as pdf:
         claiming(pdf, f"{claim} dc:format='application/pdf'")
-        assert normalise.normalise_pdf(pdf) == {"conformance claims"}
+        assert normalise.normalise_pdf(pdf, write_objects(pdf)) == {"conformance claims"}
         left = pdf.Root.Metadata.read_bytes()
     values = [f'"{value}"'.encode() for value in claim.split("'")[1::2]]
     assert b"application/pdf" in left and not [value for value in values if value in left]
@@ -457,14 +458,14 @@ def test_a_claim_to_keep_to_a_standard_goes_by_its_name_and_other_metadata_stay(
 def test_a_claim_that_is_made_twice_goes_twice() -> None:
     with blank() as pdf:
         claiming(pdf, f"a:part='2'/><rdf:Description rdf:about='' xmlns:b='{SPACES['a']}' b:part='1'")
-        assert normalise.normalise_pdf(pdf) == {"conformance claims"}
+        assert normalise.normalise_pdf(pdf, write_objects(pdf)) == {"conformance claims"}
         assert b"part" not in pdf.Root.Metadata.read_bytes()
 
 
 def test_a_claim_in_the_document_information_goes_too() -> None:
     with blank() as pdf:
         pdf.docinfo["/GTS_PDFXVersion"], pdf.docinfo["/Title"] = "PDF/X-3:2002", "Poster"
-        assert normalise.normalise_pdf(pdf) == {"conformance claims"}
+        assert normalise.normalise_pdf(pdf, write_objects(pdf)) == {"conformance claims"}
         assert set(pdf.docinfo.keys()) == {"/Title"}
 
 
@@ -472,7 +473,7 @@ def test_metadata_without_a_claim_stay_byte_for_byte() -> None:
     with blank() as pdf:
         claiming(pdf, "dc:format='application/pdf'")
         before = pdf.Root.Metadata.read_bytes()
-        assert normalise.normalise_pdf(pdf) == set()
+        assert normalise.normalise_pdf(pdf, write_objects(pdf)) == set()
         assert pdf.Root.Metadata.read_bytes() == before
 
 
@@ -517,7 +518,7 @@ def test_nothing_of_an_earlier_revision_is_left() -> None:
         len(file) + update.index(b"xref"),
     )
     with Pdf.open(io.BytesIO(file)) as pdf:
-        normalise.normalise_pdf(pdf)
+        normalise.normalise_pdf(pdf, write_objects(pdf))
         assert b"an earlier thought" not in text(normalise.write_pdf(pdf))
 
 

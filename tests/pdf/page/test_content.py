@@ -71,9 +71,7 @@ PIECES = (
 
 def test_plain_content_is_read_without_a_parser() -> None:
     assert content.list_plain_operators(PLAIN) == content._parse_operators(PLAIN)
-    assert content.list_plain_operators(PLAIN) == (
-        b"BDC q BT ET Q EMC BDC q Q EMC q BT ET Q Q q Q".split()
-    )
+    assert content.list_plain_operators(PLAIN) == (b"BDC q BT ET Q EMC BDC q Q EMC q BT ET Q Q q Q".split())
 
 
 def test_a_page_of_text_is_plain_content() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pikepdf import Array, Dictionary, Name, NumberTree, Pdf
 
 from esign.pdf.intake import normalise
+from esign.pdf.intake.active_content import write_objects
 from esign.pdf.page import structure_tags
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
@@ -99,7 +100,7 @@ def test_a_structure_that_cannot_be_read_goes_and_the_file_is_sealed(numbers: An
 
 def test_a_structure_is_looked_at_when_a_file_is_prepared() -> None:
     with pikepdf.open(io.BytesIO(tag_pages(Dictionary(Nums=Array([4, 7]))))) as pdf:
-        normalise.normalise_pdf(pdf)
+        normalise.normalise_pdf(pdf, write_objects(pdf))
         assert structure_tags.find_tree(pdf) is None and Name.StructTreeRoot not in pdf.Root
 
 
