@@ -1,5 +1,6 @@
 """Which jobs of the outbox come next: those that are due, in turns between organisations."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,10 @@ from esign.store.engine.database import Reader
 from esign.store.engine.sql import list_parameters
 
 SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
+# `boot > ''` selects the index of the few that are under way instead of all that wait.
+UNDER_WAY = """
+    SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''
+"""
 
 
 async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[int]:
@@ -114,13 +119,7 @@ async def _find_lanes(
     reader: Reader, times: MailTimes, limit: int, turn: int, most: int
 ) -> dict[str, MailLane]:
     """Return the organisations with due mails whose turn it is, by id, at most `limit`."""
-    rows = await reader.all(
-        # `boot > ''` selects the index of the few that are under way instead of all that wait.
-        "SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
-    )
-    busy = [(row["organisation_id"], row["urgency"]) for row in rows if row["kind"] == "mail"]
-    under_way, levels = Counter(name for name, _ in busy), Counter(busy)
-    rows = await reader.all(
+    waiting = reader.all(
         f"""
         {MAIL_LANES}
         SELECT lane.id, deferral.stopped_at, MIN(level.id) AS urgency
@@ -133,6 +132,9 @@ async def _find_lanes(
         now=times.now,
         held=times.held,
     )
+    claimed, rows = await asyncio.gather(reader.all(UNDER_WAY), waiting)  # one turn of a thread for both
+    busy = [(row["organisation_id"], row["urgency"]) for row in claimed if row["kind"] == "mail"]
+    under_way, levels = Counter(name for name, _ in busy), Counter(busy)
     lanes = {
         row["id"]: MailLane(
             under_way=under_way[row["id"]],
@@ -232,15 +234,7 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | N
     Organisations with the fewest seals under way come first, and none has more than `most`, so that many seals
     of one organisation hold up no other, however long each takes.
     """
-    under_way = Counter(
-        row["organisation_id"]
-        for row in await reader.all(
-            # `boot > ''` selects the index of the few that are under way instead of all that wait.
-            "SELECT organisation_id, kind FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
-        )
-        if row["kind"] == "seal"
-    )
-    rows = await reader.all(
+    waiting = reader.all(
         f"""
         {SEAL_LANES}
         SELECT waiting.id, waiting.organisation_id FROM lane CROSS JOIN outbox waiting
@@ -253,6 +247,8 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | N
         now=now,
         limit=limit,
     )
+    claimed, rows = await asyncio.gather(reader.all(UNDER_WAY), waiting)  # one turn of a thread for both
+    under_way = Counter(row["organisation_id"] for row in claimed if row["kind"] == "seal")
     turns: list[tuple[int, int]] = []
     for row in rows:
         turns.append((under_way[row["organisation_id"]], row["id"]))
