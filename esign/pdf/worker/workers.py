@@ -75,7 +75,7 @@ class WorkerBusy(Exception):
 class Workers:
     """Starts a child when a job needs one, and ends it after `idle_seconds` without a job.
 
-    While `size` others are idle already, it is ended after `spare_seconds`: it was for a burst.
+    While another is idle already, it is ended after `spare_seconds`: it was for a burst, and has up to 90 MB.
     Jobs wait in the `Queue`, which decides how many run at once; `size` is the number of regular workers. A job
     is ended after the processor time that its `QueueTurn` allows, or `cpu_seconds`; this limit and that of memory
     lead to `invalid_file`. It is also ended after `wall_seconds`, a seal after twice as long. Then the machine
@@ -87,7 +87,7 @@ class Workers:
         self,
         size: int = 2,
         idle_seconds: float = 60,
-        spare_seconds: float = 5,
+        spare_seconds: float = 10,
         wall_seconds: float = 55,  # proxies give up on an answer after 60
         cpu_seconds: int | None = None,
         command: Sequence[str] = COMMAND,
@@ -391,7 +391,7 @@ class Workers:
 
     def _release_child(self, child: "_WorkerProcess", kept: bool) -> None:
         if kept and not self._closed:
-            seconds = self._idle_seconds if len(self._idle) < self._size else self._spare_seconds
+            seconds = self._spare_seconds if self._idle else self._idle_seconds
             self._idle.append(child)
             child.rest(seconds, self._retire_child)
         else:

@@ -380,9 +380,10 @@ async def test_children_go_when_there_is_nothing_to_do() -> None:
         assert await workers.ask("echo", bytes, b"again") == b"again"
 
 
-async def test_a_child_for_a_burst_goes_before_those_of_every_day(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [1, 2])
+async def test_of_the_children_of_a_burst_one_stays(tmp_path: Path, size: int) -> None:
     fifos = {n: tmp_path / f"fifo{n}" for n in range(3)}
-    async with odd(size=1, idle_seconds=60, spare_seconds=0.01) as workers:
+    async with odd(size=size, idle_seconds=60, spare_seconds=0.01) as workers:
         jobs = []
         for n, fifo in fifos.items():
             os.mkfifo(fifo)
