@@ -13,6 +13,7 @@ from esign.core.instant import Instant, to_datetime
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
 from esign.mail.sheet import InlinePicture, Letter
+from esign.system.entropy import make_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def compose_message(
         _enclose_picture(message, inline)
     for attachment in attachments:
         _attach_file(message, attachment)
+    _set_boundaries(message)
     return message
 
 
@@ -118,6 +120,16 @@ def _attach_file(message: EmailMessage, attachment: Attachment) -> None:
     header.refuse_controls("The name of the attachment", attachment.name)
     kind, _, subtype = attachment.media_type.partition("/")
     message.add_attachment(attachment.content, kind, subtype, filename=attachment.name)
+
+
+def _set_boundaries(message: EmailMessage) -> None:
+    """Give each multipart its boundary.
+
+    The generator would search the whole message for a free one, which takes longer than to write it. `=_` stands in no
+    part: each is quoted-printable or base64.
+    """
+    for number, part in enumerate([part for part in message.walk() if part.is_multipart()]):
+        part.set_boundary(f"=_{number}_{make_token()}")
 
 
 _LOCAL = re.compile(r"""[^\s"(),:;<>@\[\\\]\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,64}""")

@@ -97,6 +97,20 @@ def test_an_attachment_arrives_byte_for_byte_under_its_name(name: str) -> None:
     assert parsed.get_body(("html",)) is not None
 
 
+def test_no_part_contains_what_separates_the_parts() -> None:
+    letter = replace(LETTER, text="--=_0\n--=_0--\n", html="<p>--=_1</p>\n")
+    message = write_message(letter=letter, attachments=[Attachment("a.pdf", b"\r\n--=_0\r\n")])
+    boundaries = [str(part.get_boundary()) for part in message.walk() if part.is_multipart()]
+    assert len(set(boundaries)) == 2 and all(boundary.startswith("=_") for boundary in boundaries)
+    octets = message.as_bytes()
+    # Each stands in its header, before each of its two parts and at the end; nothing else has the same beginning.
+    assert [octets.count(boundary.encode()) for boundary in boundaries] == [4, 4]
+    assert octets.count(b"=_") == 8
+    parsed = read(message)
+    assert [part.get_content() for part in parsed.iter_attachments()] == [b"\r\n--=_0\r\n"]
+    assert not parsed.defects
+
+
 def test_the_same_mail_written_twice_keeps_its_message_id() -> None:
     assert (
         write_message()["Message-ID"] == write_message()["Message-ID"] == "<eml_01k@sign.northlight.example>"
