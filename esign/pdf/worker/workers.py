@@ -237,7 +237,9 @@ class Workers:
         try:
             async with self._stop_when_unwanted(turn), self.queue.place(turn):
                 job = frames.pack_frame({"task": task, "arguments": await read(), "cpu_seconds": limit})
-                return await self._do_work(task, kind, job, turn)
+                outcome = await self._do_work(task, kind, job, turn)
+            await asyncio.sleep(0)  # whoever got the place now sends its job before this caller goes on
+            return outcome
         except WorkerFailed as failure:
             if name is not None and failure.lasting:
                 self.failures.add(name, failure.reason, asyncio.get_running_loop().time())

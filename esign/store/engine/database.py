@@ -342,7 +342,7 @@ class Database:
     async def _run_unit(
         self, tx: Transaction, queued: QueuedWrite[Any]
     ) -> tuple[QueuedWrite[Any], Any, BaseException | None]:
-        """Run one write in a savepoint; return its result or its error.
+        """Run one write in a savepoint, which ends with the transaction; return its result or its error.
 
         Errors of the storage are raised, because they concern the whole group.
         """

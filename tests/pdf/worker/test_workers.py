@@ -448,6 +448,22 @@ async def test_a_worker_that_cannot_start_is_no_fault_of_the_file(
     assert "no_such_worker" in caplog.text
 
 
+async def test_a_worker_gets_its_next_job_before_the_caller_of_the_last_one_goes_on() -> None:
+    happened: list[str] = []
+
+    async def ask(name: str) -> None:
+        async def read() -> tuple[bytes, ...]:
+            happened.append(f"{name} is sent")
+            return (b"",)
+
+        await workers.run_task_when_free("echo", bytes, read)
+        happened.append(f"{name} goes on")
+
+    async with odd(size=1) as workers:
+        await asyncio.gather(ask("one"), ask("two"))
+    assert happened == ["one is sent", "two is sent", "one goes on", "two goes on"]
+
+
 async def test_a_failure_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "esign.pdf")
     async with odd() as workers:
