@@ -1,9 +1,7 @@
 """Draw a typed signature before the document is sealed, with the template that draws it on the sealed page."""
 
-import json
 import re
 from collections.abc import Sequence
-from typing import cast
 
 import typst
 
@@ -33,10 +31,8 @@ def draw_letters(
         "numbers": text_fit.NUMBERS,
         **({"lang": lang} if lang else {}),
     }
-    compiler = typst_template.load_compiler("letters", paths)
     try:
-        inputs = {"data": json.dumps(facts, ensure_ascii=False)}
-        svg = cast(bytes, compiler.compile(sys_inputs=inputs, format="svg"))
+        svg = typst_template.compile_template("letters", facts, paths, format="svg")
     except typst.TypstError as error:
         raise SealFailed(f"The name cannot be drawn: {error.message}") from error
     found = WIDTH.search(svg)

@@ -24,6 +24,9 @@ Kind = Literal["certificate", "overlay", "letters"]
 STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay": "a-2b"}
 
 
+OVERFLOW = "assertion failed: overflow "  # of overlay.typ, before the ids of fields
+
+
 class TextOverflow(SealFailed):
     """Raised for texts that do not fit their boxes even at the smallest size; `fields` are the ids of the fields."""
 
@@ -45,9 +48,25 @@ def _load_fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
 
 
 @cache
-def load_compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
-    """Return the Typst compiler of one template; it is kept for the life of the process."""
-    return typst.Compiler(HERE / f"{kind}.typ", font_paths=_load_fonts(font_paths), ignore_system_fonts=True)
+def _load_compiler(font_paths: tuple[str, ...]) -> typst.Compiler:
+    """Return the Typst compiler of all templates; it is kept for the life of the process."""
+    return typst.Compiler(b"", HERE, font_paths=_load_fonts(font_paths), ignore_system_fonts=True)
+
+
+def compile_template(
+    kind: Kind, facts: Mapping[str, object], font_paths: tuple[str, ...], **form: Any
+) -> bytes:
+    """Return what a template draws from `facts`. Raises `typst.TypstError`.
+
+    `form` are further arguments of `typst.Compiler.compile`: the format, and what belongs to it.
+    """
+    # The facts stand in the source as one string, which only a quotation mark could end. As `sys.inputs` they would
+    # belong to what every template is compiled with, and Typst would evaluate the templates anew each time: 3 ms.
+    text = json.dumps(facts, ensure_ascii=False).replace("\\", "\\\\").replace('"', '\\"')
+    source = f'#import "{kind}.typ": draw\n#draw(json(bytes("{text}")))'
+    drawn = _load_compiler(font_paths).compile(input=source.encode(), **form)
+    # A list comes only from formats with a file per page, None only with an output path.
+    return cast(bytes, drawn)
 
 
 @cache
@@ -124,16 +143,12 @@ def draw_template(
     """
     paths = tuple(font_paths)
     dressed = _add_labels(facts, paths) if kind == "certificate" else dict(facts)
-    text = json.dumps({**dressed, "cjk": find_families(paths)}, ensure_ascii=False)
-    typesetter = load_compiler(kind, paths)
+    shown = {**dressed, "cjk": find_families(paths)}
     try:
-        pdf = typesetter.compile(
-            sys_inputs={"data": text}, pdf_standards=STANDARDS[kind], timestamp=now // 1000, format="pdf"
+        return compile_template(
+            kind, shown, paths, format="pdf", pdf_standards=STANDARDS[kind], timestamp=now // 1000
         )
-        over = json.loads(typesetter.query("<overflow>", field="value")) if kind == "overlay" else []
     except typst.TypstError as error:
+        if error.message.startswith(OVERFLOW):
+            raise TextOverflow(error.message.removeprefix(OVERFLOW).split()) from error
         raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
-    if over:
-        raise TextOverflow(list(dict.fromkeys(field["id"] for field in over)))
-    # A list comes only from formats with a file per page, None only with an output path.
-    return cast(bytes, pdf)
