@@ -94,6 +94,8 @@ def _validate_stamp(
     embedded: EmbeddedPdfSignature, proofs: Evidence, at: datetime
 ) -> tuple[TimestampSignatureStatus | None, bool]:
     """Return the time stamp on the signature, and whether it proves its time."""
+    if not embedded.signer_info["unsigned_attrs"]:  # where it would be
+        return None, False
     timing = collect_timing_info(embedded.signer_info, proofs.at(at), embedded.compute_digest)
     stamp: TimestampSignatureStatus | None = asyncio.run(timing).get("timestamp_validity")
     if stamp is None or not stamp.trusted:

@@ -169,7 +169,17 @@ def test_a_choice_not_made_shows_its_options_unmarked() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ['#eval("1") *b* $x^2$ <a> \\u{41} @ref // no', "= Heading", "- item", "`raw`", "\\"]
+    "value",
+    [
+        '#eval("1") *b* $x^2$ <a> \\u{41} @ref // no',
+        "= Heading",
+        "- item",
+        "`raw`",
+        "\\",
+        '"))) #panic("out of the string")',
+        '\\"))) #panic("out of the string")',
+        '\\\\")',
+    ],
 )
 def test_values_are_never_markup(value: str) -> None:
     assert words(text_of(draw_box(a_field("text", value, width=90)))) == words(value)
