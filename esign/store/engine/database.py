@@ -89,8 +89,7 @@ class Transaction:
         try:
             return list(await self._connection.execute_fetchall(sql, values))
         except sqlite3.OperationalError as error:
-            # A statement that writes must not run twice.
-            if not is_undecodable(error) or not sql.lstrip().startswith("SELECT"):
+            if not may_run_again(sql, error):
                 raise
         self._connection.text_factory = decode_leniently
         try:
@@ -135,7 +134,7 @@ class Transaction:
 
 
 class TransactionPoints:
-    """Reads of few rows by a key within a transaction, run at once on the thread of the event loop."""
+    """Statements on few rows by a key that return rows, run at once on the thread of the event loop."""
 
     def __init__(self, connection: sqlite3.Connection, damage: DamageLog) -> None:
         self._connection = connection
@@ -146,7 +145,7 @@ class TransactionPoints:
         try:
             return self._connection.execute(sql, values).fetchall()
         except sqlite3.OperationalError as error:
-            if not is_undecodable(error):
+            if not may_run_again(sql, error):
                 raise
             return fetch_leniently(self._connection, sql, values)
 
@@ -154,6 +153,11 @@ class TransactionPoints:
         """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
+
+
+def may_run_again(sql: str, error: Exception) -> bool:
+    """Return whether a statement that failed because of text that is not UTF-8 writes nothing, so may run twice."""
+    return is_undecodable(error) and sql.lstrip().startswith("SELECT")
 
 
 @cache

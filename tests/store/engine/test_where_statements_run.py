@@ -120,6 +120,28 @@ async def test_points_give_text_that_is_not_utf_8_as_bytes(tmp_path: Path) -> No
         assert await db.write(write) == b"\xffA"
 
 
+async def test_a_change_that_returns_such_text_runs_once(tmp_path: Path) -> None:
+    async def write(tx: Transaction) -> object:
+        await tx.run("INSERT INTO pair (a, b) VALUES (1, CAST(x'ff41' AS TEXT))")
+        with pytest.raises(sqlite3.OperationalError):
+            await tx.points.one("UPDATE pair SET a = a + 1 WHERE a > :a RETURNING b", a=0)
+        return [row["a"] for row in await tx.points.all("SELECT a FROM pair")]
+
+    async with watch_threads(tmp_path / FILE) as (db, _):
+        assert await db.write(write) == [2]
+
+
+async def test_a_small_change_by_a_key_is_made_on_the_event_loop(tmp_path: Path) -> None:
+    sql = "UPDATE pair SET b = :b WHERE a = :a"
+    async with watch_threads(tmp_path / FILE) as (db, ran):
+        await db.write(lambda tx: put(tx, 1, "before"))
+        assert await db.write(lambda tx: tx.run_by_key(sql, a=1, b="after")) == 1
+        assert ran["UPDATE pair"] == threading.get_ident()
+        assert await db.write(lambda tx: tx.run_by_key(sql, a=1, b=b"x" * (database.SMALL + 1))) == 1
+        assert ran["UPDATE pair"] != threading.get_ident()
+        assert await db.write(lambda tx: tx.run_by_key(sql, a=2, b="nobody")) == 0
+
+
 async def test_a_log_that_does_not_grow_is_brought_into_the_file_after_some_commits(tmp_path: Path) -> None:
     async def put_large(tx: Transaction) -> None:
         await put(tx, 0, b"x" * 5 * 2**20)
