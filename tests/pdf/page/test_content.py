@@ -11,7 +11,7 @@ from tests.bench.dense import make_dense_pdf
 PLAIN = (
     b"/Span<</MCID 0>>BDC\nq 1 0 0 -1 56.69 775.7 cm/c0 cs 0 scn\nBT 0 Tr/f0 13.3 Tf 1 0 0 -1 0 0 Tm"
     b"[(\\000\\001\\000\\(\\000\\))70(\\000\\\\)<0102>-.5(a)+1. 2]TJ\nET\nQ\nEMC/Span<</MCID 1/Lang(en)>>BDC\n"
-    b"q 0.5 g 1 2 3 4 re f* (text) ' (more \\(text\\)) Tj /q gs /Im1 Do Q EMC\nq\n(BT q) Tj BT\r\nET Q Q\n"
+    b"q 0.5 g 1 2 3 4 re f* (text\x7f) ' (more \x7f\\(text\\)\x7f) Tj /q gs /Im1 Do Q EMC\nq\n(BT q) Tj BT\r\nET Q Q\n"
     b"%a comment (q [BT\nq% Q\rQ\n"
 )
 PIECES = (
@@ -50,7 +50,23 @@ PIECES = (
         b"1q",
         b"/q",
     ),
-    *(b"\n", b" ", b"\0", b"\x0b", b"\x0c", b"\xff", b"-", b"+", b".", b",", b"_", b"--1", b"1-2", b"1.2.3"),
+    *(
+        b"\n",
+        b" ",
+        b"\0",
+        b"\x0b",
+        b"\x0c",
+        b"\x7f",
+        b"\xff",
+        b"-",
+        b"+",
+        b".",
+        b",",
+        b"_",
+        b"--1",
+        b"1-2",
+        b"1.2.3",
+    ),
     *(b"1", b"99999999999999999999", b"[99999999999999999999]TJ", b" 1 0 R ", b"[1 0 R]", b"true", b"null"),
     *(
         b"\\)",
