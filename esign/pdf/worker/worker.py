@@ -1,5 +1,6 @@
 """The worker process: `python -I -m esign.pdf.worker.worker`, with jobs on stdin and answers on stdout."""
 
+import gc
 import logging
 import os
 import select
@@ -13,6 +14,7 @@ from typing import BinaryIO, get_type_hints
 from esign.core.errors import Problem
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.worker import frames, sandbox
+from esign.system import memory
 
 # Each task names the function that does the work; its annotations declare what crosses the pipe. Imported on first use.
 TASKS: Mapping[str, str] = {
@@ -96,8 +98,20 @@ def _answer_job(tasks: Mapping[str, str], job: object, parts: list[bytes]) -> di
 
 def _import_function(place: str) -> Callable[..., object]:
     module, name = place.split(":")
-    found: Callable[..., object] = getattr(import_module(module), name)
+    if module not in sys.modules:
+        _import_module(module)
+    found: Callable[..., object] = getattr(sys.modules[module], name)
     return found
+
+
+def _import_module(name: str) -> None:
+    """Import a module without looking for garbage among what it brings: 40 ms and 9 MiB of the first seal."""
+    gc.collect()  # or the garbage of earlier jobs would stay with the modules
+    memory.pause_collection()
+    try:
+        import_module(name)
+    finally:
+        memory.resume_collection()
 
 
 def _rebuild_arguments(work: Callable[..., object], plain: list[object], parts: list[bytes]) -> list[object]:

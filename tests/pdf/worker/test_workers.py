@@ -512,6 +512,28 @@ async def test_a_worker_that_seals_and_verifies_does_not_load_the_library_for_ht
     assert "pikepdf" in mapped and "aiohttp" not in mapped
 
 
+IMPORT = """
+import gc, sys, weakref
+from contextlib import suppress
+from esign.pdf.worker import worker
+
+class Held: pass
+file = Held()
+file.itself, gone = file, weakref.ref(file)
+gc.disable()
+del file
+with suppress(ImportError):
+    worker._import_function(sys.argv[1])
+print(gc.isenabled(), gc.get_freeze_count() > 1000, gone() is None)
+"""
+
+
+@pytest.mark.parametrize("place", ["esign.pdf.seal.seal:seal_document", "no_such_module:work"])
+def test_garbage_of_earlier_jobs_does_not_stay_when_a_module_is_imported(place: str) -> None:
+    run = subprocess.run([sys.executable, "-c", IMPORT, place], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True", "True"]
+
+
 def read_mapped_files(pid: int) -> str:
     return Path(f"/proc/{pid}/maps").read_text()
 
