@@ -31,7 +31,10 @@ class FittingTexts:
             self._known.popitem(last=False)
 
 
-def make_key(field: DrawnField, page: tuple[float, float], font_paths: Sequence[str]) -> bytes:
-    """Return a hash of all that decides whether a text fits: the field, the size of its page in points, the fonts."""
+def make_key(tenant: str, field: DrawnField, page: tuple[float, float], font_paths: Sequence[str]) -> bytes:
+    """Return a hash of all that decides whether a text fits: the field, the size of its page in points, the fonts.
+
+    It also holds whose document it is, so that no worker's answer about one tenant's text counts for another's.
+    """
     told = {name: value for name, value in asdict(field).items() if name not in PLACE}
-    return hashlib.sha256(json.dumps([told, page, font_paths], sort_keys=True).encode()).digest()
+    return hashlib.sha256(json.dumps([tenant, told, page, font_paths], sort_keys=True).encode()).digest()

@@ -194,12 +194,13 @@ class Workers:
         A worker is asked only about texts that were not found to fit before: a recipient mostly keeps those that the
         sender wrote.
         """
-        keys = {field.id: make_key(field, sizes[field.page - 1], font_paths) for field in fields}
+        turn = turn or QueueTurn(PdfJobKind.ACT)
+        keys = {field.id: make_key(turn.tenant, field, sizes[field.page - 1], font_paths) for field in fields}
         asked = [field for field in fields if keys[field.id] not in self.fitting]
         if not asked:
             return []
         given = (asked, sizes, now, font_paths)
-        unfit = await self.ask("unfit", list[str], *given, turn=turn or QueueTurn(PdfJobKind.ACT))
+        unfit = await self.ask("unfit", list[str], *given, turn=turn)
         self.fitting.add(keys[field.id] for field in asked if field.id not in unfit)
         return unfit
 

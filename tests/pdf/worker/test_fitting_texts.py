@@ -18,7 +18,7 @@ def test_the_oldest_make_room() -> None:
 
 def test_a_text_fits_wherever_its_box_lies() -> None:
     here, there = a_field("text", "Copper", x=10), a_field("text", "Copper", x=40, y=70, page=2, id="fld_2")
-    assert make_key(here, A4, ()) == make_key(there, A4, ())
+    assert make_key("org_a", here, A4, ()) == make_key("org_a", there, A4, ())
 
 
 @pytest.mark.parametrize(
@@ -28,19 +28,20 @@ def test_a_text_fits_wherever_its_box_lies() -> None:
 )
 def test_another_text_box_or_type_is_tried_anew(change: dict[str, object]) -> None:
     field = {"value": "Copper", "width": 30, "height": 5} | change
-    usual = make_key(a_field("text", "Copper", width=30, height=5), A4, ())
-    assert make_key(a_field("text", **field), A4, ()) != usual  # type: ignore[arg-type]
+    usual = make_key("org_a", a_field("text", "Copper", width=30, height=5), A4, ())
+    assert make_key("org_a", a_field("text", **field), A4, ()) != usual  # type: ignore[arg-type]
 
 
-def test_another_page_or_font_is_tried_anew() -> None:
+def test_another_page_font_or_tenant_is_tried_anew() -> None:
     field = a_field("text", "Copper", options={"multiline": False})
     keys = {
-        make_key(field, A4, ()),
-        make_key(field, (200.0, 300.0), ()),
-        make_key(field, A4, ("/usr/share/fonts",)),
-        make_key(a_field("text", "Copper", options={"multiline": True}), A4, ()),
+        make_key("org_a", field, A4, ()),
+        make_key("org_b", field, A4, ()),
+        make_key("org_a", field, (200.0, 300.0), ()),
+        make_key("org_a", field, A4, ("/usr/share/fonts",)),
+        make_key("org_a", a_field("text", "Copper", options={"multiline": True}), A4, ()),
     }
-    assert len(keys) == 4
+    assert len(keys) == 5
 
 
 async def test_only_texts_that_are_not_known_to_fit_take_a_worker() -> None:
