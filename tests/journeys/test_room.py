@@ -67,7 +67,8 @@ async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_writte
 ) -> None:
     async with a_site(tmp_path / "data", working=True) as site:
         with (tmp_path / "data" / "write.lock").open("r+b") as other:
-            fcntl.flock(other, fcntl.LOCK_EX)
+            # In a thread: a write of the site may hold the lock, and needs this event loop to end.
+            await asyncio.to_thread(fcntl.flock, other, fcntl.LOCK_EX)
             ticks = [
                 asyncio.create_task(schedule.repeat_tick(site.runtime, tick, 3600))
                 for tick, _ in schedule.TICKS
