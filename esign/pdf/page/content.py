@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, Token, TokenFilter, TokenType
@@ -43,6 +44,7 @@ _WORD = rb"-+*'\"_.,A-Za-z0-9"
 OPERATOR = re.compile(rb"[qQBEI](?<![%b/].)[TMDI]?[CI]?(?![%b])" % (_WORD, _WORD))
 DEPTHS = frozenset({b"q", b"Q", b"BT", b"ET", b"BMC", b"BDC", b"EMC"})
 IMAGES = frozenset({b"BI", b"ID", b"EI"})
+WHITESPACE = b"\0\t\n\f\r "  # ISO 32000-2, 7.2.3
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
@@ -62,7 +64,12 @@ def enclose_content(pdf: Pdf, page: Page) -> None:
     if not streams:
         page.obj.Contents = Array()
         return
-    ending = _find_ending(streams)
+    contents = _read_contents(streams)
+    if contents is not None and _is_ambiguous(contents):
+        contents = [b" ".join(contents)]
+        streams = [pdf.make_stream(contents[0])]
+        page.obj.Contents = streams[0]
+    ending = None if contents is None else _find_ending(b"\n".join(contents))
     if ending is None:
         _wrap_content(pdf, page, streams)
         return
@@ -84,16 +91,37 @@ def _list_streams(page: Page) -> list[Object]:
     return [item for item in contents if isinstance(item, Stream)] if isinstance(contents, Array) else []
 
 
-def _find_ending(streams: list[Object]) -> ContentEnding | None:
-    """Return the state that the content leaves behind, or None if it cannot be parsed to its end.
+def _read_contents(streams: list[Object]) -> list[bytes] | None:
+    """Return the decoded content of each stream that is not empty, or None if one cannot be decoded.
 
     Raises `invalid_file` if the content is too complex.
     """
     try:
-        content = b"\n".join(stream.read_bytes() for stream in streams)
+        return [content for content in (stream.read_bytes() for stream in streams) if content]
     except (pikepdf.PikepdfError, ValueError, TypeError) as error:
         _refuse_complex(error)
         return None
+
+
+def _is_ambiguous(contents: Sequence[bytes]) -> bool:
+    """Return whether readers may differ on where a comment or a word ends that stands at the end of a stream.
+
+    The streams count as one that was cut between two tokens (ISO 32000-2, 7.8.2). PDFium and Poppler read on in a
+    comment behind the cut, and other readers may put nothing between the streams. One stream joined by spaces, as
+    PDFium reads them, leaves no doubt. No stream may be empty.
+    """
+    return any(
+        b"%" in before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :]
+        or not (before[-1] in WHITESPACE or behind[0] in WHITESPACE)
+        for before, behind in pairwise(contents)
+    )
+
+
+def _find_ending(content: bytes) -> ContentEnding | None:
+    """Return the state that the content leaves behind, or None if it cannot be parsed to its end.
+
+    Raises `invalid_file` if the content is too complex.
+    """
     operators = list_plain_operators(content)
     if operators is None:
         operators = _parse_operators(content)

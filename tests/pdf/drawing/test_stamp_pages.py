@@ -111,6 +111,38 @@ def test_content_in_pieces_is_read_as_one() -> None:
     assert_marked(before, stamp_pages(before, overlay(300, 200, 150, 100)), 150, 100)
 
 
+HALF = b"0.5 0 0 0.5 0 0 cm q "
+
+CUTS = {
+    "in a comment": (HALF + b"%", b"Q\n", SQUARE),
+    "in a comment that takes a whole stream": (HALF + b"% q", b"Q Q", b"Q\n" + SQUARE),
+    "in a comment behind a carriage return": (HALF + b"\r% (", b"Q\r" + SQUARE),
+    "in a comment, with an empty stream": (HALF + b"%", b"", b"Q\n" + SQUARE),
+    "in a comment before open text": (HALF + b"%", b"Q BT\nBT", b"ET " + SQUARE),
+    "at the end of a word": (HALF + b"Q q", b"Q " + SQUARE),
+    "in a string": (HALF + b"/F1 12 Tf BT (50%", b"Q) Tj ET\n", SQUARE),
+    "in a comment that a string seems to hold": (HALF + b"% (", b"Q)\n", SQUARE),
+}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_content_that_is_cut_oddly_is_read_alike_by_all(kind: str) -> None:
+    pdf = blank()
+    pdf.pages[0].obj.Contents = Array([pdf.make_stream(piece) for piece in CUTS[kind]])
+    before = write_pdf(pdf)
+    after = stamp_pages(before, overlay(300, 200, 150, 100))
+    assert_marked(before, after, 150, 100)
+    with Pdf.open(io.BytesIO(after)) as stamped:
+        pieces = [stream.read_bytes() for stream in stamped.pages[0].obj.Contents]
+        assert len({tuple(read_nesting(between.join(pieces))) for between in (b" ", b"\n", b"")}) == 1
+
+
+def read_nesting(content: bytes) -> list[str]:
+    with pikepdf.new() as scratch:
+        found = pikepdf.parse_content_stream(scratch.make_stream(content), "q Q BT ET")
+    return [str(each.operator) for each in found]
+
+
 @pytest.mark.parametrize("contents", [Array(), Dictionary(), None])
 def test_a_page_without_content_can_be_stamped(contents: Array | Dictionary | None) -> None:
     pdf = blank()
