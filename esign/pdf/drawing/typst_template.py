@@ -24,6 +24,7 @@ Kind = Literal["certificate", "overlay", "letters"]
 STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay": "a-2b"}
 
 
+LARGE = 64 * 1024  # characters of facts
 OVERFLOW = "assertion failed: overflow "  # of overlay.typ, before the ids of fields
 
 
@@ -48,8 +49,8 @@ def _load_fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
 
 
 @cache
-def _load_compiler(font_paths: tuple[str, ...]) -> typst.Compiler:
-    """Return the Typst compiler of all templates; it is kept for the life of the process."""
+def _load_compiler(font_paths: tuple[str, ...], takes_inputs: bool) -> typst.Compiler:
+    """Return a Typst compiler of all templates; it is kept for the life of the process."""
     return typst.Compiler(b"", HERE, font_paths=_load_fonts(font_paths), ignore_system_fonts=True)
 
 
@@ -60,11 +61,17 @@ def compile_template(
 
     `form` are further arguments of `typst.Compiler.compile`: the format, and what belongs to it.
     """
-    # The facts stand in the source as one string, which only a quotation mark could end. As `sys.inputs` they would
-    # belong to what every template is compiled with, and Typst would evaluate the templates anew each time: 3 ms.
-    text = json.dumps(facts, ensure_ascii=False).replace("\\", "\\\\").replace('"', '\\"')
-    source = f'#import "{kind}.typ": draw\n#draw(json(bytes("{text}")))'
-    drawn = _load_compiler(font_paths).compile(input=source.encode(), **form)
+    text = json.dumps(facts, ensure_ascii=False)
+    large = len(text) >= LARGE
+    if large:  # pictures: in the source each byte would take memory several times
+        argument, form = "sys.inputs.data", {**form, "sys_inputs": {"data": text}}
+    else:
+        # One string, which only a quotation mark could end. As `sys.inputs` the facts would belong to what every
+        # template is compiled with, and Typst would evaluate the templates anew each time: 3 ms.
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        argument = f'"{escaped}"'
+    source = f'#import "{kind}.typ": draw\n#draw(json(bytes({argument})))'
+    drawn = _load_compiler(font_paths, large).compile(input=source.encode(), **form)
     # A list comes only from formats with a file per page, None only with an output path.
     return cast(bytes, drawn)
 

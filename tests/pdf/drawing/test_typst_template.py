@@ -5,6 +5,7 @@ from typing import Any
 import pikepdf
 import pytest
 
+from esign.core.document import text_fit
 from esign.core.document.document import FieldType
 from esign.core.language import LANGUAGES
 from esign.pdf.drawing import overlay, typst_template
@@ -183,6 +184,16 @@ def test_a_choice_not_made_shows_its_options_unmarked() -> None:
 )
 def test_values_are_never_markup(value: str) -> None:
     assert words(text_of(draw_box(a_field("text", value, width=90)))) == words(value)
+
+
+def test_many_facts_are_drawn_as_few_are() -> None:
+    facts = {"text": 'Ada "\\" #panic()', "hand": "a", "cjk": {}, "numbers": text_fit.NUMBERS}
+    padded = facts | {"padding": "x" * typst_template.LARGE}
+    few, many = (
+        typst_template.compile_template("letters", each, (), format="svg") for each in (facts, padded)
+    )
+    assert few == many
+    assert typst_template.compile_template("letters", facts | {"text": "Bo"}, (), format="svg") != few
 
 
 def test_alignment_moves_a_value_to_the_side_asked_for() -> None:
