@@ -4,12 +4,14 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields
+from operator import attrgetter
 
 from esign.pdf.seal_order import DrawnField
 
 REMEMBERED = 8192
 PLACE = ("id", "page", "x", "y")  # a text fits or not wherever its box lies
+read_deciding = attrgetter(*(each.name for each in fields(DrawnField) if each.name not in PLACE))
 
 
 class FittingTexts:
@@ -36,5 +38,5 @@ def make_key(tenant: str, field: DrawnField, page: tuple[float, float], font_pat
 
     It also holds whose document it is, so that no worker's answer about one tenant's text counts for another's.
     """
-    told = {name: value for name, value in asdict(field).items() if name not in PLACE}
-    return hashlib.sha256(json.dumps([tenant, told, page, font_paths], sort_keys=True).encode()).digest()
+    deciding = [tenant, read_deciding(field), page, font_paths]
+    return hashlib.sha256(json.dumps(deciding, sort_keys=True, default=dict).encode()).digest()
