@@ -14,6 +14,7 @@ from esign.pdf.report import (
     Result,
     RevocationSource,
     Signature,
+    SignerRecord,
     Timestamp,
     Verification,
     VerificationCase,
@@ -121,6 +122,7 @@ def write_report(verification: Verification, as_json: bool) -> str:
     for signature in verification["signatures"]:
         lines += describe_signature(signature)
     lines += map(describe_document_timestamp, verification["documentTimestamps"])
+    lines += map(describe_signer, verification["signers"])
     if head := verification["audit"]:
         lines += [
             f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
@@ -155,6 +157,10 @@ def describe_level(signature: Signature) -> str:
     reached = signature["level"] or "unknown"
     asked = f" ({signature['levelAsked']} was asked for, but it has no time stamp)"
     return reached + (asked if is_level_missed(signature) else "")
+
+
+def describe_signer(signer: SignerRecord) -> str:
+    return f"  {signer['act']} by {signer['name'] or 'a person whose name was erased'}, {signer['at']}"
 
 
 def describe_document_timestamp(stamp: DocumentTimestamp) -> str:

@@ -105,8 +105,18 @@ class AuditHead(TypedDict):
     embedded: bool
 
 
+class SignerRecord(TypedDict):
+    """A recipient who signed or approved, by the audit trail under the seal; `name` is None if it was erased."""
+
+    name: str | None
+    act: Literal["signed", "approved"]
+    at: str
+
+
 class Verification(TypedDict):
     """The report on a file.
+
+    `signers` are read from the attached audit trail, if a valid and trusted signature covers it; else empty.
 
     `unchanged` is true if the file ends where it was signed, every signed byte is as it was, and nothing in the
     file is known to be neither signed nor proof.
@@ -120,5 +130,6 @@ class Verification(TypedDict):
     issuedHere: bool
     documentId: str | None
     audit: AuditHead | None
+    signers: list[SignerRecord]
     signatures: list[Signature]
     documentTimestamps: list[DocumentTimestamp]

@@ -1,7 +1,8 @@
 """Every sentence of a verdict, once (contract 3.5).
 
-The API sends these sentences as they are. The verification page and `esign verify` build on them: the page prints the
-first words of an objection in bold and puts a title above it. A sentence that the API sends does not change any more.
+The API sends the reasons as they are. The verification page and `esign verify` build on them: the page prints the
+first words of an objection in bold and puts a title above it. Programs read `result` and the other members of the
+report: the wording of a sentence may change (contract 9).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +16,10 @@ LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
 
 CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
-OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
+OUTSIDE = "The signature does not cover the whole file: part of it is outside the signature."
 ADDED = "Something was added to the file after it was signed that the signature does not allow."
-UNRECOGNISED = (
-    "Something was added to the file after it was signed that is not known to be proof and nothing else."
-)
-NOT_COMPARED = (
-    "Proof was added after it was signed, and its pages take too long to compare with those that were signed."
-)
+UNRECOGNISED = "Something was added to the file after it was signed that may be more than proof."
+NOT_COMPARED = "Proof was added after it was signed, and comparing the pages before and after takes too long."
 TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
 TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
@@ -30,25 +27,24 @@ UNREADABLE_FILE = (
     "The file is damaged, or something was added to it, so that its signatures cannot be found and checked."
 )
 MOST_SIGNATURES = 50  # of one file that are judged; each can take a pass over the whole file
-UNJUDGED = (
-    "This program cannot check the signature, and says nothing about whether it is genuine; try another one."
-)
+UNJUDGED = "This program cannot check this kind of signature. It may still be genuine: check it with another program."
 MOST_FIELDS = 5_000  # that name signatures; they can name the same ones again and again
 TOO_MANY = (
-    f"The file has more than {MOST_SIGNATURES} signatures, or thousands of fields for them; from this one on they were"
-    " not checked."
+    f"The file has more than {MOST_SIGNATURES} signatures, or thousands of signature fields. This one and those after"
+    " it were not checked."
 )
 UNCHECKED = (UNJUDGED, TOO_MANY)
 STRIPPED = "The time stamp that it was sealed with was removed from the file."
-PADDED = "Something other than zeros stands in the space left behind a signature or time stamp, and nobody signed it."
+PADDED = "The space left after a signature or time stamp holds data that nobody signed."
 BURDENED = (
-    "Something stands in the bytes of a signature or time stamp that its signer did not sign and that proves"
-    " nothing."
+    "The bytes of a signature or time stamp hold data that its signer did not sign and that proves nothing."
 )
 UNSIGNED = (PADDED, BURDENED)  # it cannot be found out whether these bytes were there from the start
-DAMAGED_STAMP = "Its time stamp is damaged, and proves no time."
-DAMAGED_ARCHIVE = "A time stamp over the whole document is damaged."
-UNJUDGED_ARCHIVE = "This program cannot check a time stamp over the whole document; it proves no time here."
+DAMAGED_STAMP = "Its time stamp is damaged and confirms no time."
+DAMAGED_ARCHIVE = "A time stamp on the whole document is damaged."
+UNJUDGED_ARCHIVE = (
+    "This program cannot check a time stamp on the whole document, so it confirms no time here."
+)
 FORM_FILLED = (
     "Form values or a further signature were added after it was signed, and it does not vouch for them."
 )
@@ -87,8 +83,8 @@ OBJECTIONS = (
     Objection(MISMATCH, 4, "Not a genuine seal"),
     Objection(ADDED, 3, "Changed after it was sealed"),
     Objection(TOO_EARLY, 4, "Not a genuine seal"),
-    Objection(OUTSIDE, 8, "Not covered as a whole"),
-    Objection(TRAIL, 6, "The audit trail in it is not genuine"),
+    Objection(OUTSIDE, 8, "Only part of the file is sealed"),
+    Objection(TRAIL, 6, "The audit trail is not genuine"),
     Objection(UNREADABLE_FILE, 4, "The file is damaged"),
     Objection(UNREADABLE, 4, "The seal is damaged"),
 )
@@ -98,31 +94,31 @@ AGAINST = tuple(one.reason for one in OBJECTIONS)
 
 COVERAGE: Mapping[Coverage, str] = {
     "entire_file": "the whole file",
-    "entire_revision": "all of the file as it was when it was signed",
+    "entire_revision": "the whole file as it was when it was signed",
     "contiguous": "only the beginning of the file",
-    "unclear": "parts of the file that cannot be told apart",
+    "unclear": "unclear parts of the file",
 }
 MODIFICATION: Mapping[Modification, str] = {
     "none": "nothing",
-    "lta_updates": "proof that the seal was valid, such as an archive time stamp",
-    "form_filling": "values in forms, or a further signature",
+    "lta_updates": "proof that the seal is valid, such as an archive time stamp",
+    "form_filling": "form values or another signature",
     "annotations": "comments or marks",
-    "other": "something that changes what the file shows or does, or may do so",
+    "other": "something that changes, or may change, what the file shows or does",
 }
 LEVEL: Mapping[str, str] = {
-    "B-B": "B-B, without time stamp",
-    "B-T": "B-T, with time stamp",
+    "B-B": "B-B, without a time stamp",
+    "B-T": "B-T, with a time stamp",
     "B-LT": "B-LT, with proof of validity",
-    "B-LTA": "B-LTA, with archive time stamp",
+    "B-LTA": "B-LTA, with an archive time stamp",
 }
 REVOCATION: Mapping[Revocation, str] = {
-    "not_revoked": "no, by a proof in the file",
+    "not_revoked": "no, according to proof in the file",
     "revoked": "yes",
-    "not_checked": "no proof in the file",
+    "not_checked": "unknown, no proof in the file",
 }
 ADDITIONS: Mapping[Addition, str] = {
-    "validation_data": "validation data (certificates and proofs about revocation)",
-    "document_timestamp": "a time stamp over the whole file",
+    "validation_data": "validation data (certificates and revocation proof)",
+    "document_timestamp": "a time stamp on the whole file",
 }
 
 # ---------- the whole file ----------
@@ -168,7 +164,8 @@ def summarise_signatures(result: Result, signatures: Sequence[Signature]) -> str
     if result == "invalid":
         return f"{DO_NOT_RELY} {next((one for one in reasons if one in AGAINST), UNREADABLE)}"
     if result == "indeterminate":
-        return f"This file cannot be called valid. {next((one for one in reasons if one not in NOTES), '')}".strip()
+        doubt = next((one for one in reasons if one not in NOTES), "")
+        return f"This file could not be confirmed as valid. {doubt}".strip()
     if is_unchanged(signatures):
         return "The file is unchanged since it was signed."
     added = next((one for one in reasons if one in PROOF_ADDED.values()), "")

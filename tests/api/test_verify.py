@@ -38,6 +38,9 @@ async def test_a_sealed_file_is_valid_and_known_to_its_organisation_in_its_mode_
     [signature] = found["signatures"]
     assert signature["intact"] and signature["valid"] and signature["trusted"] and not signature["reasons"]
     assert (signature["coverage"], signature["level"]) == ("entire_file", "B-B")
+    [signer] = found["signers"]
+    assert (signer["name"], signer["act"]) == (document["recipients"][0]["name"], "signed")
+    assert signer["at"] == document["recipients"][0]["completedAt"]
     for key in (await site.new_key(mode=Mode.TEST), await site.new_key(organisation=await other(site))):
         other_view = await site.ok("POST", "/verify", {"file": b64(file)}, key=key)
         assert (other_view["result"], other_view["issuedHere"]) == ("valid", True)

@@ -97,7 +97,7 @@ class ScannedWorld:
         return list(found)
 
     def read_state(self) -> tuple[Counter[str], list[str], int]:
-        """Entries of all audit trails, the status of every document, the number of mails."""
+        """Entries of all audit trails, the status of eoriginal document, the number of mails."""
         trails = Counter(
             one for document in self.documents for one in self.stage.do(self.api.trail(document))
         )

@@ -61,7 +61,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VerifyDesk]:
 
 
 def choose(page: Page, file: Path) -> None:
-    page.get_by_label("Drop a PDF here, or choose one").set_input_files(file)
+    page.get_by_label("Drop a PDF here or choose a file").set_input_files(file)
 
 
 def title(page: Page, text: str) -> None:
@@ -84,9 +84,9 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
     clean(page)
     fits(page)
     choose(page, desk.files["appointment-14-quay-street.pdf"])
-    title(page, "Valid: nothing has changed")
-    expect(page.get_by_text("This is the very document")).to_be_visible()
-    assert page.title() == "Valid: nothing has changed · esign"
+    title(page, "Valid and unchanged")
+    expect(page.get_by_text("This is the original document")).to_be_visible()
+    assert page.title() == "Valid and unchanged · esign"
     shot(page, "verify-valid")
     page.get_by_text("Technical details").click()
     shot(page, "verify-details")
@@ -94,9 +94,9 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
     fits(page)
     for name, verdict in (
         ("appointment-14-quay-street (1).pdf", "Changed after it was sealed"),
-        ("supplier-framework-osgood.pdf", "Unchanged, but by whom is not proved"),
+        ("supplier-framework-osgood.pdf", "Unknown signer"),
         ("both.pdf", "Sealed, with later additions"),
-        ("archived.pdf", "Valid: only proof was added"),
+        ("archived.pdf", "Valid, with proof added"),
         ("minutes.pdf", "Not sealed"),
     ):
         page.get_by_role("link", name="Verify another").click()
@@ -115,15 +115,15 @@ def test_the_page_before_there_is_a_file_and_what_it_refuses(
     page = visit.at(f"{desk.base}/verify", excused=REFUSED, width=1280, height=800)
     shot(page, "verify")
     for name in (
-        "What exactly is checked?",
-        "How to check it in a PDF reader",
-        "How to check it on the command line",
+        "What we check",
+        "Check it in a PDF reader",
+        "Check it on the command line",
     ):
         page.get_by_text(name).click()
     clean(page)
     choose(page, desk.files["holiday.pdf"])
-    expect(page.get_by_role("alert")).to_contain_text("This file cannot be read as a PDF.")
-    expect(page.get_by_label("Drop a PDF here, or choose one")).to_be_focused()
+    expect(page.get_by_role("alert")).to_contain_text("We can’t read this file as a PDF.")
+    expect(page.get_by_label("Drop a PDF here or choose a file")).to_be_focused()
     shot(page, "verify-refused")
     clean(page)
     choose(page, desk.files["minutes.pdf"])
@@ -142,9 +142,9 @@ def test_a_file_is_dropped_anywhere_on_the_page(visit: Visits, desk: VerifyDesk)
         content,
     )
     page.dispatch_event("footer", "drop", {"dataTransfer": data})
-    title(page, "Valid: nothing has changed")
+    title(page, "Valid and unchanged")
     page.context.grant_permissions(["clipboard-write"])  # as browsers with a window do after a press
-    page.get_by_role("button", name="Copy the hash of the file").click()
+    page.get_by_role("button", name="Copy file hash").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
 
 
@@ -156,7 +156,7 @@ def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, des
     expect(page.get_by_text("minutes.pdf")).to_be_visible()
     clean(page)
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_label("Drop a PDF here, or choose one")).to_be_focused()
+    expect(page.get_by_label("Drop a PDF here or choose a file")).to_be_focused()
     page.unroute("**/verify")
     page.route("**/verify", lambda route: route.abort())
     choose(page, desk.files["minutes.pdf"])
@@ -173,13 +173,13 @@ def test_a_file_that_is_chosen_before_the_script_came_is_checked(visit: Visits, 
 def test_everything_works_without_a_script(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify/{desk.id}", java_script_enabled=False, width=1280, height=800)
     page.get_by_label("Choose a PDF").set_input_files(desk.files["appointment-14-quay-street.pdf"])
-    page.get_by_role("button", name="Verify the file").click()
-    expect(page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible(timeout=20_000)
-    expect(page.get_by_text("This is the very document")).to_be_visible()
+    page.get_by_role("button", name="Verify file").click()
+    expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("This is the original document")).to_be_visible()
 
 
 def test_who_is_signed_in_goes_back_to_the_office(visit: Visits, desk: VerifyDesk) -> None:
     page = visit.at(f"{desk.base}/verify", storage_state=signed_in(desk.stage), width=1280, height=800)
     expect(page.get_by_role("link", name="Sign in")).to_have_count(0)
-    page.get_by_role("link", name="Back to the office").click()
+    page.get_by_role("link", name="Back to documents").click()
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()

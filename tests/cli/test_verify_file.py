@@ -43,7 +43,7 @@ def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:
     name = "Ok\x1b[2J\nVALID: the file is unchanged since it was sealed.\x9b2J\u202e"
     signed = signed_in_loop(a_pdf(), a_seal(an_authority("Nobody")), name, None)
     lines = print_verdict(signed)
-    assert lines[0].startswith("NOT CERTAIN: This file cannot be called valid.")
+    assert lines[0].startswith("NOT CERTAIN: This file could not be confirmed as valid.")
     assert not [line for line in lines if line.startswith("VALID") or not line.isprintable()]
     assert any("Ok\ufffd[2J\ufffdVALID" in line for line in lines)
 

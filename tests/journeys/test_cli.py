@@ -523,7 +523,7 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
         "documentId",
         "audit",
         "signatures",
-    } | {"documentTimestamps"}
+    } | {"documentTimestamps", "signers"}
     assert (told["result"], told["issuedHere"], told["pageCount"]) == ("valid", True, 5)
     [signature] = told["signatures"]
     assert set(signature) == {

@@ -60,6 +60,7 @@ class SignatureVerdict:
     """The judgement on one signature, with the SHA-256 of the trusted root behind it and the audit head it
     vouches for.
 
+    `trail` is the attached audit trail that leads to that head, as a JSON file.
     `paths` are the certificate chains to a trusted root, of the signature and of its time stamp.
     """
 
@@ -67,6 +68,7 @@ class SignatureVerdict:
     told: Signature
     anchor: bytes | None = None
     head: AuditHead | None = None
+    trail: bytes | None = None
     paths: tuple[ValidationPath, ...] = ()
 
 
@@ -149,7 +151,8 @@ def _judge_signature(
     said = head.RecordedSeal(None, None, None) if against else head.read_head(embedded)
     if said.made in WITH_STAMP and finding.stamp is None:
         doubts.append(STRIPPED)
-    vouched = _find_vouched_head(embedded, said.head)
+    trail = audit_attachment.read_trail(embedded) if said.head else None
+    vouched = _find_vouched_head(said.head, trail)
     if vouched is False:
         against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
@@ -178,18 +181,20 @@ def _judge_signature(
     }
     paths = (status.validation_path, finding.stamp.validation_path if finding.stamp else None)
     return SignatureVerdict(
-        find_result(told), told, anchor, vouched or None, tuple(path for path in paths if path is not None)
+        find_result(told),
+        told,
+        anchor,
+        vouched or None,
+        trail if vouched else None,
+        tuple(path for path in paths if path is not None),
     )
 
 
-def _find_vouched_head(
-    embedded: EmbeddedPdfSignature, found: AuditHead | None
-) -> AuditHead | Literal[False] | None:
+def _find_vouched_head(found: AuditHead | None, trail: bytes | None) -> AuditHead | Literal[False] | None:
     """Return the audit head under the signature, or False if the attached trail does not lead to that head."""
-    held = audit_attachment.read_trail(embedded) if found else None
-    if found is None or held is None:
+    if found is None or trail is None:
         return found
-    return False if audit_attachment.find_fault(held, found) else {**found, "embedded": True}
+    return False if audit_attachment.find_fault(trail, found) else {**found, "embedded": True}
 
 
 def build_unreadable_verdict(field_name: str, reason: str = UNREADABLE) -> SignatureVerdict:

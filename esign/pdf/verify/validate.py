@@ -15,9 +15,11 @@ from collections.abc import Sequence
 
 import pikepdf
 
+from esign.core.document import audit_file
+from esign.core.document.audit import AuditEntry
 from esign.core.errors import Problem
-from esign.core.instant import Instant
-from esign.pdf.report import AuditHead, Result, Verification, VerificationCase
+from esign.core.instant import Instant, rfc3339
+from esign.pdf.report import Result, SignerRecord, Verification, VerificationCase
 from esign.pdf.verdict_sentences import UNJUDGED, UNREADABLE_FILE, is_unchanged, summarise_signatures
 from esign.pdf.verify.certificate_evidence import BROKEN, GAVE_UP
 from esign.pdf.verify.judge_signature import (
@@ -57,10 +59,31 @@ def _count_pages(file: bytes) -> int:
         raise Problem("invalid_file", "The file is damaged and cannot be read as a PDF.") from error
 
 
-def _choose_head(judged: Sequence[SignatureVerdict]) -> AuditHead | None:
-    """Return the audit head that a trusted signature vouches for, preferring signatures of this installation."""
+def _choose_vouching(judged: Sequence[SignatureVerdict]) -> SignatureVerdict | None:
+    """Return the trusted signature that vouches for an audit head, preferring signatures of this installation."""
     known = [one for one in judged if one.anchor is not None and one.head is not None]
-    return min(known, key=lambda one: not one.told["issuedHere"]).head if known else None
+    return min(known, key=lambda one: not one.told["issuedHere"]) if known else None
+
+
+def _list_signers(verdict: SignatureVerdict) -> list[SignerRecord]:
+    """Return who signed and approved, by the trail that the signature vouches for.
+
+    The list is empty if the file does not hold the trail, or the signature does not prove it: a certificate that
+    was revoked vouches for no name.
+    """
+    if verdict.trail is None or not (verdict.told["valid"] and verdict.told["trusted"]):
+        return []
+    return [
+        {"name": _read_name(entry), "act": entry.data["act"], "at": rfc3339(entry.at)}
+        for entry in audit_file.list_completions(verdict.trail)
+        if entry.data.get("act") in ("signed", "approved")
+    ]
+
+
+def _read_name(entry: AuditEntry) -> str | None:
+    """Return the name of who acted, or None if it was erased or is not a text, as in a trail of somebody else."""
+    name = entry.personal["actor"]["name"] if entry.personal else None
+    return name if isinstance(name, str) else None
 
 
 def verify_signatures(
@@ -78,8 +101,8 @@ def verify_signatures(
     invalid makes `issuedHere` true. `fetched` are OCSP answers and revocation lists (DER) from the sources of
     the certificates; None means that the sources were not asked, otherwise a missing answer is a doubt.
 
-    The caller fills in `documentId`. `audit` is None if the file is invalid. Raises `invalid_file` and
-    `file_encrypted`; a damaged signature is a verdict, not an error.
+    The caller fills in `documentId`. If the file is invalid, `audit` is None and `signers` is empty. Raises
+    `invalid_file` and `file_encrypted`; a damaged signature is a verdict, not an error.
     """
     pages = _count_pages(file)
     given = tuple(fetched) if fetched is not None else None
@@ -87,6 +110,7 @@ def verify_signatures(
     results = {one.result for one in judged}
     worst: Result = next((result for result in WORST if result in results), "unsigned")
     told = [one.told for one in judged]
+    vouching = _choose_vouching(judged) if worst != "invalid" else None
     return {
         "result": worst,
         "summary": summarise_signatures(worst, told),
@@ -95,7 +119,8 @@ def verify_signatures(
         "pageCount": pages,
         "issuedHere": any(one.told["issuedHere"] for one in judged),
         "documentId": None,
-        "audit": _choose_head(judged) if worst != "invalid" else None,
+        "audit": vouching.head if vouching else None,
+        "signers": _list_signers(vouching) if vouching else [],
         "signatures": told,
         "documentTimestamps": [stamp.told for stamp in stamped],
     }

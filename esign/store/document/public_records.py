@@ -1,8 +1,8 @@
-"""What anyone who knows the number of a sealed document may learn: when it was sealed, and the hashes of its
-files.
+"""What is known here of a sealed document that a stranger asks for.
 
-It does not contain whose document it is, its title or its signers. The audit trail outlives the document, so a
-deleted one is still known.
+Who knows its number may learn when it was sealed, and who has its file also the present name of the organisation,
+beside the one in the seal. The title and the signers are not read: the names of signers are shown only from the file
+itself. The audit trail outlives the document, so a deleted one is still known.
 """
 
 from dataclasses import dataclass
@@ -16,25 +16,37 @@ from esign.store.engine.database import Reader
 
 @dataclass(frozen=True, slots=True)
 class PublicRecord:
-    """A sealed document; of a deleted one only the times are left."""
+    """A sealed document; of a deleted one only the times are left.
+
+    `organisation` is the present name of the organisation. It is shown only to those who have the file.
+    """
 
     completed_at: Instant
     deleted_at: Instant | None = None
     mode: Mode | None = None
     sealed: str | None = None
     certificate: str | None = None
+    organisation: str | None = None
 
 
 async def find(reader: Reader, document_id: str) -> PublicRecord | None:
     """Return the record of a document, or None if no document of this number was ever sealed here."""
     kept = await reader.one(
-        "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'",
+        """
+        SELECT d.mode, d.completed_at, d.seal, o.name FROM document d JOIN organisation o ON o.id = d.organisation_id
+        WHERE d.id = :id AND d.status = 'completed'
+        """,
         id=document_id,
     )
     if kept is not None:
         seal = orjson.loads(kept["seal"])
         return PublicRecord(
-            kept["completed_at"], None, Mode(kept["mode"]), seal["sha256"], seal["certificate_sha256"]
+            kept["completed_at"],
+            None,
+            Mode(kept["mode"]),
+            seal["sha256"],
+            seal["certificate_sha256"],
+            kept["name"],
         )
     left = await reader.one(
         """

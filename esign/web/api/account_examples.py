@@ -75,6 +75,7 @@ VERIFICATION: Json = {
     "issuedHere": True,
     "documentId": DOCUMENT_ID,
     "audit": {"documentId": DOCUMENT_ID, "entries": 9, "hash": HEAD, "embedded": True},
+    "signers": [{"name": "Ada Marsh", "act": "signed", "at": COMPLETED}],
     "signatures": [
         {
             "fieldName": "Seal",

@@ -82,6 +82,14 @@ class AuditHeadReply(VerdictReply):
     embedded: bool
 
 
+class SignerReply(VerdictReply):
+    """A recipient who signed or approved, by the audit trail in the file."""
+
+    name: str | None
+    act: Literal["signed", "approved"]
+    at: Time
+
+
 class VerificationReply(VerdictReply):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFICATION]})
 
@@ -93,6 +101,7 @@ class VerificationReply(VerdictReply):
     issued_here: bool
     document_id: str | None
     audit: AuditHeadReply | None
+    signers: list[SignerReply]
     signatures: list[SignatureVerdictReply]
     document_timestamps: list[DocumentTimestampReply]
 

@@ -377,6 +377,11 @@ MEMBERS: Mapping[str, str] = {
     "documentTimestamps": "Time stamps over the whole file, the oldest first; one that is damaged is a doubt.",
     "DocumentTimestampReply.time": "The time that was confirmed; null where it cannot be read.",
     "VerificationReply.audit": "The entry of the audit trail that the seal was made over, as the file itself says it.",
+    "signers": "Who signed or approved, and when, by the audit trail in the file. Empty where the file does not hold"
+    " the trail, or no valid and trusted signature covers it.",
+    "SignerReply.name": "The name under which they did; null where it was erased before the document was sealed.",
+    "SignerReply.act": "What they did.",
+    "SignerReply.at": "When, by the clock of the server that sealed it.",
     "AuditHeadReply.entries": "How many entries the trail had.",
     "AuditHeadReply.hash": "`hash` of the last of them.",
     "AuditHeadReply.embedded": "Whether the file holds that trail as its attachment `audit.json`; it then recomputes.",

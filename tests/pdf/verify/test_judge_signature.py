@@ -132,7 +132,7 @@ def test_the_time_stamp_of_another_signature_is_a_doubt_and_lifts_nothing() -> N
     file = with_stamp_of(STAMPED, other)
     result, signature = judge_file(file)
     assert (result, signature["level"], signature["timestamp"]["valid"]) == ("indeterminate", "B-B", False)
-    assert signature["reasons"] == ["Its time stamp is damaged, and proves no time."]
+    assert signature["reasons"] == ["Its time stamp is damaged and confirms no time."]
     assert judge_file(file, now=LATER)[0] == "indeterminate"
 
 
@@ -147,7 +147,7 @@ def test_a_damaged_time_stamp_over_the_document_is_never_silent() -> None:
     both = verify_signatures(again, ROOTS, NOW + 2 * DAY)
     assert both["result"] == "indeterminate"
     for signature in both["signatures"]:
-        assert "A time stamp over the whole document is damaged." in signature["reasons"]
+        assert "A time stamp on the whole document is damaged." in signature["reasons"]
 
 
 def test_the_time_stamps_over_the_document_are_told_apart_from_signatures() -> None:

@@ -15,14 +15,15 @@ from esign.web.office.frame.forms import FormError
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.verify import known_file
 from esign.web.office.verify.seals import check_archive_stamps, describe_seal
+from esign.web.office.verify.signers import list_signers
 from esign.web.office.verify.untrusted_text import format_size, format_time, make_printable
 from esign.web.office.verify.verdict import reach_verdict
 
-NOTHING = "No file was chosen. Choose the PDF that you want to check."
+NOTHING = "Choose the PDF you want to check."
 REFUSED: Mapping[str, str] = {
-    "invalid_file": "This file cannot be read as a PDF. Choose the sealed PDF itself, not a picture of it."
-    " If this is the PDF, it was damaged on the way: ask for it again.",
-    "file_encrypted": "This PDF is protected with a password, so its seal cannot be checked here."
+    "invalid_file": "We can’t read this file as a PDF. Choose the sealed PDF itself, not a picture of it."
+    " If this is the PDF, it was damaged on the way. Ask for it again.",
+    "file_encrypted": "This PDF is protected with a password, so its seal can’t be checked here."
     " Check it in a PDF reader, or choose a copy without the password.",
 }
 ID_LENGTH = 64
@@ -62,9 +63,9 @@ def explain_refusal(call: OfficeCall, problem: Problem) -> str:
     limits = call.runtime.config.limits
     known = {
         **REFUSED,
-        "file_too_large": f"The file is too large: up to {limits.file_mib} MB can be checked here."
+        "file_too_large": f"This file is too large. You can check files of up to {limits.file_mib} MB here."
         " Check it in a PDF reader instead.",
-        "too_many_pages": f"The file has too many pages: up to {limits.pages} can be checked here."
+        "too_many_pages": f"This file has too many pages. You can check up to {limits.pages} pages here."
         " Check it in a PDF reader instead.",
     }
     if problem.code not in known:
@@ -88,6 +89,10 @@ def show_result(call: OfficeCall, file: SentFile, verified: VerifiedFile, asked:
         found=found,
         verdict=reach_verdict(found, seals, verified.record),
         seals=seals,
+        signers=list_signers(found),
+        present=[
+            known_file.find_present_name(verified, seal.name) if seal.issued_here else None for seal in seals
+        ],
         archived=list(check_archive_stamps(found["documentTimestamps"])),
         moment=format_time,
     )

@@ -53,6 +53,7 @@ class SealSummary:
     result: Result
     name: str
     proved: bool
+    issued_here: bool
     at: Instant | None
     stamped: bool
     level: str | None
@@ -75,6 +76,7 @@ def describe_seal(signature: Signature) -> SealSummary:
         result=find_result(signature),
         name=name_sealer(signature, proved and signature["issuedHere"]),
         proved=proved,
+        issued_here=proved and signature["issuedHere"],
         at=parse(claimed) if claimed else None,
         stamped=stamped,
         level=LEVEL.get(signature["level"] or "", signature["level"]),
@@ -90,7 +92,7 @@ def describe_seal(signature: Signature) -> SealSummary:
 
 def name_sealer(signature: Signature, ours: bool) -> str:
     """Return the signer's name; if `ours`, only the organisation's name, without the words added around it."""
-    name = make_printable(signature["signerName"]) or "Nobody can tell"
+    name = make_printable(signature["signerName"]) or "Unknown"
     return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
@@ -102,23 +104,20 @@ def list_checks(signature: Signature) -> Iterator[CheckLine]:
     if not against and not {*reasons} & {*UNCHECKED}:
         yield check_content(signature)
     if signature["valid"] and signature["trusted"]:
-        whose = (
-            "is that of this installation"
-            if signature["issuedHere"]
-            else "was issued by an authority trusted here"
-        )
-        yield CheckLine("good", "Certificate trusted:", f"it {whose}.")
+        ours = "It belongs to this installation."
+        others = "It was issued by an authority that this installation trusts."
+        yield CheckLine("good", "Trusted certificate.", ours if signature["issuedHere"] else others)
     if OF_A_TEST in reasons:
-        yield CheckLine("warn", "Sealed in test mode:", "no legal effect.")
+        yield CheckLine("warn", "Sealed in test mode.", "It has no legal effect.")
     for reason in reasons:
         if reason in UNCHECKED:
             yield CheckLine("warn", "Not checked:", reason)
         elif reason == STRIPPED:
-            yield CheckLine("warn", "Altered after it was sealed:", reason)
+            yield CheckLine("warn", "Altered after sealing:", reason)
         elif reason in UNSIGNED:
-            yield CheckLine("warn", "Not under the seal:", reason)
+            yield CheckLine("warn", "Not covered by the seal:", reason)
         elif reason not in AGAINST and reason not in SHOWN_APART:
-            yield CheckLine("warn", "Not proved:", make_printable(reason))
+            yield CheckLine("warn", "Not confirmed:", make_printable(reason))
     if signature["certificate"] is not None:
         yield check_time(signature)
 
@@ -127,21 +126,23 @@ def check_content(signature: Signature) -> CheckLine:
     """Return the check of the sealed content, for a signature that nothing speaks against."""
     if STRIPPED in signature["reasons"]:
         return CheckLine(
-            "good", "Content unchanged.", "What was altered is beside the signature and shows nothing."
+            "good",
+            "Content unchanged.",
+            "Only data next to the signature was altered, and none of it is visible.",
         )
     if {*signature["reasons"]} & {*UNSIGNED}:
-        return CheckLine("good", "Content unchanged.", "What nobody signed is beside the signature.")
+        return CheckLine("good", "Content unchanged.", "The unsigned data is next to the signature.")
     if signature["coverage"] == "entire_file":
-        return CheckLine(
-            "good", "Whole file covered", "by the seal, no byte of it changed and none outside it."
-        )
+        return CheckLine("good", "Nothing has changed.", "The seal covers every byte of the file.")
     if signature["additions"]:
         return CheckLine(
             "good",
-            "What was sealed is unchanged.",
+            "What was sealed hasn’t changed.",
             f"Only proof was added later: {name_additions(signature)}.",
         )
-    return CheckLine("good", "What was sealed is unchanged", "and can still be told from what came later.")
+    return CheckLine(
+        "good", "What was sealed hasn’t changed.", "It can be told apart from what was added later."
+    )
 
 
 def name_additions(signature: Signature) -> str:
@@ -155,17 +156,18 @@ def check_time(signature: Signature) -> CheckLine:
     if stamp is not None and not stamp["valid"]:
         return CheckLine("bad", DAMAGED_STAMP)
     if stamp is not None:
-        by = f"by {make_printable(stamp['authority'])}"
+        authority = make_printable(stamp["authority"])
         if stamp["trusted"]:
-            return CheckLine("good", "Time proved", f"{by}.")
-        return CheckLine("info", "Time stamped", f"{by}, an authority that this installation does not know.")
+            return CheckLine("good", "Time confirmed.", f"The time stamp is from {authority}.")
+        unknown = f"It is from {authority}, an authority that this installation doesn’t know."
+        return CheckLine("info", "Time stamp not confirmed.", unknown)
     # A document time stamp covers the whole file and is listed separately; this is about the one in the signature.
-    own = "" if signature["level"] in (None, "B-B") else " of its own"
-    missed = ", though one was asked for" if is_level_missed(signature) else ""
+    strong = "No time stamp." if signature["level"] in (None, "B-B") else "No time stamp of its own."
+    if is_level_missed(signature):
+        strong = "No time stamp, although one was requested."
     if claimed is None:
-        return CheckLine("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
-    clock = f"{format_time(parse(claimed))} is what the clock of the sealing computer said."
-    return CheckLine("info", f"No time stamp{own}{missed}:", clock)
+        return CheckLine("info", strong, "Nothing says when it was sealed.")
+    return CheckLine("info", strong, f"The sealing server’s clock said {format_time(parse(claimed))}.")
 
 
 def list_details(signature: Signature) -> Iterator[tuple[str, str]]:
@@ -173,13 +175,13 @@ def list_details(signature: Signature) -> Iterator[tuple[str, str]]:
     certificate, stamp = signature["certificate"], signature["timestamp"]
     yield "Field", make_printable(signature["fieldName"]) or "none"
     yield "Covers", COVERAGE[signature["coverage"]]
-    yield "Added since", MODIFICATION[signature["modification"]]
+    yield "Added later", MODIFICATION[signature["modification"]]
     yield "Bytes unchanged", "yes" if signature["intact"] else "no"
-    yield "Signature fits", "yes" if signature["valid"] else "no"
-    yield "Issuer trusted here", "yes" if signature["trusted"] else "no"
+    yield "Signature matches", "yes" if signature["valid"] else "no"
+    yield "Issuer trusted", "yes" if signature["trusted"] else "no"
     yield "Certificate revoked", REVOCATION[signature["revocation"]]
     if signature["signedAt"]:
-        yield "Claimed time", signature["signedAt"]
+        yield "Time claimed", signature["signedAt"]
     if stamp is not None:
         yield "Time stamp", f"{stamp['time']} {make_printable(stamp['authority'])}"
     if certificate is not None:
@@ -191,17 +193,18 @@ def list_details(signature: Signature) -> Iterator[tuple[str, str]]:
 def check_archive_stamps(stamps: Sequence[DocumentTimestamp]) -> Iterator[CheckLine]:
     """Yield a check for each document time stamp, which covers the whole file."""
     for stamp in stamps:
-        by = (
-            f"{format_time(parse(stamp['time']))}, by {make_printable(stamp['authority'])}"
-            if stamp["time"]
-            else ""
-        )
-        if not stamp["valid"]:
-            yield CheckLine("bad", "A time stamp over the file is damaged,", "so it proves no time.")
+        authority = make_printable(stamp["authority"])
+        if not stamp["valid"] or stamp["time"] is None:
+            yield CheckLine("bad", "A time stamp on the whole file is damaged.", "It confirms no time.")
         elif stamp["trusted"]:
-            yield CheckLine("good", "The whole file existed on", f"{by}.")
+            at = format_time(parse(stamp["time"]))
+            yield CheckLine(
+                "good", f"The whole file existed on {at}.", f"The time stamp is from {authority}."
+            )
         else:
-            yield CheckLine("info", "The whole file was time stamped on", f"{by}, which is not trusted here.")
+            at = format_time(parse(stamp["time"]))
+            unknown = f"It is from {authority}, an authority that this installation doesn’t know."
+            yield CheckLine("info", f"The whole file was time-stamped on {at}.", unknown)
 
 
 def extract_common_name(name: str) -> str:

@@ -1,6 +1,6 @@
 """The summary that a visitor reads first: whether the file is unchanged, by whom and when it was sealed, what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +10,6 @@ from esign.pdf.verdict_sentences import (
     DO_NOT_RELY,
     EXPIRED,
     FORM_FILLED,
-    NO_SIGNATURE,
     NOT_COMPARED,
     REVOKED,
     SIGNED_UNCHANGED,
@@ -22,27 +21,32 @@ from esign.store.document.public_records import PublicRecord
 from esign.web.office.verify.seals import SealSummary, name_additions
 from esign.web.office.verify.untrusted_text import format_time, make_printable
 
-ASK = "Ask whoever gave it to you for the sealed original."
+ASK = "Ask the person who gave it to you for the sealed original."
 COMPARE = "Compare it with the file as it was sealed."
 UNSIGNED = (
-    f"{NO_SIGNATURE} Nothing shows whether it was changed. A file that was printed, scanned or saved anew has lost its"
-    " seal: ask for the sealed PDF as it was mailed or downloaded."
+    "This file has no seal, so nothing shows whether it was changed. Printing, scanning or saving a PDF again removes"
+    " its seal. Ask for the sealed PDF as it was emailed or downloaded."
 )
 ADDED_LATER = (UNRECOGNISED, NOT_COMPARED, FORM_FILLED)
+# What became of the content, by `find_content_state`.
+CONTENT: Mapping[str, str] = {
+    "unchanged": "The file hasn’t changed since it was sealed.",
+    "proof": "What was sealed hasn’t changed. Only proof was added.",
+    "sealed": "What was sealed hasn’t changed.",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictSummary:
-    """A title and one sentence.
+    """A title and a text.
 
-    `tone` is the colour. `who` stands between the two halves of the sentence; its text is untrusted.
+    `tone` is the colour. If `who` is given, it takes the place of `{who}` in the text; it is untrusted.
     """
 
     tone: Literal["good", "warn", "bad", "none"]
     title: str
-    before: str
+    text: str
     who: str = ""
-    after: str = ""
 
 
 def reach_verdict(
@@ -63,22 +67,18 @@ def describe_valid(
     signatures: Sequence[Signature], seals: Sequence[SealSummary], record: PublicRecord | None
 ) -> VerdictSummary:
     """Return the summary of a file whose signatures are all valid, also for test mode and for added proof."""
+    last, content = seals[-1], CONTENT[find_content_state(signatures)]
     if any(seal.test for seal in seals) or (record is not None and record.mode is Mode.TEST):
-        before = f"{begin_sentence(signatures)}, but it was sealed in test mode: it has no legal effect. Sealed by "
-        return VerdictSummary(
-            "warn",
-            f"{begin_title(signatures)}, but only a test",
-            before,
-            seals[-1].name,
-            f"{format_on(seals[-1])}.",
-        )
-    last = seals[-1]
+        text = f"{content} Sealed by {{who}} in test mode, so it has no legal effect."
+        return VerdictSummary("warn", "Only a test", text, last.name)
     if is_unchanged(signatures):
-        after = f" sealed{format_on(last)}, byte for byte."
-        return VerdictSummary("good", "Valid: nothing has changed", "This is what ", last.name, after)
+        title, text = "Valid and unchanged", "This is exactly the file that {who} sealed."
+        if last.at is not None:
+            text = f"This is exactly the file that {{who}} sealed on {format_time(last.at)}."
+        return VerdictSummary("good", title, text, last.name)
     proof = next((name_additions(signature) for signature in signatures if signature["additions"]), "proof")
-    after = f" sealed{format_on(last)} is unchanged. Added since, and nothing else: {proof}."
-    return VerdictSummary("good", "Valid: only proof was added", "What ", last.name, after)
+    text = f"What {{who}} sealed hasn’t changed. Only proof was added since: {proof}."
+    return VerdictSummary("good", "Valid, with proof added", text, last.name)
 
 
 def describe_invalid(signature: Signature) -> VerdictSummary:
@@ -89,45 +89,23 @@ def describe_invalid(signature: Signature) -> VerdictSummary:
 
 def describe_doubtful(signature: Signature, seal: SealSummary) -> VerdictSummary:
     """Return the summary of a signature whose validity could not be decided, with the reason."""
-    reasons, title = signature["reasons"], begin_title([signature])
+    reasons, content = signature["reasons"], CONTENT[find_content_state([signature])]
     if later := next((reason for reason in reasons if reason in ADDED_LATER), None):
         return VerdictSummary("warn", "Sealed, with later additions", f"{SIGNED_UNCHANGED} {later} {COMPARE}")
-    whole = f"{begin_sentence([signature])} since it was sealed."
     if revoked := next((reason for reason in reasons if REVOKED in reason), None):
-        told = f"{whole} {make_printable(revoked)} {DO_NOT_RELY}"
-        return VerdictSummary("warn", f"{title}, but its certificate was revoked", told)
+        text = f"{content} {make_printable(revoked)} {DO_NOT_RELY}"
+        return VerdictSummary("warn", "The certificate was revoked", text)
     if expired := next((reason for reason in reasons if reason.startswith(EXPIRED)), None):
-        return VerdictSummary("warn", f"{title}, but its certificate has expired", f"{whole} {expired}")
+        return VerdictSummary("warn", "The certificate has expired", f"{content} {expired}")
     if signature["trusted"]:
-        return VerdictSummary(
-            "warn", f"{title}, but not proved", f"{whole} What leaves it undecided stands below."
-        )
-    return VerdictSummary(
-        "warn",
-        f"{title}, but by whom is not proved",
-        f"{whole} Its certificate is not one that this installation trusts, so the name in it, ",
-        seal.name,
-        ", is not proved.",
-    )
+        text = f"{content} See below for what couldn’t be confirmed."
+        return VerdictSummary("warn", "Not fully confirmed", text)
+    text = f"{content} It names {{who}} as the signer, but this installation doesn’t trust the certificate."
+    return VerdictSummary("warn", "Unknown signer", text, seal.name)
 
 
-def begin_sentence(signatures: Sequence[Signature]) -> str:
-    """Return the beginning of a sentence. A file is called unchanged only if nothing was added to it."""
+def find_content_state(signatures: Sequence[Signature]) -> Literal["unchanged", "proof", "sealed"]:
+    """Return what became of the content. A file is called unchanged only if nothing was added to it."""
     if is_unchanged(signatures):
-        return "The file has not changed"
-    if any(signature["additions"] for signature in signatures):
-        return "What was sealed has not changed, and only proof was added"
-    return "The sealed content has not changed"
-
-
-def begin_title(signatures: Sequence[Signature]) -> str:
-    """Return the beginning of a title."""
-    if is_unchanged(signatures):
-        return "Unchanged"
-    added_only = any(signature["additions"] for signature in signatures)
-    return "Only proof added" if added_only else "Sealed content unchanged"
-
-
-def format_on(seal: SealSummary) -> str:
-    """Return ` on` and the time of the seal; empty if it is unknown."""
-    return f" on {format_time(seal.at)}" if seal.at is not None else ""
+        return "unchanged"
+    return "proof" if any(signature["additions"] for signature in signatures) else "sealed"

@@ -2,9 +2,11 @@
 
 import asyncio
 import io
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from html import unescape
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,20 @@ async def verify_upload(office: Office, file: bytes, name: str = "file.pdf", **m
     return await office.visitor().upload("/verify", "file", (name, file), **more)
 
 
+def list_signers(page: Page) -> list[str]:
+    items = re.findall(
+        r"<li>(.*?)</li>", page.text.partition('class="signers"')[2].partition("</ul>")[0], re.DOTALL
+    )
+    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", item)).split()) for item in items]
+
+
+async def rename(office: Office, name: str) -> None:
+    owner = await office.signed_in("Renamer")
+    await owner.get("/settings/organisation")
+    answer = await owner.post("/settings/organisation", organisationName=name)
+    assert answer.status == 303, answer.said
+
+
 def change_content(file: bytes) -> bytes:
     at = file.index(b"/Contents")
     return file[:at] + b"/contents" + file[at + 9 :]
@@ -113,7 +129,7 @@ async def test_the_page_asks_for_a_file_and_needs_no_session(office: Office) -> 
 
 async def test_who_is_signed_in_finds_the_way_back(office: Office) -> None:
     page = await (await office.signed_in("Maren")).get("/verify")
-    assert "Back to the office" in page.said and "Sign in" not in page.said
+    assert "Back to documents" in page.said and "Sign in" not in page.said
 
 
 async def test_the_link_of_a_certificate_page_tells_that_and_when_but_not_what_or_who(
@@ -142,10 +158,10 @@ async def test_a_deleted_document_is_known_as_deleted_and_its_seal_still_as_its_
     gone = await sealed_by(office)
     await office.site.api.ok("DELETE", f"/documents/{gone.id}")
     page = await office.visitor().get(f"/verify/{gone.id}")
-    assert "Sealed here on" in page.said and "deleted since" in page.said
+    assert "Sealed here on" in page.said and "since deleted" in page.said
     answer = await verify_upload(office, gone.file, document=gone.id)
-    assert "This carries the seal of that document" in answer.said and "Valid" in answer.said
-    assert "the document was sealed" in (await verify_upload(office, gone.file)).said
+    assert "This file has the document’s seal" in answer.said and "Valid" in answer.said
+    assert "The document was sealed here on" in (await verify_upload(office, gone.file)).said
 
 
 # ---------- results ----------
@@ -153,28 +169,71 @@ async def test_a_deleted_document_is_known_as_deleted_and_its_seal_still_as_its_
 
 async def test_an_untouched_file_is_valid_and_known(office: Office, ours: Sealed) -> None:
     page = await verify_upload(office, ours.file, "Agreement.pdf")
-    assert (page.status, page.title) == (200, "Valid: nothing has changed")
+    assert (page.status, page.title) == (200, "Valid and unchanged")
     for told in (
         "Agreement.pdf",
-        "byte for byte",
-        "Whole file covered",
-        "Certificate trusted",
+        "This is exactly the file that",
+        "Nothing has changed.",
+        "Trusted certificate",
         "No time stamp",
-        "Known here: this very file was sealed on",
+        "Original file. This exact file was sealed here on",
         "Document Seal",
-        "B-B, without time stamp",
-        "vouched for by the seal",
-        "they are in the file as audit.json",
+        "B-B, without a time stamp",
+        "covered by the seal",
+        "The file holds all of them as audit.json",
     ):
         assert told in page.said, told
-    assert "(not proved)" not in page.said and SIGNER not in page.text and TITLE not in page.text
+    assert "(not confirmed)" not in page.said and TITLE not in page.text
+    assert f"{SIGNER} Signed on 21 Nov 2026" in page.said and "@example.test" not in page.text
+
+
+async def test_each_who_signed_or_approved_is_named_in_their_order(office: Office) -> None:
+    site = replace(office.site, api=await office.site.key(mode=Mode.LIVE))
+    people = [
+        {"name": "Ada Byron", "email": "first@example.test", "order": 1},
+        {"name": "Cal <b>", "email": "third@example.test", "role": "approver", "order": 2},
+    ]
+    id = await site.complete_document(title=TITLE, recipients=people)
+    page = await verify_upload(office, await site.api.file(id))
+    assert [line.partition(" on ")[0] for line in list_signers(page)] == [
+        "Ada Byron Signed",
+        "Cal <b> Approved",
+    ]
+
+
+async def test_names_are_read_from_a_file_with_a_trusted_seal_only(
+    office: Office, ours: Sealed, tmp_path: Path
+) -> None:
+    assert SIGNER not in (await verify_upload(office, change_content(ours.file))).text
+    assert SIGNER not in (await verify_upload(office, append_content(ours.file))).text
+    async with an_office(tmp_path) as elsewhere:
+        page = await verify_upload(elsewhere, ours.file)
+        assert page.title == "Unknown signer" and SIGNER not in page.text
+
+
+async def test_names_are_still_read_from_the_file_of_a_deleted_document(office: Office) -> None:
+    gone = await sealed_by(office)
+    await office.site.api.ok("DELETE", f"/documents/{gone.id}")
+    assert SIGNER in (await verify_upload(office, gone.file)).said
+
+
+async def test_the_present_name_of_the_organisation_stands_beside_the_one_in_the_seal(office: Office) -> None:
+    sealed = await sealed_by(office)
+    before = await verify_upload(office, sealed.file)
+    assert "name today" not in before.said
+    await rename(office, "Fernhill & Daughters")
+    page = await verify_upload(office, sealed.file)
+    assert "Organisation’s name today Fernhill & Daughters" in page.said
+    for other in (await foreign(), a_pdf(), change_content(sealed.file)):
+        assert "Fernhill" not in (await verify_upload(office, other, document=sealed.id)).text
+    assert "Fernhill" not in (await office.visitor().get(f"/verify/{sealed.id}")).text
 
 
 async def test_the_certificate_alone_is_valid_and_known_as_one(office: Office, ours: Sealed) -> None:
     page = await verify_upload(office, ours.certificate)
-    assert page.title == "Valid: nothing has changed" and "this is the audit certificate" in page.said
+    assert page.title == "Valid and unchanged" and "Original certificate." in page.said
     assert (
-        "This is its audit certificate"
+        "This is the document’s certificate"
         in (await verify_upload(office, ours.certificate, document=ours.id)).said
     )
 
@@ -183,40 +242,40 @@ async def test_one_changed_byte_is_told_first(office: Office, ours: Sealed) -> N
     page = await verify_upload(office, change_content(ours.file))
     assert page.title == "Changed after it was sealed" and "Do not rely on this file" in page.said
     assert "The document was changed after it was signed" in page.said
-    assert "Whole file covered" not in page.said and "Known here" not in page.said
+    assert "Nothing has changed." not in page.said and "sealed here" not in page.said
 
 
 async def test_an_appended_update_is_a_change(office: Office, ours: Sealed) -> None:
     page = await verify_upload(office, append_content(ours.file))
     assert page.title == "Changed after it was sealed"
     assert "Something was added to the file after it was signed" in page.said
-    assert "something that changes what the file shows" in page.said
+    assert "something that changes, or may change, what the file shows" in page.said
 
 
 async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Office) -> None:
     page = await verify_upload(office, await foreign())
-    assert page.title == "Unchanged, but by whom is not proved"
-    assert "Osgood Stone (not proved)" in page.said and "“Osgood Root”" in page.said
-    assert "Known here" not in page.said and "Certificate trusted" not in page.said
+    assert page.title == "Unknown signer"
+    assert "Osgood Stone (not confirmed)" in page.said and "“Osgood Root”" in page.said
+    assert "sealed here" not in page.said and "Trusted certificate" not in page.said
 
 
 async def test_an_expired_certificate_is_told_with_its_day(office: Office) -> None:
     old = a_seal(FOREIGN, last=MADE + timedelta(days=200))
     page = await verify_upload(office, sign_file(a_pdf(), cms.load_key(old.credential), NOW, "Old"))
-    assert page.title == "Unchanged, but its certificate has expired"
+    assert page.title == "The certificate has expired"
     assert "expired on 2026-07-20" in page.said
 
 
 async def test_a_file_without_seal_is_said_to_have_none(office: Office) -> None:
     page = await verify_upload(office, a_pdf())
-    assert page.title == "Not sealed" and "ask for the sealed PDF" in page.said
+    assert page.title == "Not sealed" and "Ask for the sealed PDF" in page.said
     assert "Technical details" not in page.said
 
 
 async def test_a_seal_of_test_mode_has_no_legal_effect(office: Office) -> None:
     test = await sealed_by(office, Mode.TEST)
     page = await verify_upload(office, test.file)
-    assert page.title == "Unchanged, but only a test" and "no legal effect" in page.said
+    assert page.title == "Only a test" and "no legal effect" in page.said
     assert "It was sealed in test mode" in (await office.visitor().get(f"/verify/{test.id}")).said
 
 
@@ -226,7 +285,7 @@ async def test_of_several_seals_the_worst_decides_and_each_is_shown(office: Offi
     page = await verify_upload(office, twice)
     assert "Seal 1 of 2" in page.said and "Seal 2 of 2" in page.said
     assert "First Co" in page.said and "Second Co" in page.said
-    assert page.title == "Sealed, with later additions" and "Not proved" in page.said
+    assert page.title == "Sealed, with later additions" and "Not confirmed" in page.said
     page = await verify_upload(office, change_content(twice))
     assert page.title == "Changed after it was sealed"
     assert page.said.count("The document was changed after it was signed") == 3
@@ -234,23 +293,23 @@ async def test_of_several_seals_the_worst_decides_and_each_is_shown(office: Offi
 
 async def test_an_archive_time_stamp_is_told_apart_from_a_change(office: Office, ours: Sealed) -> None:
     page = await verify_upload(office, await stamp_as_others(ours.file), document=ours.id)
-    assert page.title == "Valid: only proof was added"
-    assert "Added since, and nothing else: a time stamp over the whole file" in page.said
+    assert page.title == "Valid, with proof added"
+    assert "Only proof was added since: a time stamp on the whole file" in page.said
     assert "byte for byte" not in page.said and "has not changed" not in page.said
-    assert "This carries the seal of that document, but is not the same file" in page.said
+    assert "This file has the document’s seal, but isn’t identical to it" in page.said
 
 
 async def test_a_time_stamp_of_an_unknown_authority_is_named(office: Office) -> None:
     page = await verify_upload(office, await foreign(stamper=a_stamper()))
-    assert "Time stamped by Test Time Stamps" in page.said and "does not know" in page.said
-    assert "B-T, with time stamp" in page.said and "(by the sealer’s clock)" in page.said
+    assert "It is from Test Time Stamps" in page.said and "doesn’t know" in page.said
+    assert "B-T, with a time stamp" in page.said and "by the sealing server’s clock" in page.said
 
 
 async def test_the_file_is_compared_with_the_document_of_the_link(office: Office, ours: Sealed) -> None:
-    assert "This is the very document" in (await verify_upload(office, ours.file, document=ours.id)).said
+    assert "This is the original document" in (await verify_upload(office, ours.file, document=ours.id)).said
     for other in (change_content(ours.file), await foreign(), a_pdf(), (await sealed_by(office)).file):
         page = await verify_upload(office, other, document=ours.id)
-        assert "This is not the document with that ID" in page.said and "very document" not in page.said
+        assert "This is not the document with that ID" in page.said and "original document" not in page.said
     page = await verify_upload(office, ours.file, document="doc_nobody")
     assert "There is nothing to compare it with" in page.said and page.title.startswith("Valid")
 
@@ -268,22 +327,22 @@ async def trusting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Of
 
 async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trusting: Office) -> None:
     page = await verify_upload(trusting, await foreign(stamper=a_stamper()))
-    assert page.title == "Valid: nothing has changed"
+    assert page.title == "Valid and unchanged"
     for told in (
-        "it was issued by an authority trusted here",
-        "Time proved by Test Time Stamps",
-        "proved by a time stamp",
-        "B-T, with time stamp",
+        "It was issued by an authority that this installation trusts",
+        "Time confirmed. The time stamp is from Test Time Stamps",
+        "confirmed by a time stamp",
+        "B-T, with a time stamp",
     ):
         assert told in page.said, told
-    assert "the authority of this installation." not in page.said and "(not proved)" not in page.said
+    assert "It belongs to this installation." not in page.said and "(not confirmed)" not in page.said
 
 
 async def test_time_stamps_over_the_whole_file_are_told_apart(trusting: Office) -> None:
     proved = with_proofs(await foreign(stamper=a_stamper()), a_list(FOREIGN, NOW))
     page = await verify_upload(trusting, await stamp_as_others(proved))
-    assert page.title == "Valid: only proof was added"
-    assert "The whole file existed on" in page.said and "B-LTA, with archive time stamp" in page.said
+    assert page.title == "Valid, with proof added"
+    assert "The whole file existed on" in page.said and "B-LTA, with an archive time stamp" in page.said
 
 
 async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
@@ -291,8 +350,8 @@ async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
     file = await sign_as_others(a_pdf(), issued, "Signature1")
     told = a_list(FOREIGN, NOW, {issued.certificate.serial_number: NOW - 5})
     page = await verify_upload(trusting, with_proofs(file, told))
-    assert page.title == "Only proof added, but its certificate was revoked"
-    assert "was revoked on 2026-11-20" in page.said and "Certificate trusted" not in page.said
+    assert page.title == "The certificate was revoked"
+    assert "was revoked on 2026-11-20" in page.said and "Trusted certificate" not in page.said
 
 
 # ---------- refusals ----------
@@ -305,8 +364,8 @@ async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
         (b"%PDF-1.7\nnothing else", REFUSED["invalid_file"]),
         (b"", REFUSED["invalid_file"]),
         (make_locked(), REFUSED["file_encrypted"]),
-        (pages(6), "up to 5 can be checked here"),
-        (a_pdf() + b"0" * 2**20, "up to 1 MB can be checked here"),
+        (pages(6), "You can check up to 5 pages here"),
+        (a_pdf() + b"0" * 2**20, "You can check files of up to 1 MB here"),
     ],
     ids=["text", "header", "empty", "locked", "pages", "large"],
 )

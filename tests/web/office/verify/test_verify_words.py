@@ -81,6 +81,7 @@ def judge_result(result: Result, *signatures: Signature) -> VerdictSummary:
         "issuedHere": False,
         "documentId": None,
         "audit": None,
+        "signers": [],
         "signatures": list(signatures),
         "documentTimestamps": [],
     }
@@ -94,7 +95,9 @@ def list_said(signature: Signature) -> list[tuple[str, str]]:
 def test_a_trusted_time_stamp_proves_the_time() -> None:
     shown = describe_seal(a_signature(timestamp=a_stamp()))
     assert (shown.stamped, shown.at) == (True, parse("2026-11-21T11:03:00.000Z"))
-    assert ("good", "Time proved by tsa.example.org.") in list_said(a_signature(timestamp=a_stamp()))
+    assert ("good", "Time confirmed. The time stamp is from tsa.example.org.") in list_said(
+        a_signature(timestamp=a_stamp())
+    )
 
 
 def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
@@ -106,37 +109,40 @@ def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
 
 def test_a_seal_without_any_time_says_so() -> None:
     alone = a_signature(signedAt=None, level="B-B")
-    assert ("info", "No time stamp: nothing says when it was sealed.") in list_said(alone)
-    assert judge_result("valid", a_signature(signedAt=None)).after == " sealed, byte for byte."
+    assert ("info", "No time stamp. Nothing says when it was sealed.") in list_said(alone)
+    assert (
+        judge_result("valid", a_signature(signedAt=None)).text
+        == "This is exactly the file that {who} sealed."
+    )
 
 
 def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_that() -> None:
-    by_clock = "21 Nov 2026, 11:02 UTC is what the clock of the sealing computer said."
-    assert ("info", f"No time stamp of its own: {by_clock}") in list_said(a_signature(level="B-T"))
-    assert ("info", f"No time stamp: {by_clock}") in list_said(a_signature(level="B-B"))
-    assert ("info", f"No time stamp: {by_clock}") in list_said(a_signature(level="B-B", levelAsked="B-B"))
+    by_clock = "The sealing server’s clock said 21 Nov 2026, 11:02 UTC."
+    assert ("info", f"No time stamp of its own. {by_clock}") in list_said(a_signature(level="B-T"))
+    assert ("info", f"No time stamp. {by_clock}") in list_said(a_signature(level="B-B"))
+    assert ("info", f"No time stamp. {by_clock}") in list_said(a_signature(level="B-B", levelAsked="B-B"))
     missed = a_signature(level="B-B", levelAsked="B-T")
-    assert ("info", f"No time stamp, though one was asked for: {by_clock}") in list_said(missed)
+    assert ("info", f"No time stamp, although one was requested. {by_clock}") in list_said(missed)
 
 
 def test_a_seal_whose_time_stamp_was_taken_off_says_so_and_not_that_no_byte_changed() -> None:
     for reason, lead in (
-        (STRIPPED, "Altered after it was sealed"),
-        (PADDED, "Not under the seal"),
-        (BURDENED, "Not under the seal"),
+        (STRIPPED, "Altered after sealing"),
+        (PADDED, "Not covered by the seal"),
+        (BURDENED, "Not covered by the seal"),
     ):
         beside = a_signature(level="B-B", levelAsked="B-T", reasons=[reason])
         told = list_said(beside)
         assert ("warn", f"{lead}: {reason}") in told
-        assert not any("no byte of it changed" in words for _, words in told)
+        assert not any("every byte" in words for _, words in told)
         assert not is_unchanged([beside])
         whole = judge_result("indeterminate", beside)
-        assert whole.title == "Sealed content unchanged, but not proved"
-        assert whole.before.startswith("The sealed content has not changed since it was sealed.")
+        assert whole.title == "Not fully confirmed"
+        assert whole.text.startswith("What was sealed hasn’t changed.")
     words = " ".join(
         words for _, words in list_said(a_signature(level="B-B", levelAsked="B-T", reasons=[STRIPPED]))
     )
-    assert "though one was asked for" not in words
+    assert "one was requested" not in words
 
 
 def test_a_signature_that_was_not_checked_claims_nothing() -> None:
@@ -152,10 +158,10 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
     [
         (CHANGED, "Changed after it was sealed"),
         (MISMATCH, "Not a genuine seal"),
-        (OUTSIDE, "Not covered as a whole"),
+        (OUTSIDE, "Only part of the file is sealed"),
         (ADDED, "Changed after it was sealed"),
         (TOO_EARLY, "Not a genuine seal"),
-        (TRAIL, "The audit trail in it is not genuine"),
+        (TRAIL, "The audit trail is not genuine"),
         (UNREADABLE, "The seal is damaged"),
         (UNREADABLE_FILE, "The file is damaged"),
     ],
@@ -163,7 +169,7 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
 def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> None:
     broken = a_signature(reasons=[reason], valid=False)
     told = judge_result("invalid", broken)
-    assert (told.tone, told.title) == ("bad", title) and "sealed original" in told.before
+    assert (told.tone, told.title) == ("bad", title) and "sealed original" in told.text
     assert describe_seal(broken).result == "invalid" and not describe_seal(broken).proved
     assert list_said(broken)[0][0] == "bad" and all(tone != "good" for tone, _ in list_said(broken))
 
@@ -175,10 +181,10 @@ def test_there_are_words_for_every_reason_against_a_seal() -> None:
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:
     doubt = "The certificate was revoked."
     told = judge_result("indeterminate", a_signature(trusted=False, reasons=[doubt]))
-    assert told.title == "Unchanged, but by whom is not proved"
-    assert ("warn", f"Not proved: {doubt}") in list_said(a_signature(trusted=False, reasons=[doubt]))
+    assert told.title == "Unknown signer"
+    assert ("warn", f"Not confirmed: {doubt}") in list_said(a_signature(trusted=False, reasons=[doubt]))
     early = "The certificate is not valid before 2027-01-01."
-    assert judge_result("indeterminate", a_signature(reasons=[early])).title == "Unchanged, but not proved"
+    assert judge_result("indeterminate", a_signature(reasons=[early])).title == "Not fully confirmed"
 
 
 def test_the_worst_of_several_decides_whatever_its_place() -> None:
@@ -190,7 +196,7 @@ def test_the_worst_of_several_decides_whatever_its_place() -> None:
 def test_a_certificate_of_this_installation_is_named_by_its_organisation_and_any_other_as_it_is() -> None:
     assert describe_seal(a_signature()).name == "Acme"
     assert describe_seal(a_signature(trusted=False)).name == "Acme Document Seal"
-    assert describe_seal(a_signature(signerName="", trusted=False)).name == "Nobody can tell"
+    assert describe_seal(a_signature(signerName="", trusted=False)).name == "Unknown"
     assert describe_seal(a_signature()).issuer == "Acme Authority"
 
 
