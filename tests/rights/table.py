@@ -141,6 +141,7 @@ POST /documents/{id}/send                                   work
 GET  /documents/{id}/discard                                work
 POST /documents/{id}/discard                                work
 GET  /documents                                             read
+POST /documents/export                                      read    code
 GET  /selection/remind                                      work
 POST /selection/remind                                      work
 GET  /selection/cancel                                      work

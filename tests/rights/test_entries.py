@@ -103,6 +103,7 @@ OFFICE_TEXT = """
 /documents/{id}/file                        work
 /documents/{id}/send                        trail
 /documents/{id}/discard                     document.deleted
+/documents/export                           documents.listed
 /selection/remind                           trail
 /selection/cancel                           trail
 /selection/delete                           document.deleted
@@ -396,6 +397,15 @@ async def export(ada: BrowsingOwner) -> None:
         assert (await answer.read()).startswith(b"PK")
 
 
+async def export_list(ada: BrowsingOwner) -> None:
+    await ada.visitor.get("/documents")
+    ada.before = await newest(ada.office)
+    sent = {"Cookie": f"esign={ada.visitor.token}", "Origin": ada.office.site.base}
+    url, form = f"{ada.office.site.base}/documents/export", {"csrf": ada.visitor.csrf}
+    async with ada.office.browser.post(url, data=form, headers=sent) as answer:
+        assert (await answer.text("utf-8-sig")).startswith("Title,")
+
+
 async def delete_selected(ada: BrowsingOwner) -> None:
     await ada.send("/selection/delete", look_at="/documents", ids=await a_cancelled(ada.office))
 
@@ -448,6 +458,7 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     "/documents/{id}/discard": fill_made_form("/documents/{id}/discard", a_draft, "/documents/{id}/discard"),
     "/selection/delete": delete_selected,
     "/selection/download": export,
+    "/documents/export": export_list,
     "/documents/{id}/delete": fill_made_form("/documents/{id}/delete", a_cancelled, "/documents/{id}/delete"),
     "/account/name": fill_made_form("/account/name", nothing, name="Ada King"),
     "/account/password": fill_made_form("/account/password", nothing, current=PASSWORD, password=NEW),

@@ -79,6 +79,7 @@ FILTERS: dict[str, DocumentFilters] = {
     "recipientEmail": DocumentFilters(recipient_email="ana@example.com"),
     "externalId": DocumentFilters(external_id="order-1"),
     "templateId": DocumentFilters(template_id="tpl_1"),
+    "senderId": DocumentFilters(sender_id="mem_1"),
     "created": DocumentFilters(created=SPAN),
     "updated": DocumentFilters(updated=SPAN),
     "completed": DocumentFilters(completed=SPAN),
@@ -92,6 +93,7 @@ FILTERS: dict[str, DocumentFilters] = {
         SPAN,
         SPAN,
         attention=True,
+        sender_id="mem_1",
     ),
 }
 WALKED = re.compile(r"SCAN (document|recipient|search|d|r|s)\b(?! USING INDEX document_out_of_time)")
@@ -137,6 +139,7 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
         *(["status"] if asked.asked.statuses else []),
         *(["attention"] if asked.asked.attention else []),
         *(["words"] if asked.words else []),
+        *(["sender"] if asked.asked.sender_id else []),
     ]
     for filter in filters:
         plan = await plan_of(db, asked, document_pages.read_by_filter(asked, filter))
@@ -151,6 +154,15 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
         await listing.find_summaries(tx, OWNER, 25, AFTER, asked.asked)
 
     for step in await steps(db, find):  # what was cut may be walked
+        assert step == "SCAN d" or not WALKED.match(step), step
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_a_list_is_counted_along_an_index(db: Database, name: str) -> None:
+    async def count(tx: Transaction) -> None:
+        await listing.count(tx, OWNER, FILTERS[name], 1_000)
+
+    for step in await steps(db, count):
         assert step == "SCAN d" or not WALKED.match(step), step
 
 

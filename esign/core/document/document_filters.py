@@ -49,7 +49,7 @@ class DocumentFilters:
     """The filters of one list; a filter that is not given does not narrow the list.
 
     `q` and `recipient_email` are compared folded. `attention` keeps only documents that need attention
-    (core/attention).
+    (core/attention); `sender_id` is the member or API key that made a document.
     """
 
     statuses: frozenset[Status] = frozenset()
@@ -62,6 +62,7 @@ class DocumentFilters:
     completed: Span = ALWAYS
     sort: Sort = Sort.NEWEST
     attention: bool = False
+    sender_id: str | None = None
 
     def still_has(self, document: AnyDocument) -> bool:
         """Return whether a document of this list still belongs in it after its status changed.

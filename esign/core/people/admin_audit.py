@@ -29,6 +29,7 @@ ACTS: Mapping[str, str] = {
     "webhook.deleted": "Webhook deleted",
     "webhook.secret_rotated": "Webhook secret renewed",
     "documents.exported": "Documents downloaded as a ZIP",
+    "documents.listed": "List of documents downloaded as CSV",
     "document.deleted": "Document deleted",
     "template.deleted": "Template deleted",
     "erasure.requested": "Erasure of a person asked for",

@@ -31,7 +31,7 @@ from esign.store.engine.unreadable_rows import UNREADABLE, UnreadableRow, refuse
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
-WRITTEN = (*DOCUMENT_COLUMNS, "attention")  # derived from the rest, for an index
+WRITTEN = (*DOCUMENT_COLUMNS, "attention", "sender_id")  # derived from the rest, for indexes
 RECIPIENT_COLUMNS = (
     "document_id",
     "position",
@@ -297,6 +297,7 @@ def dump_document(document: Document) -> dict[str, object]:
         "created_by": dumps(dump_members(document.created_by)),
         "seal": dumps(dump_members(document.seal)) if document.seal else None,
         "attention": int(find_trouble(document) is not None),
+        "sender_id": document.created_by.id,
     }
 
 

@@ -52,6 +52,13 @@ async def find_summaries(
     return await document_pages.find_page(reader, request, partial(read_summaries, reader))
 
 
+async def count(
+    reader: Reader, owner: Owner, asked: DocumentFilters, most: int
+) -> document_pages.BoundedCount:
+    """Return how many documents match, counted up to `most`."""
+    return await document_pages.count_documents(reader, owner, asked, most)
+
+
 def find_place(document: AnyDocument, asked: DocumentFilters) -> PageStart:
     """Return the place where the page after this document begins."""
     return PageStart(getattr(document, asked.sort.key), document.id)

@@ -19,6 +19,7 @@ Bound = tuple[Instant, str]
 ALONG = {"created_at": "document_newest", "updated_at": "document_recent"}
 ALONG_STATUS = {"created_at": "document_newest_of_status", "updated_at": "document_recent_of_status"}
 ALONG_ATTENTION = {"created_at": "document_newest_of_attention", "updated_at": "document_recent_of_attention"}
+ALONG_SENDER = "document_newest_of_sender"
 ALONG_SPAN = {
     "created_at": "document_newest",
     "updated_at": "document_recent",
@@ -94,6 +95,7 @@ class ListQuery:
             **list_parameters("status", sorted(asked.statuses))[1],
             "external_id": asked.external_id,
             "template_id": asked.template_id,
+            "sender_id": asked.sender_id,
             "q": None if asked.q is None else search_words.fold_plain(asked.q),
             "address": (
                 None
@@ -130,6 +132,13 @@ class ListQuery:
     def walk_by_attention(self) -> str:
         """Return the statement that walks along the order among the documents that need attention."""
         return self._walk(ALONG_ATTENTION[self.key], *self._statuses())
+
+    def walk_by_sender(self) -> str:
+        """Return the statement that walks along the creation of one sender's documents.
+
+        For any other order the rows are sorted.
+        """
+        return self._walk(ALONG_SENDER, *self._statuses())
 
     def read_by_span(self, name: str) -> str:
         """Return the statement that reads everything in a span of another time and sorts it."""
@@ -168,6 +177,11 @@ class ListQuery:
         index = ALONG_ATTENTION[self.key]
         return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {join_conditions(*OWN, ATTENTION)} LIMIT :most"
 
+    def count_sender(self) -> str:
+        """Return the statement with a row for each document of the sender."""
+        conditions = join_conditions(*OWN, SENDER)
+        return f"SELECT 1 FROM document d INDEXED BY {ALONG_SENDER} WHERE {conditions} LIMIT :most"
+
     def count_span(self, name: str) -> str:
         """Return the statement with a row for each document in the span."""
         index = ALONG_SPAN[name]
@@ -201,6 +215,7 @@ class ListQuery:
             *OWN,
             *self._ends(),
             *([ATTENTION] if self.asked.attention else []),
+            *([SENDER] if self.asked.sender_id is not None else []),
             *(condition for name in self.spans for condition in self._span(name)),
             *(["d.external_id = :external_id"] if self.asked.external_id is not None else []),
             *(["d.template_id = :template_id"] if self.asked.template_id is not None else []),
@@ -212,6 +227,7 @@ class ListQuery:
         return [
             *("id", "organisation_id", "mode", "status", "created_at", "updated_at", "completed_at"),
             *(["attention"] if asked.attention else []),
+            *(["sender_id"] if asked.sender_id is not None else []),
             *(["external_id"] if asked.external_id is not None else []),
             *(["template_id"] if asked.template_id is not None else []),
         ]
@@ -252,6 +268,7 @@ class ListQuery:
 
 OWN = ("d.organisation_id = :organisation_id", "d.mode = :mode")
 ATTENTION = "d.attention = 1"
+SENDER = "d.sender_id = :sender_id"
 
 
 def join_conditions(*conditions: str) -> str:

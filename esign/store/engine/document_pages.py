@@ -1,7 +1,7 @@
 """Finds a page of documents along the one index that answers, or along that of the most selective filter.
 
-Where one index has both the filters and the order (no filter, statuses, attention, or words in the order of
-creation), the page is read along it and nothing is counted. Any other combination is weighed:
+Where one index has both the filters and the order (no filter, statuses, attention, or a sender or words in the
+order of creation), the page is read along it and nothing is counted. Any other combination is weighed:
 
 1. Each filter is counted up to `few`. One that finds fewer is read whole and sorted.
 2. Where each finds more, a page is usually near: `near` rows are read in the wanted order.
@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from esign.core.actor import Owner
+from esign.core.document.document_filters import DocumentFilters
 from esign.store.engine.database import Reader
 from esign.store.engine.document_list_statements import ListQuery, PageRequest, make_query
 
@@ -89,11 +91,15 @@ def find_single_walk(query: ListQuery) -> str | None:
     """Return the statement along the one index that answers, or None if filters have to be weighed."""
     if query.spans:
         return None
+    narrowed = bool(query.asked.statuses) or query.asked.attention
+    if query.asked.sender_id is not None:
+        alone = not query.words and not narrowed and query.key == "created_at"
+        return query.walk_by_sender() if alone else None
     if not query.words:
         if query.asked.attention:
             return query.walk_by_attention()
         return query.walk_by_status() if query.asked.statuses else query.walk_by_time()
-    if query.key == "created_at" and not query.asked.statuses and not query.asked.attention:
+    if query.key == "created_at" and not narrowed:
         return query.walk_by_words()
     return None
 
@@ -110,7 +116,38 @@ def read_by_filter(query: ListQuery, name: str) -> str:
         return query.walk_by_words()
     if name == "attention":
         return query.walk_by_attention()
+    if name == "sender":
+        return query.walk_by_sender()
     return query.walk_by_status() if name == "status" else query.read_by_span(name)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedCount:
+    """How many documents match. If it is not `exact`, there are at least so many."""
+
+    number: int
+    exact: bool
+
+
+async def count_documents(
+    reader: Reader, owner: Owner, asked: DocumentFilters, most: int, effort: ListEffort = EFFORT
+) -> BoundedCount:
+    """Return how many documents match, counted up to `most`.
+
+    The work is bounded whatever the table holds: rows are read along the index that finds a page, up to one more
+    than `most`. Where no filter finds few, only the `near` rows of the wanted order are read, and what matches
+    among them is the least that there is.
+    """
+    query = make_query(PageRequest(owner, asked, most), regular=False)
+    way, whole = find_single_walk(query), True
+    if way is None:
+        counts = await count_filters(reader, query, effort.few)
+        whole = min(counts.values()) < effort.few
+        smallest = min(counts, key=lambda name: counts[name])
+        way = read_by_filter(query, smallest) if whole else walk_in_order(query, effort.near)
+    row = await reader.one(f"SELECT count(*) AS n FROM ({way})", **query.parameters, limit=most + 1)
+    found = int(row["n"]) if row else 0
+    return BoundedCount(min(found, most), whole and found <= most)
 
 
 async def count_filters(reader: Reader, query: ListQuery, most: int) -> dict[str, int]:
@@ -120,6 +157,8 @@ async def count_filters(reader: Reader, query: ListQuery, most: int) -> dict[str
         counted["status"] = query.count_status()
     if query.asked.attention:
         counted["attention"] = query.count_attention()
+    if query.asked.sender_id is not None:
+        counted["sender"] = query.count_sender()
     if query.words:
         counted["words"] = query.count_words()
     columns = [f"(SELECT count(*) FROM ({each})) AS {name}" for name, each in counted.items()]

@@ -14,19 +14,25 @@ const form = document.querySelector(".picked");
 if (form) {
   const boxes = [...form.querySelectorAll("tbody .ck input")];
   const all = form.querySelector("[data-all]");
+  const whole = form.querySelector("[data-whole]");
+  const every = whole?.querySelector("input");
   const words = new Map([...form.querySelectorAll("[data-deed]")].map((b) => [b, b.querySelector("span").textContent]));
   let last = null;
   all.hidden = false;
 
   function show() {
     const ticked = boxes.filter((box) => box.checked);
-    form.querySelector("[data-count]").textContent = `${ticked.length} selected`;
     all.checked = ticked.length === boxes.length;
+    if (whole) {
+      whole.hidden = !all.checked; // it is offered once everything on this page is selected
+      every.checked &&= all.checked;
+    }
+    form.querySelector("[data-count]").textContent = every?.checked ? "" : `${ticked.length} selected`;
     all.indeterminate = ticked.length > 0 && !all.checked;
     for (const [button, word] of words) {
       const able = ticked.filter((box) => box.dataset.can.split(" ").includes(button.dataset.deed)).length;
-      button.hidden = able === 0;
-      button.querySelector("span").textContent = able < ticked.length ? `${word} ${able}` : word;
+      button.hidden = able === 0 && !every?.checked;
+      button.querySelector("span").textContent = able < ticked.length && !every?.checked ? `${word} ${able}` : word;
     }
   }
 

@@ -36,11 +36,12 @@ FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its 
 
 @dataclass(frozen=True, slots=True)
 class RowAction:
-    """The next step: an action that is done at once, a download, or a page of the document."""
+    """The next step: an action that is done at once, one that asks first, a download, or a page of the document."""
 
     label: str
     deed: str | None = None
     page: str = ""
+    asks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def choose_action(document: DocumentSummary, ill: Trouble | None) -> RowAction:
         return RowAction("Correct", page=f"/recipients/{find_refused_recipients(document)[0].id}")
     return {
         Status.DRAFT: RowAction("Finish", page="/edit"),
-        Status.SENT: RowAction("Remind", BulkAction.REMIND),
+        Status.SENT: RowAction("Remind", asks=BulkAction.REMIND),
         Status.COMPLETED: RowAction("Download", "download"),
         Status.DECLINED: RowAction("See reason"),
     }.get(document.status, RowAction("Open"))

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Annotated
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from esign.core.document.document import Status
 from esign.core.document.document_filters import DocumentFilters, Sort, Span
 from esign.core.errors import Problem
+from esign.core.instant import Instant, parse
 from esign.web.http.validation import check
 from esign.web.values.document_values import ObjectId, SearchText
 from esign.web.values.schema import BoundedText, Email, QueryParameters, Timestamp
@@ -40,7 +41,7 @@ SORTS: Mapping[str, str] = {
     Sort.OLDEST: "Oldest first",
     Sort.FIRST_CHANGED: "Longest unchanged first",
 }
-TEXTS = ("recipientEmail", "externalId", "templateId")
+TEXTS = ("recipientEmail", "externalId", "templateId", "senderId")
 DAYS = ("createdFrom", "createdTo", "completedFrom", "completedTo")
 FILTERS = (*TEXTS, *DAYS)
 NO_DAY = "A day such as 2026-11-21."
@@ -53,6 +54,7 @@ class ListFilters(QueryParameters):
     recipient_email: Email | None = None
     external_id: Annotated[str, BoundedText(1, 200)] | None = None
     template_id: ObjectId | None = None
+    sender_id: ObjectId | None = None
     created_from: Timestamp | None = None
     created_to: Timestamp | None = None
     completed_from: Timestamp | None = None
@@ -119,12 +121,30 @@ def read_query(query: Mapping[str, str], zone: str) -> DocumentListQuery:
         recipient_email=found.recipient_email,
         external_id=found.external_id,
         template_id=found.template_id,
+        sender_id=found.sender_id,
         created=Span(found.created_from, found.created_to),
         completed=Span(found.completed_from, found.completed_to),
         sort=found.sort,
         attention=view.attention,
     )
     return DocumentListQuery(given, listing, f"{view.name}:{found!r}", wrong)
+
+
+def read_back_query(back: str, zone: str) -> DocumentListQuery:
+    """Read the filters from the address of the list that a form came from; another page has none."""
+    there = urlsplit(back)
+    return read_query(dict(parse_qsl(there.query)) if there.path == LIST else {}, zone)
+
+
+def find_day_start(text: str, zone: str, *, descending: bool) -> Instant | None:
+    """Return the time at which a list that begins with a day begins, or None for text that is not a date.
+
+    A list with the latest first begins with the end of the day.
+    """
+    try:
+        return parse(find_day_edge(text, zone, after=descending))
+    except (ValueError, OverflowError):
+        return None
 
 
 def is_known_value(name: str, text: str) -> bool:

@@ -1,5 +1,6 @@
 """The document list page: tabs, search, filters, paging, and a next step for each document."""
 
+from collections.abc import Mapping
 from datetime import date
 
 from starlette.responses import Response
@@ -11,9 +12,11 @@ from esign.core.errors import Problem
 from esign.core.people.permission import Permission, has_permission
 from esign.store.document import templates
 from esign.store.document.status_counts import StatusCounts
+from esign.store.engine.document_pages import BoundedCount
+from esign.store.engine.paging import PageStart
 from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.document_row import MOST_PIPS, make_row
-from esign.web.office.documents import filters
+from esign.web.office.documents import filters, selection
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
 from esign.web.office.frame.dispatch import get_full_path
 from esign.web.office.frame.formats import Times
@@ -36,6 +39,8 @@ async def show_list(call: OfficeCall) -> Response:
         page = await document_list.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
     call.wrong = asked.wrong
     made = await templates.find_titles(call.runtime.db, call.owner, TEMPLATES)
+    senders = await document_list.find_senders(call.runtime, call.owner)
+    found = await count_found(call, asked)
     allowed = [act for act in Permission if has_permission(call.signed_in.member.role, act)]
     times = Times(organisation.time_zone, call.runtime.clock.now())
     return call.page(
@@ -44,13 +49,18 @@ async def show_list(call: OfficeCall) -> Response:
         given=asked.given,
         tabs=[describe_tab(name, asked, call.counts) for name in VIEWS],
         total=call.counts.all,
+        found=found,
+        most=selection.MOST,
         rows=[make_row(document, organisation, allowed, times) for document in page.documents],
         turned=turn is not None,
+        day=call.request.query_params.get("day", ""),
         previous=link_to_turn(call, asked, page.previous),
         next=link_to_turn(call, asked, page.next),
         sorts=SORTS,
         templates=made,
-        chips=list_chips(asked, dict(made)),
+        senders=senders,
+        me=call.signed_in.member.id,
+        chips=list_chips(asked, dict(made), {id: name for _, id, name in senders}),
         most_pips=MOST_PIPS,
         back=get_full_path(call.request),
     )
@@ -62,11 +72,10 @@ def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> d
     Its link keeps the search; its number counts all documents of the tab, whatever is searched for.
     """
     view = VIEWS[name]
-    number = sum(counts.of[status] for status in view.statuses or Status)
     return {
         "name": view.name,
         "link": asked.link(view=name),
-        "number": counts.attention if view.attention else number,
+        "number": count_tab(name, counts),
         "hot": view.attention and counts.attention > 0,
         "here": name == asked.view,
     }
@@ -74,6 +83,8 @@ def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> d
 
 def read_turn(call: OfficeCall, asked: DocumentListQuery) -> PageTurn | None:
     """Return the place and direction that the address asks for, or None for the first page.
+
+    `day` leads to the documents of that day and those behind it in the order of the list.
 
     Raise `invalid_cursor` for a cursor of another list.
     """
@@ -83,7 +94,26 @@ def read_turn(call: OfficeCall, asked: DocumentListQuery) -> PageTurn | None:
             place = place_of(call.runtime.vault, given[name], build_cursor_binding(call, asked))
             assert place is not None
             return PageTurn(place, back=name == "before")
-    return None
+    zone, order = call.signed_in.organisation.time_zone, asked.listing.sort
+    start = filters.find_day_start(given.get("day", ""), zone, descending=order.descending)
+    return None if start is None else PageTurn(PageStart(start, ""))
+
+
+async def count_found(call: OfficeCall, asked: DocumentListQuery) -> BoundedCount:
+    """Return how many documents the whole list has. A tab without filters has its number already."""
+    if asked.wrong:
+        return BoundedCount(0, exact=True)
+    if asked.is_narrowed:
+        return await document_list.count(call.runtime, call.owner, asked.listing)
+    return BoundedCount(count_tab(asked.view, call.counts), exact=True)
+
+
+def count_tab(name: str, counts: StatusCounts) -> int:
+    """Return the number of documents of a tab."""
+    view = VIEWS[name]
+    return (
+        counts.attention if view.attention else sum(counts.of[status] for status in view.statuses or Status)
+    )
 
 
 def link_to_turn(call: OfficeCall, asked: DocumentListQuery, turn: PageTurn | None) -> str | None:
@@ -99,22 +129,33 @@ def build_cursor_binding(call: OfficeCall, asked: DocumentListQuery) -> str:
     return f"office:{call.owner}:{asked.bound}"
 
 
-WORDS = {"recipientEmail": "Recipient {}", "externalId": "Reference {}", "templateId": "From {}"}
+WORDS = {
+    "recipientEmail": "Recipient: {}",
+    "externalId": "Reference: {}",
+    "templateId": "Template: {}",
+    "senderId": "Sender: {}",
+    "createdFrom": "Created from {}",
+    "createdTo": "Created until {}",
+    "completedFrom": "Completed from {}",
+    "completedTo": "Completed until {}",
+}
+UNKNOWN = {"templateId": "another template", "senderId": "somebody else"}
 
 
-def list_chips(asked: DocumentListQuery, titles: dict[str, str]) -> list[tuple[str, str]]:
+def list_chips(
+    asked: DocumentListQuery, titles: Mapping[str, str], senders: Mapping[str, str]
+) -> list[tuple[str, str]]:
     """Return the active filters as (words, address of the list without this filter)."""
     return [
-        (write_chip(name, text, titles), asked.link(**{name: None}))
+        (write_chip(name, text, {"templateId": titles, "senderId": senders}), asked.link(**{name: None}))
         for name, text in asked.filters.items()
         if name not in asked.wrong
     ]
 
 
-def write_chip(name: str, text: str, titles: dict[str, str]) -> str:
-    """Return one active filter in words. A template is named by its title."""
-    if name not in DAYS:
-        return WORDS[name].format(titles.get(text, "another template") if name == "templateId" else text)
-    which, when = ("From", "from") if name.endswith("From") else ("To", "until")
-    day = date.fromisoformat(text)
-    return f"{name.removesuffix(which).capitalize()} {when} {day.day} {day:%b %Y}"
+def write_chip(name: str, text: str, named: Mapping[str, Mapping[str, str]]) -> str:
+    """Return one active filter in words. `named` holds the names of templates and senders by their ids."""
+    if name in DAYS:
+        day = date.fromisoformat(text)
+        return WORDS[name].format(f"{day.day} {day:%b %Y}")
+    return WORDS[name].format(named[name].get(text, UNKNOWN[name]) if name in named else text)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from esign.actions.document import bulk_actions, files, zip_files
+from esign.actions.document import bulk_actions, document_list, files, zip_files
 from esign.actions.document.bulk_actions import BulkAction, BulkRequest, BulkResult
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
@@ -19,12 +19,14 @@ from esign.web import downloads
 from esign.web.office.document import possible_actions
 from esign.web.office.document.document_actions import CancelForm, ReminderForm
 from esign.web.office.document.forms import check_form, get_times
+from esign.web.office.documents.filters import read_back_query
 from esign.web.office.frame.formats import format_size
 from esign.web.office.frame.office_call import OfficeCall, accept_local_path
 from esign.web.office.sign_in.sign_in import HOME
 from esign.web.pages import make_download_headers
 
-MOST = 100
+MOST = 500  # documents at a time
+NAMED = 60  # of them in the address of a report
 NOTHING = "No document was ticked."
 BUSY = "Other archives are being downloaded just now. Wait until one of them is complete."
 LARGE = "These files are more than 1 GB together. Please choose fewer."
@@ -32,8 +34,19 @@ NOT_THEN = "It did not work then. Try it again."
 NAMELESS, GONE = "A document", "It is not there any more."
 
 
+async def find_ids(call: OfficeCall) -> list[str]:
+    """Return the ids of the chosen documents without repetition, the first `MOST` at most.
+
+    With `all` in the address these are all of the list that the user came from.
+    """
+    if "all" not in call.request.query_params:
+        return read_ids(call)
+    asked = read_back_query(find_way_back(call), call.signed_in.organisation.time_zone)
+    return [] if asked.wrong else await document_list.find_ids(call.runtime, call.owner, MOST, asked.listing)
+
+
 def read_ids(call: OfficeCall) -> list[str]:
-    """Return the ids of the ticked documents without repetition, the first 100 at most.
+    """Return the ids of the ticked documents without repetition, the first `MOST` at most.
 
     They come from the form, which names them in one field, or else from the address.
     """
@@ -65,7 +78,7 @@ def list_refusals(call: OfficeCall, results: Sequence[BulkResult]) -> list[tuple
 
 async def ask_bulk(call: OfficeCall, deed: BulkAction) -> Response:
     """Ask for confirmation: show the documents on which the action would work, and why it would not on the others."""
-    ids = read_ids(call)
+    ids = await find_ids(call)
     if not ids:
         return call.redirect_to(find_way_back(call))
     weighed = [await weigh_action(call, deed, id) for id in ids]
@@ -100,7 +113,7 @@ async def ask_delete(call: OfficeCall) -> Response:
 
 async def ask_download(call: OfficeCall) -> Response:
     """Ask for confirmation of a download, with the number, kind and total size of the files."""
-    ids = read_ids(call)
+    ids = await find_ids(call)
     if not ids:
         return call.redirect_to(find_way_back(call))
     found = await zip_files.list_files(call.runtime, call.owner, ids)
@@ -136,8 +149,9 @@ async def do_bulk(
     if len(done) == len(results):
         return call.redirect_to(find_way_back(call), f"documents-{deed}", len(done))
     told = [("deed", deed.value), ("of", str(len(results))), ("back", find_way_back(call))]
-    told += [("done", one.id) for one in done if deed is not BulkAction.DELETE]
-    told += [("not", f"{one.id}.{one.problem.code}") for one in results if one.problem]
+    told += [("number", str(len(done)))]
+    told += [("done", one.id) for one in done[:NAMED] if deed is not BulkAction.DELETE]
+    told += [("not", f"{one.id}.{one.problem.code}") for one in results if one.problem][:NAMED]
     return call.redirect_to(f"/selection/done?{urlencode(told)}")
 
 
@@ -148,24 +162,27 @@ async def show_done(call: OfficeCall) -> Response:
     """
     query = call.request.query_params
     deed = {deed.value: deed for deed in BulkAction}.get(query.get("deed", ""))
-    of, refused = query.get("of", ""), [one.partition(".") for one in query.getlist("not")[:MOST]]
-    if (
-        deed is None
-        or not refused
-        or not (of.isascii() and of.isdecimal() and len(refused) <= int(of) <= MOST)
-    ):
+    refused = [one.partition(".") for one in query.getlist("not")[:NAMED]]
+    of = read_number(query.get("of", ""))
+    number = read_number(query["number"]) if "number" in query else of - len(refused)
+    if deed is None or not refused or not len(refused) <= of - number <= of <= MOST:
         return call.redirect_to(find_way_back(call))
     results = [await recall_refusal(call, deed, id, code) for id, _, code in refused]
-    done = [await bulk_actions.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
+    done = [await bulk_actions.find(call.runtime, call.owner, id) for id in query.getlist("done")[:NAMED]]
     return call.page(
         "selection_done",
         deed=deed.value,
         back=find_way_back(call),
-        of=int(of),
-        number=int(of) - len(refused),
+        of=of,
+        number=number,
         fit=[one.document for one in done if one.document],
         unfit=list_refusals(call, results),
     )
+
+
+def read_number(text: str) -> int:
+    """Return a number of the address, or -1 for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else -1
 
 
 async def recall_refusal(call: OfficeCall, deed: BulkAction, id: str, code: str) -> BulkResult:

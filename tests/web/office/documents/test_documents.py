@@ -1,5 +1,7 @@
 """The list of documents: tabs, search, filters, turning pages, and what each role is shown."""
 
+import csv
+import io
 import re
 from dataclasses import replace
 from typing import Any
@@ -7,9 +9,10 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from esign.actions.document import document_list
 from esign.core.actor import Actor, Mode
 from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
-from esign.core.instant import DAY, HOUR, MINUTE
+from esign.core.instant import DAY, HOUR, MINUTE, to_datetime
 from esign.core.people.member import MemberRole
 from esign.store.document import blobs, documents, templates
 from esign.store.engine.database import Transaction
@@ -209,12 +212,12 @@ async def test_what_narrows_the_list_is_named_and_can_be_dropped(office: Office)
     assert titles(page) == ["lease"]
     dropped = dict(re.findall(r'href="([^"]+)" aria-label="Remove the filter: ([^"]+)"', page.text))
     assert {words: urlsplit(link.replace("&amp;", "&")).query for link, words in dropped.items()} == {
-        "Recipient jo@example.com": "view=draft&q=lease&createdFrom=2026-11-01",
+        "Recipient: jo@example.com": "view=draft&q=lease&createdFrom=2026-11-01",
         "Created from 1 Nov 2026": "view=draft&q=lease&recipientEmail=jo%40example.com",
     }
     page = await ada.get(asked.replace("lease", "nothing-like-it"))
     assert "Nothing matches “ nothing-like-it ”" in page.said
-    assert "Recipient jo@example.com , Created from 1 Nov 2026 leave out" in page.said
+    assert "Recipient: jo@example.com , Created from 1 Nov 2026 leave out" in page.said
     assert "Nobody is waited for" in (await ada.get("/documents?view=waiting")).said
 
 
@@ -334,3 +337,110 @@ async def add_template(office: Office, title: str) -> None:
         await templates.add(tx, made)
 
     await office.runtime.db.write(write)
+
+
+async def test_the_list_says_how_many_documents_it_has(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await put(office, *(a_row(office, f"lease {n}", n * MINUTE) for n in range(30)))
+    await put(office, a_row(office, "rent"))
+    for address, words in {
+        "/documents": "31 documents",
+        "/documents?view=draft": "31 documents",
+        "/documents?q=lease": "30 documents",
+        "/documents?q=rent": "1 document",
+        "/documents?createdFrom=2020-01-01": "31 documents",
+    }.items():
+        assert f"{words} Go to date" in " ".join((await ada.get(address)).said.split()), address
+
+
+async def test_a_list_begins_with_the_chosen_day(office: Office) -> None:
+    office.clock.advance(days=10)
+    ada = await office.signed_in("Ada")
+    day = DAY
+    await put(office, *(a_row(office, f"n{n}", n * day) for n in range(6)))
+    there = to_datetime(office.clock.now() - 2 * day).date()
+    page = await ada.get(f"/documents?day={there}")
+    assert titles(page) == ["n2", "n3", "n4", "n5"]
+    assert titles(await ada.get(links(page, "prev")[0])) == ["n0", "n1", "n2", "n3", "n4", "n5"]
+    oldest = await ada.get(f"/documents?day={there}&sort=createdAt")
+    assert titles(oldest) == ["n2", "n1", "n0"]
+    assert "Nothing more here" in (await ada.get("/documents?day=2001-01-01")).said
+    for wrong in ("soon", "9999-12-31", "2026-13-01"):
+        assert len(titles(await ada.get(f"/documents?day={wrong}"))) == 6, wrong
+
+
+async def test_documents_are_found_by_who_sent_them(office: Office) -> None:
+    ada, _ = await office.signed_in("Ada"), await office.signed_in("Bo")
+    member = (await office.site.api.ok("GET", "/members"))["data"]
+    ids = {one["name"]: one["id"] for one in member}
+    await put(
+        office,
+        a_row(office, "hers", 0, created_by=Actor("member", ids["Ada"], "Ada")),
+        a_row(office, "his", 1, created_by=Actor("member", ids["Bo"], "Bo")),
+        a_row(office, "the program’s", 2),
+    )
+    page = await ada.get(f"/documents?senderId={ids['Bo']}")
+    assert titles(page) == ["his"] and "Sender: Bo" in page.said and "1 document Go" in page.said
+    assert "Sender Anyone" in page.said and "Ada (you)" in page.said and "API tokens" not in page.title
+    both = await ada.get(f"/documents?senderId={ids['Ada']}&view=draft&q=hers&sort=-updatedAt")
+    assert titles(both) == ["hers"]
+    gone = await ada.get("/documents?senderId=mem_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    assert titles(gone) == [] and "Sender: somebody else" in gone.said
+
+
+async def test_a_reminder_in_a_row_asks_before_it_leaves(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.send_document(title="lease")
+    page = await ada.get("/documents?view=waiting")
+    found = re.search(r'href="(/selection/remind[^"]+)"', page.text)
+    assert found
+    asked = await ada.get(found[1].replace("&amp;", "&"))
+    assert asked.value("ids") == id and asked.value("back") == "/documents?view=waiting"
+    assert (await office.site.api.get(id))["recipients"][0]["remindersSent"] == 0
+    assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
+
+
+# ---------- the list as a file ----------
+
+
+async def export(visitor: Visitor, back: str) -> list[list[str]]:
+    await visitor.get("/documents")
+    page = await visitor.post("/documents/export", back=back)
+    assert page.status == 200, page.said
+    assert page.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert 'filename="documents 2026-' in page.headers["Content-Disposition"]
+    return [*csv.reader(io.StringIO(page.text.removeprefix("\ufeff")))]
+
+
+async def test_the_list_is_exported_as_it_is_filtered(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await everything(office)
+    head, *rows = await export(ada, "/documents?view=completed")
+    assert [row[0] for row in rows] == ["done"]
+    said = dict(zip(head, rows[0], strict=True))
+    assert said["Status"] == "Completed" and said["Sender"] == "API: ci" and said["Completed by"] == "1 of 1"
+    assert said["Recipients"].startswith("Jo Li <") and said["Recipients"].endswith("(completed)")
+    assert re.fullmatch(r"2026-\d\d-\d\d \d\d:\d\d", said["Created"]) and said["Closed"] == ""
+    assert [row[0] for row in (await export(ada, "/documents?sort=createdAt"))[1:]] == [*ROWS][::-1]
+    assert len(await export(ada, "/documents?q=no+such+thing")) == 1
+    await ada.get("/documents")
+    refused = await ada.post("/documents/export", back="/documents?createdFrom=soon")
+    assert refused.status == 400
+    vi = await office.signed_in("Vi", MemberRole.VIEWER)
+    assert len(await export(vi, "/documents")) == 1 + len(ROWS)
+
+
+async def test_an_export_has_every_page_of_the_list(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_list, "AT_ONCE", 7)
+    ada = await office.signed_in("Ada")
+    await put(office, *(a_row(office, f"n{n:02}", n * MINUTE) for n in range(28)))
+    assert [row[0] for row in (await export(ada, "/documents"))[1:]] == [f"n{n:02}" for n in range(28)]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1"])
+async def test_no_cell_of_an_export_is_a_formula(office: Office, text: str) -> None:
+    ada = await office.signed_in("Ada")
+    person = replace(a_recipient("Jo"), name=text, email="jo@example.com")
+    await put(office, a_row(office, text, 0, person, external_id=text))
+    for cell in (await export(ada, "/documents"))[1]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "＝")), cell

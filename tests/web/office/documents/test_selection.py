@@ -21,6 +21,7 @@ from esign.core.people.member import MemberRole
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations
+from esign.web.office.documents import selection
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf
 from tests.web.office.visitor import Office, Page, Visitor
@@ -240,7 +241,7 @@ async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(of
         at,
         "/selection/done",
         f"{at[:-1]}0&not=x.y",
-        f"{at}99&not=x.y",
+        f"{at[:-1]}999&not=x.y",
         f"{at}x&not=x.y&back=//evil",
     ):
         assert (await ada.get(wrong)).to == "/documents"
@@ -386,3 +387,36 @@ async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: 
 
 def pdf_text(pages: int) -> str:
     return base64.b64encode(a_pdf(pages)).decode()
+
+
+async def test_everything_that_matches_is_chosen_on_all_pages(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    ids = [await office.site.api.create(title=f"lease {n}") for n in range(27)]
+    await office.site.api.create(title="offer")
+    back = "/documents?q=lease"
+    assert "Select all 27 that match" in (await ada.get(back)).said
+    query = urlencode({"all": "yes", "id": ids[0], "back": back})
+    page = await ada.get(f"/selection/delete?{query}")
+    assert page.title == "Delete 27 documents for good?"
+    assert {*page.value("ids").split()} == {*ids} and page.value("back") == back
+    assert (await answer(ada, page, "delete")).to == f"{back}&done=documents-delete&number=27"
+    assert [one["title"] for one in (await office.site.api.ok("GET", "/documents"))["data"]] == ["offer"]
+    wrong = urlencode({"all": "yes", "back": "/documents?createdFrom=soon"})
+    assert (await ada.get(f"/selection/delete?{wrong}")).to == "/documents?createdFrom=soon"
+
+
+async def test_so_many_are_chosen_at_once_and_named_briefly(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "MOST", 70)
+    ada = await office.signed_in("Ada")
+    for n in range(71):
+        await office.site.api.create(title=f"n{n}")
+    assert "Select the first 70 that match" in (await ada.get("/documents")).said
+    page = await ada.get("/selection/delete?all=yes&back=/documents")
+    assert page.title == "Delete 70 documents for good?" and "and 20 more" in page.said
+    assert (
+        await ada.get("/selection/cancel?all=yes&back=/documents")
+    ).title == "Nothing here can be cancelled"
+    done = await follow_page(ada, await ada.post("/selection/cancel", ids=page.value("ids")))
+    assert done.title == "Nothing was cancelled" and "70 documents" not in done.title

@@ -1,0 +1,1 @@
+UPDATE document SET sender_id = json_extract(created_by, '$.id');
