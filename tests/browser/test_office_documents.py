@@ -260,3 +260,32 @@ def test_a_list_goes_to_a_day_and_leaves_as_a_file(visit: Visits, stage: Browser
     page.get_by_label("Sender").select_option("Maren Holt (you)")
     page.get_by_role("button", name="Show documents").click()
     expect(page.get_by_role("link", name="Remove the filter: Sender: Maren Holt")).to_be_visible()
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_filters_are_saved_as_a_view(
+    visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
+) -> None:
+    furnish(stage)
+    page = visit.at(f"{base}/documents?view=waiting&q=agreement", storage_state=signed_in(stage), **how)
+    page.locator("summary", has_text="Views").click()
+    page.get_by_role("link", name="Save view").click()
+    page.get_by_label("Name").fill("Agreements out for signature")
+    page.get_by_label("Share with everyone in Alder & Finch").check()
+    clean(page)
+    shot(page, "office-view-form")
+    page.get_by_role("button", name="Save view").click()
+    expect(page.get_by_role("status")).to_have_text("View saved.")
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.goto(f"{base}/documents")
+    page.locator("summary", has_text="Views").click()
+    shot(page, "office-views-menu")
+    page.get_by_role("link", name="Agreements out for signature").click()
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.locator("summary", has_text="Agreements out for signature").click()
+    page.get_by_role("link", name="Edit views").click()
+    clean(page)
+    shot(page, "office-views")
+    page.get_by_role("link", name="Edit Agreements").click()
+    page.get_by_role("button", name="Delete view").click()
+    expect(page.get_by_role("heading", name="No saved views")).to_be_visible()

@@ -141,6 +141,12 @@ POST /documents/{id}/send                                   work
 GET  /documents/{id}/discard                                work
 POST /documents/{id}/discard                                work
 GET  /documents                                             read
+GET  /documents/views                                       read
+GET  /documents/views/new                                   read
+POST /documents/views/new                                   read
+GET  /documents/views/{id}/edit                             read
+POST /documents/views/{id}/edit                             read
+POST /documents/views/{id}/delete                           read
 POST /documents/export                                      read    code
 GET  /selection/remind                                      work
 POST /selection/remind                                      work

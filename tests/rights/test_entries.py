@@ -104,6 +104,9 @@ OFFICE_TEXT = """
 /documents/{id}/send                        trail
 /documents/{id}/discard                     document.deleted
 /documents/export                           documents.listed
+/documents/views/new                        work
+/documents/views/{id}/edit                 work
+/documents/views/{id}/delete               work
 /selection/remind                           trail
 /selection/cancel                           trail
 /selection/delete                           document.deleted

@@ -21,6 +21,7 @@ from esign.store.document import (
     due_documents,
     listing,
     phone_handoffs,
+    saved_views,
     templates,
 )
 from esign.store.engine import document_pages
@@ -241,6 +242,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_jobs.find_due": lambda tx: due_jobs.find_due(tx, "mail", NOW, 25),
     "organisations.find_by_user": lambda tx: organisations.find_by_user(tx, "usr_1"),
     "members.find_by_user": lambda tx: members.find_by_user(tx, "usr_1"),
+    "saved_views.find_own": lambda tx: saved_views.find_own(tx, OWNER, "mem_1", 50),
+    "saved_views.find_shared": lambda tx: saved_views.find_shared(tx, OWNER, 50),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),

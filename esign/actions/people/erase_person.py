@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import quote_plus
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -23,7 +24,7 @@ from esign.core.document.state import lifecycle
 from esign.core.errors import Problem
 from esign.core.fold_text import fold
 from esign.runtime import Runtime
-from esign.store.document import documents, listing, templates
+from esign.store.document import documents, listing, saved_views, templates
 from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
@@ -142,6 +143,8 @@ async def carry_out(runtime: Runtime, erasing: ErasureRequest) -> int:
 
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
+        assert erasing.email is not None
+        await saved_views.delete_mentioning(tx, erasing.organisation_id, quote_plus(erasing.email))
         erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
         entry = AdminAct("erasure.finished", now, {"erasureId": erasing.id, "documents": erased})
         await audit_log.add_entry(tx, runtime.vault, erasing.organisation_id, PROGRAM, entry)

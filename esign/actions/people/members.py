@@ -28,6 +28,7 @@ from esign.core.people.permission import Permission as Permission
 from esign.core.people.permission import has_permission, is_raised
 from esign.core.people.user import Errand
 from esign.runtime import Runtime
+from esign.store.document import saved_views
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import api_keys, members, tickets
@@ -225,6 +226,7 @@ async def remove(runtime: Runtime, caller: Caller, member_id: str, *, revoke_key
             await api_keys.revoke(tx, key.id, now)
             revoked = audit_log.make_revocation_entry(key, now, "member removed")
             await audit_log.log_act(tx, runtime.vault, caller, revoked)
+        await saved_views.delete_private(tx, member_id)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
         removal = Removal(member_id, tuple(keys))

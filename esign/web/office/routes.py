@@ -9,7 +9,7 @@ from esign.core.people.user import Stage
 from esign.runtime import Runtime
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
-from esign.web.office.documents import event_log, export, selection
+from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
 from esign.web.office.draft import edit, field_editor, review, upload
 from esign.web.office.frame import current_organisation
@@ -99,6 +99,10 @@ TABLE = (
     *make_form_routes("/documents/{id}/discard", edit.ask_discard, edit.discard, Permission.WORK),
     # the list of documents, and actions on several of them
     OfficeRoute("GET", "/documents", documents.show_list, Permission.READ),
+    OfficeRoute("GET", "/documents/views", views.show_all, Permission.READ),
+    *make_form_routes("/documents/views/new", views.show_new, views.create, Permission.READ),
+    *make_form_routes("/documents/views/{id}/edit", views.show_edit, views.change, Permission.READ),
+    OfficeRoute("POST", "/documents/views/{id}/delete", views.delete, Permission.READ),
     OfficeRoute("POST", "/documents/export", export.send_csv, Permission.READ, code="recent"),
     *make_form_routes("/selection/remind", selection.ask_remind, selection.remind, Permission.WORK),
     *make_form_routes("/selection/cancel", selection.ask_cancel, selection.cancel, Permission.WORK),

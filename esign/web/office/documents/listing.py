@@ -5,7 +5,7 @@ from datetime import date
 
 from starlette.responses import Response
 
-from esign.actions.document import document_list
+from esign.actions.document import document_list, saved_views
 from esign.actions.document.document_list import DocumentListPage, PageTurn
 from esign.core.document.document import Status
 from esign.core.errors import Problem
@@ -18,6 +18,7 @@ from esign.web.cursors import cursor_of, place_of
 from esign.web.office.document.document_row import MOST_PIPS, make_row
 from esign.web.office.documents import filters, selection
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
+from esign.web.office.documents.views import link_view
 from esign.web.office.frame.dispatch import get_full_path
 from esign.web.office.frame.formats import Times
 from esign.web.office.frame.office_call import OfficeCall
@@ -59,6 +60,8 @@ async def show_list(call: OfficeCall) -> Response:
         sorts=SORTS,
         templates=made,
         senders=senders,
+        views=[(view, link_view(view)) for view in await saved_views.find_all(call.runtime, call.caller)],
+        plain=asked.link(),
         me=call.signed_in.member.id,
         chips=list_chips(asked, dict(made), {id: name for _, id, name in senders}),
         most_pips=MOST_PIPS,

@@ -44,6 +44,8 @@ DONE: Mapping[str, str] = {
     "reminders": "The reminders are changed.",
     "reference": "Reference and notes are saved.",
     "duplicated": "This is the copy: a new draft.",
+    "view-saved": "View saved.",
+    "view-deleted": "View deleted.",
     "document-deleted": "The document is deleted.",
     "seal-retried": "The seal is tried again now.",
     "template-made": "The template is made.",
