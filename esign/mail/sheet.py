@@ -8,13 +8,13 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from esign.core.people import brand_colours
+from esign.core.people.account import COLOUR, is_wide
 from esign.mail.words import LetterWords, load_words, write_line
 
 WIDTH = 72
 LABELS = 24
 TEST_PREFIX = "[TEST] "
-GROUND = "#3d4657"
-
 
 LOGO = (160, 40)  # the largest size in which a logo is shown, in pixels
 
@@ -30,8 +30,8 @@ class InlinePicture:
 
     @property
     def is_wide(self) -> bool:
-        """Return whether the logo is wide enough to contain the name, which then need not stand beside it."""
-        return self.width >= 2 * self.height
+        """Return whether the logo is wide enough to contain the name, which then does not stand beside it."""
+        return is_wide(self.width, self.height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,7 @@ def _draw_html(head: Letterhead, sheet: LetterSheet, words: LetterWords) -> str:
         start="right" if words.language.direction == "rtl" else "left",
         organisation=write_line(head.organisation),
         mark=build_mark(head.organisation, head.colour),
+        tones=brand_colours.choose_tones(head.colour or COLOUR),
         logo=head.logo,
         shown=fit_logo(head.logo) if head.logo else None,
         test=words.say("test") if head.test else None,
@@ -184,10 +185,6 @@ def fit_logo(logo: InlinePicture) -> tuple[int, int]:
 def build_mark(organisation: str, colour: str | None) -> InitialsMark:
     """Return two initials, dark or white, whichever is legible on the colour."""
     initials = [letter for word in organisation.split() for letter in [re.search(r"[^\W_]", word)] if letter]
-    ground = colour if colour and re.fullmatch(r"#[0-9a-fA-F]{6}", colour) else GROUND
-    luminance = sum(
-        share * (int(ground[at : at + 2], 16) / 255) ** 2.2
-        for share, at in ((0.2126, 1), (0.7152, 3), (0.0722, 5))
-    )
+    ground = colour if colour and brand_colours.PATTERN.fullmatch(colour) else COLOUR
     letters = "".join(letter[0] for letter in initials[:2]).upper()
-    return InitialsMark(letters, ground, "#ffffff" if luminance < 0.18 else "#1b2330")
+    return InitialsMark(letters, ground, brand_colours.choose_ink(ground))

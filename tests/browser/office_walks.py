@@ -172,9 +172,12 @@ def logo(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/settings/organisation/logo")
     yield "none"
     file = {"name": "logo.png", "mimeType": "image/png", "buffer": a_logo()}
-    page.get_by_label("Your logo").set_input_files(file)  # type: ignore[arg-type]
-    page.get_by_role("button", name="Save the logo").click()
-    page.get_by_text("The logo is saved.").wait_for()
+    page.get_by_label("Logo", exact=True).set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("heading", name="Save this logo?").wait_for()
+    yield "preview"
+    page.get_by_role("button", name="Save logo").click()
+    page.get_by_text("Logo saved.").wait_for()
     page.locator("#h-brand").scroll_into_view_if_needed()
     yield "organisation"
     api = office.stage.site.api
@@ -192,7 +195,7 @@ def logo(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/settings/organisation/logo/remove")
     yield "remove"
     page.get_by_role("button", name="Remove logo").click()
-    page.get_by_text("The logo is removed.").wait_for()
+    page.get_by_text("Logo removed.").wait_for()
 
 
 def send_seal(page: Page, issued: Issued) -> None:

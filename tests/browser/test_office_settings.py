@@ -20,7 +20,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from playwright.sync_api import Page, expect
 
 from esign.actions.mail.mail_archive import HIDDEN
+from esign.core.people.account import COLOUR
 from esign.core.people.api_key import make_hint
+from esign.core.people.brand_colours import choose_ink, choose_rule, choose_tones
 from esign.jobs import deliver_webhooks
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
@@ -244,6 +246,27 @@ def test_a_mail_is_read_without_what_only_its_reader_may_have(
     whole(page, shot, "settings-mail")
 
 
+def test_a_colour_is_tried_as_it_will_be_used(visit: Visits, stage: BrowserStage) -> None:
+    page = visit.at(f"{stage.site.base}/settings/organisation", storage_state=signed_in(stage))
+    tried = page.locator(".brand-tries")
+    for colour in ("#ffee00", "#0f6b78", "#777777", "#000000", "#ffffff", COLOUR, "#d4145a"):
+        page.get_by_label("Colour", exact=True).fill(colour)
+        expect(page.locator("#colour-name")).to_have_text(colour)
+        tones = choose_tones(colour)
+        wanted = {
+            "--try-light": tones.light.ground,
+            "--try-dark": tones.dark.ground,
+            "--try-ink": choose_ink(colour),
+            "--try-rule": choose_rule(colour),
+        }
+        found = tried.evaluate(
+            "(one, names) => names.map((name) => one.style.getPropertyValue(name))", list(wanted)
+        )
+        assert found == list(wanted.values()), colour
+        adapted = colour not in (tones.light.ground, COLOUR)
+        expect(page.locator("#colour-adapted")).to_be_visible(visible=adapted)
+
+
 @pytest.mark.parametrize("how", SCREENS)
 def test_settings_are_saved_and_documents_deleted_only_after_a_question(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
@@ -252,8 +275,9 @@ def test_settings_are_saved_and_documents_deleted_only_after_a_question(
     page = visit.at(f"{base}/settings/organisation", storage_state=signed_in(stage), excused=REFUSED, **how)
     page.get_by_label("Colour", exact=True).fill("#ffee00")
     expect(page.locator("#colour-name")).to_have_text("#ffee00")
-    expect(page.locator("[data-ink]").first).to_have_attribute("fill", "#1b2330")
-    page.get_by_role("button", name="Save the colour").click()
+    expect(page.locator(".try-mark").first).to_have_css("color", "rgb(27, 35, 48)")
+    expect(page.get_by_text("This colour is too light to read on white.")).to_be_visible()
+    page.get_by_role("button", name="Save colour").click()
     expect(page.get_by_role("status")).to_have_text("The settings are saved.")
     whole(page, shot, "settings-organisation")
     page.goto(f"{base}/settings/defaults")

@@ -8,6 +8,8 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.document.document import Recipient, Role
 from esign.core.language import LANGUAGES
+from esign.core.people.account import COLOUR
+from esign.core.people.brand_colours import choose_tones
 from esign.mail.sheet import build_mark
 from esign.mail.words import load_words
 from esign.mail.write_letter import write_letter
@@ -438,6 +440,16 @@ def test_the_mark_can_be_read_on_any_colour(
     made = build_mark(organisation, colour)
 
     assert (made.letters, made.ground, made.ink) == expected
+
+
+def test_the_button_has_the_colour_of_the_organisation_where_it_can_be_read() -> None:
+    plain = write_letter(vary(INVITATION, organisation={"name": "Plain", "colour": COLOUR})).html
+    assert 'bgcolor="#2546d8"' in plain
+    brown = write_letter(vary(INVITATION, organisation={"name": "Northlight", "colour": "#7a4a1d"})).html
+    assert 'bgcolor="#7a4a1d" style="border-radius:8px' in brown and "#2546d8" not in brown
+    yellow = write_letter(vary(INVITATION, organisation={"name": "Northlight", "colour": "#ffe100"})).html
+    tones = choose_tones("#ffe100")
+    assert f'bgcolor="{tones.light.ground}"' in yellow and "background-color: #ffe100 !important" in yellow
 
 
 def test_a_colour_that_is_none_never_reaches_the_letter() -> None:

@@ -10,28 +10,38 @@ from esign.actions.base.disk_room import require_room
 from esign.core.actor import Author
 from esign.core.errors import Problem
 from esign.core.people.account import Logo, Organisation
+from esign.pdf.inspection import RedrawnPicture
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import logos, organisations
 
 MOST = 2**20  # bytes of an uploaded picture
-LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
-UNREAD = "The picture cannot be read. Save it again, or choose another."
+LARGE = "This logo is larger than 1 MB. Choose a smaller one."
+UNREAD = "We can’t read this picture. Save it again or choose another."
 
 
-async def save_logo(runtime: Runtime, caller: Caller, image: bytes) -> None:
-    """Store the picture as the logo. Raises `invalid_request` with a sentence if it cannot be used as one."""
-    owner = caller.owner
-    require_room(runtime)
+async def redraw_logo(runtime: Runtime, caller: Caller, image: bytes) -> RedrawnPicture:
+    """Return the picture as a logo, without storing it.
+
+    Raises `invalid_request` with a sentence if it cannot be used as one.
+    """
     if len(image) > MOST:
         raise Problem("invalid_request", LARGE)
+    turn = QueueTurn(PdfJobKind.ACT, caller.owner.organisation_id)
     try:
-        picture = await runtime.pdf.reencode(image, "logo", QueueTurn(PdfJobKind.ACT, owner.organisation_id))
+        return await runtime.pdf.reencode(image, "logo", turn)
     except Problem as problem:
         if problem.code == "invalid_file":  # the picture made a worker fail
             raise Problem("invalid_request", UNREAD) from problem
         raise
+
+
+async def save_logo(runtime: Runtime, caller: Caller, image: bytes) -> None:
+    """Store the picture as the logo. Raises as `redraw_logo` does."""
+    owner = caller.owner
+    require_room(runtime)
+    picture = await redraw_logo(runtime, caller, image)
     logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
 
     async def write(tx: Transaction) -> None:

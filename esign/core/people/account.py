@@ -27,6 +27,16 @@ class Logo:
     width: int
     height: int
 
+    @property
+    def is_wide(self) -> bool:
+        """Return whether the logo is wide enough to contain the name, which then does not stand beside it."""
+        return is_wide(self.width, self.height)
+
+
+def is_wide(width: int, height: int) -> bool:
+    """Return whether a picture of this size is wide enough to contain the name of the organisation."""
+    return width >= 2 * height
+
 
 @dataclass(frozen=True, slots=True)
 class Organisation:

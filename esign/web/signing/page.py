@@ -23,7 +23,8 @@ from esign.core.document.field_values import needs_signature
 from esign.core.document.signing_draft import EnteredValue, SigningDraft, put_in_values
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
-from esign.core.people.account import Organisation
+from esign.core.people import brand_colours
+from esign.core.people.account import COLOUR, Organisation
 from esign.web.logos import get_logo_path
 from esign.web.signing.body import dedupe_pictures
 from esign.web.signing.field_steps import FieldPlace, SigningStep, build_steps, format_date, list_places
@@ -32,7 +33,6 @@ from esign.web.signing.words import SigningWords
 HANDS = "abc"
 PARTS = {Role.SIGNER: "sign", Role.APPROVER: "approve", Role.VIEWER: "read", Role.CC: "read"}
 ENDED = (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
-COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extreme sizes differ
 
 
@@ -89,6 +89,7 @@ def build_frame(facts: LinkFacts) -> dict[str, object]:
         "mark": make_initials(facts.organisation.name),
         "logo": describe_logo(facts.organisation),
         "brand": choose_colours(facts.organisation.colour),
+        "tones": brand_colours.choose_tones(facts.organisation.colour),
         "test": facts.document.mode is Mode.TEST,
         "ancestors": facts.organisation.embed_origins,
         "outcome": find_outcome(facts),
@@ -222,7 +223,11 @@ def describe_logo(organisation: Organisation) -> dict[str, object] | None:
     The size lets the browser keep room for the picture before it arrives.
     """
     logo = organisation.logo
-    return {"address": get_logo_path(logo), "width": logo.width, "height": logo.height} if logo else None
+    return (
+        {"address": get_logo_path(logo), "width": logo.width, "height": logo.height, "wide": logo.is_wide}
+        if logo
+        else None
+    )
 
 
 def make_initials(name: str) -> str:
@@ -231,20 +236,9 @@ def make_initials(name: str) -> str:
 
 
 def choose_colours(colour: str) -> tuple[str, str]:
-    """Return the organisation's colour, and the colour of text on it.
-
-    The text is white if its contrast is at least 4.5, else dark.
-    """
-    if not COLOUR.fullmatch(colour):
-        return "#3d4657", "#ffffff"
-    red, green, blue = (linearise(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return colour, "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#1b2330"
-
-
-def linearise(channel: float) -> float:
-    """Return an sRGB channel between 0 and 1 as linear light."""
-    return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
+    """Return the organisation's colour, and the colour of text on it that can be read."""
+    ground = colour if brand_colours.PATTERN.fullmatch(colour) else COLOUR
+    return ground, brand_colours.choose_ink(ground)
 
 
 def measure_picture(page: PageGeometry) -> tuple[int, int]:

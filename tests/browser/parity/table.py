@@ -118,8 +118,8 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "listAuditLog.from": Control("/settings/audit", "textbox", "From"),
         "getUsage": link(ANYWHERE, "Usage"),
         "getSettings": link(ANYWHERE, "Organisation"),
-        "changeSettings.organisationName": button(ORGANISATION, "Save the organisation"),
-        "changeSettings.brandColour": button(ORGANISATION, "Save the colour"),
+        "changeSettings.organisationName": button(ORGANISATION, "Save"),
+        "changeSettings.brandColour": button(ORGANISATION, "Save colour"),
         "changeSettings.defaultExpiresInDays": button(DEFAULTS, "Save for new documents"),
         "changeSettings.defaultReminders": button(DEFAULTS, "As this server has it"),
         "changeSettings.retainCompletedDays": button(DEFAULTS, "Save the retention"),
@@ -133,7 +133,7 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "removeMember": button("/members/{id}/remove", "Remove Bo Berg"),
     },
     "files": {
-        "verifyPdf": button("/verify", "Drop a PDF here, or choose one"),
+        "verifyPdf": button("/verify", "Drop a PDF here or choose a file"),
     },
     "test mode": {
         "simulateRecipient": button(DOCUMENT, "Finish"),

@@ -19,11 +19,12 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
 from esign.core.people.account import COLOUR
+from esign.core.people.brand_colours import choose_ink, choose_rule, choose_tones
 from esign.web.http.validation import check
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.sign_in.emailed_links import list_zones
-from esign.web.signing.page import choose_colours, describe_logo
+from esign.web.signing.page import describe_logo
 from esign.web.values.account_values import (
     Colour,
     EmbedOrigins,
@@ -74,7 +75,9 @@ async def show_organisation(call: OfficeCall) -> Response:
         "organisation",
         own=own,
         logo=describe_logo(call.signed_in.organisation),
-        ink=choose_colours(own.colour)[1],
+        ink=choose_ink(own.colour),
+        tones=choose_tones(own.colour),
+        rule=choose_rule(own.colour),
         usual_colour=COLOUR,
         languages=LANGUAGES.values(),
         zones=known if own.time_zone in known else [own.time_zone, *known],

@@ -26,7 +26,9 @@ async def upload_logo(ada: Visitor, *files: bytes) -> str:
     """The address of the logo, once it is saved."""
     await ada.get(LOGO)
     for file in files:
-        answer = await ada.upload(LOGO, "file", ("logo.png", file))
+        shown = await ada.upload(LOGO, "file", ("logo.png", file))
+        assert shown.title == "Save this logo?", shown.said
+        answer = await ada.upload(LOGO, "file", picture=shown.value("picture"))
         assert answer.to == f"{ORGANISATION}?done=logo", answer.said
     page = await ada.get(ORGANISATION)
     found = ADDRESS.search(page.text)
@@ -55,7 +57,7 @@ def drawn_in(pdf: bytes) -> set[tuple[int, int]]:
 
 async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: Office) -> None:
     ada, site = await office.signed_in("Ada"), office.site
-    assert "Choose a logo" in (await ada.get(ORGANISATION)).said
+    assert "Add logo" in (await ada.get(ORGANISATION)).said
     address = await upload_logo(ada, a_logo())
     async with site.session.get(f"{site.base}{address}") as answer:
         content, headers = await answer.read(), answer.headers
@@ -83,7 +85,7 @@ async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: 
     assert image.size in drawn_in(sealed)
 
     question = await ada.get(REMOVE)
-    assert question.title == "Remove the logo?" and address in question.text
+    assert question.title == "Remove logo?"
     assert (await ada.post(REMOVE)).to == f"{ORGANISATION}?done=logo-removed"
     async with site.session.get(f"{site.base}{address}") as answer:
         assert answer.status == 404
@@ -126,10 +128,32 @@ async def test_what_is_no_logo_is_refused_at_its_field(
     assert address in (await ada.get(ORGANISATION)).text, "the one before stays"
 
 
+async def test_a_logo_is_shown_where_recipients_see_it_before_it_is_saved(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await ada.get(LOGO)
+    wide = await ada.upload(LOGO, "file", ("logo.png", a_logo()))
+    for place in ("Signing page", "Signing page in dark mode", "Email", "Certificate page"):
+        assert f"<figcaption>{place}</figcaption>" in wide.text
+    assert wide.text.count('src="data:image/png;base64,') == 4
+    assert '<b class="any"' not in wide.text, "the name is in the logo"
+    assert "Add logo" in (await ada.get(ORGANISATION)).said, "nothing is saved yet"
+    narrow = await ada.upload(LOGO, "file", ("logo.png", a_logo(400, 220)))
+    assert narrow.text.count('<b class="any"') == 1
+
+
+@pytest.mark.parametrize("picture", ["", "no base64!", "AAAA"])
+async def test_a_preview_that_was_tampered_with_saves_nothing(office: Office, picture: str) -> None:
+    ada = await office.signed_in("Ada")
+    await ada.get(LOGO)
+    page = await ada.upload(LOGO, "file", picture=picture)
+    assert (page.status, set(page.wrong())) == (422, {"file"})
+    assert "Add logo" in (await ada.get(ORGANISATION)).said
+
+
 async def test_without_a_file_the_field_says_so(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await ada.get(LOGO)
-    assert (await ada.upload(LOGO, "file")).wrong() == {"file": "No file was chosen."}
+    assert (await ada.upload(LOGO, "file")).wrong() == {"file": "Choose a picture."}
 
 
 async def test_the_password_is_asked_for_before_the_file_is_chosen(office: Office) -> None:
@@ -138,7 +162,7 @@ async def test_the_password_is_asked_for_before_the_file_is_chosen(office: Offic
     office.clock.advance(milliseconds=FRESH)
     assert (await ada.get(LOGO)).to == f"/confirm?next={LOGO.replace('/', '%2F')}"
     assert (await ada.upload(LOGO, "file", ("logo.png", a_logo()))).to.startswith("/confirm?next=")
-    assert "Choose a logo" in (await ada.get(ORGANISATION)).said
+    assert "Add logo" in (await ada.get(ORGANISATION)).said
 
 
 async def test_the_practice_page_and_the_test_mail_carry_it_too(office: Office) -> None:

@@ -43,8 +43,8 @@ async def test_the_colour_is_tried_set_and_given_back(office: Office) -> None:
     await put(ada, ORGANISATION, brandColour="#ffee00")
     page = await ada.get(ORGANISATION)
     assert (await read_stored(office))["brandColour"] == "#ffee00"
-    assert 'fill="#ffee00"' in page.text and 'fill="#1b2330"' in page.text, "dark words on a light colour"
-    assert "Back to the usual colour" in page.said
+    assert "--try: #ffee00" in page.text and "--try-ink: #1b2330" in page.text, "dark words on a light colour"
+    assert "Reset to default" in page.said
     await put(ada, ORGANISATION, brandColour="")
     assert (await read_stored(office))["brandColour"] == COLOUR
     page = await ada.post(ORGANISATION, brandColour='red"><script>')
