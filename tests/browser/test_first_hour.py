@@ -166,8 +166,6 @@ def test_from_the_first_start_to_a_sealed_document(
     saved.value.save_as(sealed)
     owner.press("Verify this file")
     page.locator("#file").set_input_files(sealed)
-    expect(page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible(
-        timeout=PATIENCE * 1000
-    )
+    expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=PATIENCE * 1000)
     assert esign("verify", sealed, cwd=tmp_path).code == 0
     assert [name for name in owner.pressed if name in NAMED] == NAMED, "the README names what is pressed"

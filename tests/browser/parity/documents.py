@@ -202,7 +202,7 @@ def files(desk: ParityDesk) -> None:
     found = desk.tell("/verify", {"file": base64.b64encode(content).decode()})
     assert found["result"] == "valid"
     desk.sees(found["sha256"])
-    expect(desk.page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="Valid and unchanged")).to_be_visible()
 
 
 def in_test_mode(desk: ParityDesk) -> None:

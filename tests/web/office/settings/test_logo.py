@@ -79,6 +79,7 @@ async def test_everybody_who_is_asked_sees_the_logo_until_it_is_removed(office: 
     person = await site.person("ada@example.test")
     page = str((await person.open()).content)
     assert address in page and 'alt="esign"' in page and 'class="mark"' not in page
+    assert "<b>esign</b>" not in page.partition("</header>")[0], "a wide logo has the name in it"
     await site.all_sign(document)
     await site.work("seal")
     sealed = await site.api.file(document, "certificate")
