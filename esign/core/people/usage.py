@@ -3,15 +3,21 @@ written.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from esign.core.actor import Mode
-from esign.core.instant import DAY, EPOCH, Instant, to_datetime
+from esign.core.instant import DAY, EPOCH, HOUR, Instant, Millis, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The counts of one transaction or of one day; `storage_bytes` is the size of the files added."""
+    """The counts of one transaction or of one day.
+
+    `storage_bytes` is the size of the files added. Completed documents are also counted by the time since they were
+    sent (`COMPLETION_TIMES`). `reminders_answered` counts recipients who finished within `ANSWER_TIME` of a reminder.
+    """
 
     documents_created: int = 0
     documents_sent: int = 0
@@ -19,6 +25,27 @@ class Usage:
     emails: int = 0
     api_requests: int = 0
     storage_bytes: int = 0
+    completed_in_hour: int = 0
+    completed_in_day: int = 0
+    completed_in_week: int = 0
+    completed_later: int = 0
+    reminders_sent: int = 0
+    reminders_answered: int = 0
+
+
+# The counters of completed documents, each with the time since sending that it counts up to.
+COMPLETION_TIMES: Mapping[str, float] = {
+    "completed_in_hour": HOUR,
+    "completed_in_day": DAY,
+    "completed_in_week": 7 * DAY,
+    "completed_later": inf,
+}
+ANSWER_TIME: Millis = 2 * DAY
+
+
+def name_completion_time(took: Millis) -> str:
+    """Return the name of the counter for a document that was completed so long after it was sent."""
+    return next(name for name, most in COMPLETION_TIMES.items() if took <= most)
 
 
 @dataclass(frozen=True, slots=True)

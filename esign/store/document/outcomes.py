@@ -12,7 +12,7 @@ from esign.core.document.signing_draft import find_ended_drafts
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.instant import DAY, Instant
 from esign.core.mail_urgency import find_urgency
-from esign.core.people.usage import Meter, Usage
+from esign.core.people.usage import ANSWER_TIME, Meter, Usage, name_completion_time
 from esign.core.webhook import webhook
 from esign.core.webhook.delivery import EventDelivery
 from esign.core.webhook.webhook import Webhook
@@ -87,12 +87,27 @@ def make_meter(document: Document, now: Instant) -> Meter:
 def count_usage(outcome: Outcome) -> Usage:
     """Return the usage that an outcome counts for."""
     types = [event.type for event in outcome.events]
-    return Usage(
+    used = Usage(
         documents_created=types.count("document.created"),
         documents_sent=types.count("document.sent"),
         documents_completed=types.count("document.completed"),
         emails=sum(isinstance(job, MailJob) for job in outcome.jobs),
+        reminders_sent=types.count("recipient.reminded"),
+        reminders_answered=sum(is_answer_to_reminder(outcome.document, event) for event in outcome.events),
     )
+    sent_at = outcome.document.sent_at
+    for event in outcome.events:
+        if event.type == "document.completed" and sent_at is not None:
+            used = replace(used, **{name_completion_time(event.at - sent_at): 1})
+    return used
+
+
+def is_answer_to_reminder(document: Document, event: Event) -> bool:
+    """Return whether the event is that a recipient finished soon after the last reminder."""
+    if event.type != "recipient.completed" or event.recipient_id is None:
+        return False
+    reminded_at = document.recipient(event.recipient_id).last_reminded_at
+    return reminded_at is not None and event.at - reminded_at <= ANSWER_TIME
 
 
 async def record_fact(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:

@@ -1,6 +1,5 @@
 """What the organisation used on each day, in the mode of the key (contract 3.5)."""
 
-from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Annotated
 
@@ -50,6 +49,9 @@ class UsageDayReply(Reply):
     storage_bytes: int
 
 
+COUNTED = tuple(name for name in UsageDayReply.model_fields if name != "day")
+
+
 class UsageReply(Reply):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.USAGE]})
 
@@ -69,7 +71,9 @@ async def read_usage(call: ApiCall, query: UsageQuery) -> list[tuple[int, Usage]
 def present(found: list[tuple[int, Usage]]) -> UsageReply:
     return UsageReply(
         data=[
-            UsageDayReply.model_validate({"day": str(EPOCH + timedelta(n)), **asdict(used)})
+            UsageDayReply.model_validate(
+                {"day": str(EPOCH + timedelta(n)), **{name: getattr(used, name) for name in COUNTED}}
+            )
             for n, used in found
         ]
     )

@@ -155,12 +155,40 @@ async def test_the_numbers_of_usage_are_those_of_the_api(office: Office) -> None
     assert row
     cells = re.findall(r'<td data-l="([^"]+)">([^<]*)</td>', row[0])
     shown = dict(cells)
-    assert (shown["Created"], shown["Sent"], shown["Mails"]) == ("1", "1", str(today["emails"]))
+    assert (shown["Created"], shown["Sent"], shown["Emails"]) == ("1", "1", str(today["emails"]))
     assert "November 2026" in page.said and "October 2026" not in page.said
-    assert f"{today['emails']} of 2,000" in page.said and "As many as you like" in page.said
+    assert f"{today['emails']} of 2,000" in page.said and "No limit" in page.said
     await ada.post("/mode", mode="test")
     page = await ada.get("/settings/usage")
     assert "in test mode" in page.said and f"{today['emails']} of 2,000" in page.said
+
+
+async def test_the_charts_count_by_week_and_each_mode_by_itself(office: Office) -> None:
+    ada, site = await office.signed_in("Ada"), office.site
+    assert (await ada.get("/settings/usage")).said.count("Nothing yet") == 3
+    await site.complete_document()
+    late = await site.api.send_document(recipients=[{"name": "Cy", "email": "cy@example.test"}])
+    office.clock.advance(days=3)
+    await site.api.ok("POST", f"/documents/{late}/remind")
+    office.clock.advance(days=1)
+    await site.all_sign(late)
+    await site.work("seal")
+    ada = await office.signed_in("Bo")
+    page = await ada.get("/settings/usage")
+    assert page.text.count("<svg viewBox=") == 3 and "Nothing yet" not in page.said
+    for told in (
+        "Week of 16 Nov 2026: Sent 2",
+        "Week of 16 Nov 2026: Completed 1",
+        "Week of 23 Nov 2026: Completed 1",
+        "1 hour: Completed 1",
+        "1 week: Completed 1",
+        "Week of 23 Nov 2026: Reminders 1",
+        "Week of 23 Nov 2026: Finished 1",
+    ):
+        assert f"<title>{told}</title>" in page.text, told
+    assert '<th scope="row">Week of 23 Nov 2026</th><td>0</td><td>1</td>' in page.text
+    await ada.post("/mode", mode="test")
+    assert (await ada.get("/settings/usage")).said.count("Nothing yet") == 3
 
 
 async def test_a_month_adds_up_its_days(office: Office) -> None:
