@@ -103,10 +103,15 @@ def write_completed(mail: DocumentMail, words: LetterWords) -> LetterSheet:
     if mail.link and (until := signing_link.find_end(document, mail.link_days)) is not None:
         small.append(words.say("completed_until", until=words.moment(until)))
     name = name_file(document, "sealed")
+    acting = [recipient for recipient in document.recipients if recipient.acting]
+    # "By everyone" is odd where one person was asked, and wrong of an approver, who does not sign.
+    alone = acting[0].name if len(acting) == 1 and acting[0].role is Role.SIGNER else None
     return LetterSheet(
-        subject=words.say("completed_subject", title=document.title),
+        subject=words.say("completed_subject_one", name=alone, title=document.title)
+        if alone
+        else words.say("completed_subject", title=document.title),
         preheader=words.say("completed_preheader"),
-        heading=words.say("completed_heading"),
+        heading=words.say("completed_heading_one", name=alone) if alone else words.say("completed_heading"),
         greeting=write_greeting(words, mail.reader),
         paragraphs=tuple(lead),
         button=LetterButton(words.say("download"), mail.link) if mail.link else None,

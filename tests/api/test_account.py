@@ -50,7 +50,7 @@ async def test_what_is_kept_read_and_attached_follows_the_settings(
 
         async def letter() -> Any:
             for mail in await embedded_outbox.list_mails(site.runtime.db, 9):
-                if mail.subject.startswith("Signed by everyone") and signer["email"] in mail.recipient:
+                if mail.subject.startswith("Signed by ") and signer["email"] in mail.recipient:
                     return await embedded_outbox.read_mail(site.runtime.db, site.runtime.vault, mail.id)
             return None
 

@@ -720,7 +720,7 @@ async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_t
     printed = words(text_of(sealed))
     for said in (
         "Access code – passed",
-        "Code kept on the server, not e-mailed – passed",
+        "Code kept on the server, not emailed – passed",
         "Access code – not used",  # the copy is only sent when this is printed
         "Wrong code",
         "Approved",

@@ -90,7 +90,7 @@ async def test_after_five_days_without_success_it_is_switched_off_a_day_after_th
     await pass_time(site, clock, 95)
     assert await subjects(site) == ["Not delivered after 10 attempts"]
     await pass_time(site, clock, 1)
-    assert (await subjects(site))[1:] == ["A webhook is about to be switched off"]
+    assert (await subjects(site))[1:] == ["Webhook about to be turned off"]
     warning = part((await list_notices(site))[-1], "plain")
     assert "25 November 2026, 00:00 UTC" not in warning and "26 November 2026, 00:00 UTC" in warning
     await site.api.create()
@@ -100,7 +100,7 @@ async def test_after_five_days_without_success_it_is_switched_off_a_day_after_th
     off = await show_webhook(site, hook)
     assert (off["enabled"], off["disabledReason"]) == (False, "failing")
     assert off["disabledAt"] == rfc3339(began + 5 * DAY) and off["failingSince"] == rfc3339(began)
-    assert (await subjects(site))[2:] == ["A webhook was switched off"]
+    assert (await subjects(site))[2:] == ["Webhook turned off"]
     listed = (await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries"))["data"]
     assert {each["status"] for each in listed} == {"failed"}
     assert listed[0]["lastError"] == "the webhook was switched off"
@@ -163,7 +163,7 @@ async def test_410_is_told_at_once(site: JourneySite, hook: Any, receiver: Recei
     receiver.always(410)
     await site.api.create()
     await site.work("webhook")
-    assert await subjects(site) == ["A webhook was switched off"]
+    assert await subjects(site) == ["Webhook turned off"]
     [delivery] = (await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries"))["data"]
     assert (delivery["status"], delivery["lastError"]) == ("failed", "status 410")
 

@@ -82,7 +82,7 @@ async def test_a_link_from_a_mail_that_a_mail_server_took(post: JourneySite, ser
     assert await acts(post.api, document) == dict.fromkeys(ACTS[:3], "email")
     assert await proof(post.api, document) == {"method": "link", "link": "email", "code": None}
     text = await print_certificate(post, post.api, document)
-    assert says(text, "Link sent by e-mail – passed") and not says(text, "given to the sender")
+    assert says(text, "Link sent by email – passed") and not says(text, "given to the sender")
 
 
 async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
@@ -94,7 +94,7 @@ async def test_a_link_that_was_handed_out_is_never_said_to_have_been_mailed(
     assert await acts(post.api, document) == dict.fromkeys(ACTS[:3], "sender")
     assert await proof(post.api, document) == {"method": "link", "link": "sender", "code": None}
     text = await print_certificate(post, post.api, document)
-    assert says(text, "Link given to the sender") and not says(text, "by e-mail")
+    assert says(text, "Link given to the sender") and not says(text, "by email")
 
 
 @pytest.mark.parametrize("first", ["email", "sender"])
@@ -114,7 +114,7 @@ async def test_where_both_links_are_used_each_act_names_its_own(
     }
     assert (await proof(post.api, document))["link"] == second
     text = await print_certificate(post, post.api, document)
-    assert says(text, "Link sent by e-mail – passed") and says(text, "Link given to the sender")
+    assert says(text, "Link sent by email – passed") and says(text, "Link given to the sender")
 
 
 async def test_a_refusal_names_its_link_too(post: JourneySite, server: Server) -> None:
@@ -136,7 +136,7 @@ async def test_a_link_from_a_mail_that_was_only_kept_here_was_not_mailed(site: J
     await (await site.person(ADA["email"])).sign()
     assert await acts(site.api, document) == dict.fromkeys(ACTS[:3], "sender")
     text = await print_certificate(site, site.api, document)
-    assert says(text, "Link given to the sender") and not says(text, "by e-mail")
+    assert says(text, "Link given to the sender") and not says(text, "by email")
     for claim in ("Invitation sent", "Reminder sent", "Copy sent"):
         assert not says(text, claim)
 
@@ -168,7 +168,7 @@ async def test_a_link_of_test_mode_is_called_that(post: JourneySite, server: Ser
     expected = "sender" if how == "hand" else "test"
     assert set((await acts(api, document)).values()) == {expected}
     assert (await proof(api, document))["link"] == expected
-    assert not says(await print_certificate(post, api, document), "by e-mail")
+    assert not says(await print_certificate(post, api, document), "by email")
 
 
 async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(
@@ -181,7 +181,7 @@ async def test_what_was_mailed_before_this_was_recorded_is_not_guessed(
     assert set((await acts(post.api, document)).values()) == {None}
     assert await proof(post.api, document) == {"method": "link", "link": None, "code": None}
     text = await print_certificate(post, post.api, document)
-    assert says(text, "Link; how it arrived is not recorded") and not says(text, "by e-mail")
+    assert says(text, "Link; delivery not recorded") and not says(text, "by email")
 
 
 async def test_a_phone_that_draws_for_a_desk_changes_nothing_about_its_link(
@@ -216,8 +216,8 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
     await person.sign()
     assert await proof(at.api, document) == {"method": "email_code", "link": route, "code": route}
     text = await print_certificate(at, at.api, document)
-    assert says(text, "Code sent by e-mail – passed") is mailed
-    assert says(text, "Code kept on the server, not e-mailed – passed") is not mailed
+    assert says(text, "Code sent by email – passed") is mailed
+    assert says(text, "Code kept on the server, not emailed – passed") is not mailed
 
 
 async def newest_kept(site: JourneySite) -> Any:

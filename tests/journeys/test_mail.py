@@ -154,7 +154,7 @@ async def test_a_sealed_file_above_5_mib_comes_as_a_link(post: Post) -> None:
     await (await post.person(ADA)).sign()
     await post.site.work("seal")
     message = await post.newest(ADA)
-    assert message["Subject"] == "Signed by everyone: agreement"
+    assert message["Subject"] == "Signed by Ada Lovelace: agreement"
     assert list(message.iter_attachments()) == []
     async with post.site.session.get(f"{link_in(message)}/sealed.pdf") as answer:
         assert await answer.read() == await post.site.api.file(document)
@@ -221,8 +221,8 @@ async def test_who_comes_too_late_may_ask_the_sender_for_a_new_link_once_an_hour
     *_, message = letters = (await post.to(OFFICE))[before:]
     assert len(letters) == 1
     assert_well_formed(message, OFFICE)
-    assert message["Subject"] == "New link wanted: Lease"
-    for words in ("Ada Lovelace asks for a new link", ADA, "An expired document stays closed."):
+    assert message["Subject"] == "New link requested: Lease"
+    for words in ("Ada Lovelace is asking for a new link", ADA, "An expired document stays closed."):
         assert words in part(message, "plain") and words in part(message, "html")
     assert link_in(message) is None
     post.clock.advance(hours=1)
@@ -444,7 +444,7 @@ async def test_a_reminder_tells_how_much_is_filled_in_already(post: Post) -> Non
     post.clock.advance(days=3)
     await remind.tick(post.site.runtime)
     text = part(await post.newest(ADA), "plain")
-    assert "1 of 2 fields" in text and "is kept" in " ".join(text.split())
+    assert "1 of 2 fields" in text and "is saved" in " ".join(text.split())
 
 
 async def test_an_invitation_that_has_not_left_when_its_recipient_is_corrected_never_leaves(

@@ -48,7 +48,7 @@ async def test_without_members_whoever_gets_the_answers_is_told(site: JourneySit
     await notify(site)
     [message] = server.messages
     assert message["To"].addresses[0].addr_spec == OFFICE
-    assert message["Subject"] == "A webhook was switched off: hook.example"
+    assert message["Subject"] == "Webhook turned off: hook.example"
     assert "https://hook.example/in" in part(message, "plain")
     assert (await site.api.ok("GET", "/account/usage"))["data"][-1]["emails"] == 1
 

@@ -80,11 +80,11 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
         "Mira Okafor asks you to sign “Joinery agreement, 14 Linden Row”",
         "Hello Jonas Weber,",
         MESSAGE,
-        "Read and sign",
+        "Review and sign",
         "3 pages, 7 fields, about 4 minutes",
         "20 December 2026, 14:00 CET",
         "Mira Okafor, Northlight Joinery",
-        "Sent for Northlight Joinery by esign.",
+        "Sent by esign on behalf of Northlight Joinery.",
     ):
         assert part in flat(letter.text)
         assert part in flat(Shown(letter.html).words)
@@ -97,15 +97,15 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
             Role.APPROVER,
             "Please approve: ",
             "Mira Okafor asks you to approve “",
-            "Read and approve",
-            "and you do not sign",
+            "Review and approve",
+            "and you don’t sign",
         ),
         (
             Role.VIEWER,
             "For your information: ",
             "Mira Okafor sends you “",
             "Read the document",
-            "there is nothing for you to sign",
+            "there’s nothing for you to sign",
         ),
     ],
 )
@@ -116,7 +116,7 @@ def test_an_invitation_asks_for_what_its_reader_has_to_do(
     assert letter.subject == subject + TITLE
     for shown in (heading, button, small):
         assert shown in flat(letter.text) and shown in flat(Shown(letter.html).words)
-    assert "Read and sign" not in letter.text and "Sign and finish" not in letter.text
+    assert "Review and sign" not in letter.text and "Sign and finish" not in letter.text
 
 
 def test_a_reminder_to_approve_speaks_of_approving() -> None:
@@ -136,9 +136,21 @@ def test_who_approved_is_told_apart_from_who_signed() -> None:
     assert "Ana Lindqvist  has not approved\n" in open_
 
 
+@pytest.mark.parametrize("tag", sorted(LANGUAGES))
+def test_a_document_with_one_signer_is_signed_by_that_one_and_not_by_everyone(tag: str) -> None:
+    document = COMPLETED.document
+    signer = next(recipient for recipient in document.recipients if recipient.role is Role.SIGNER)
+    alone = replace(COMPLETED, document=replace(document, recipients=(signer,), locale=tag), recipient=None)
+    letter = write_letter(alone)
+    assert signer.name in letter.subject and document.title in letter.subject
+    approver = replace(signer, role=Role.APPROVER)
+    approved = replace(alone, document=replace(alone.document, recipients=(approver,)))
+    assert signer.name not in write_letter(approved).subject
+
+
 def test_who_gets_a_copy_only_is_told_from_whom() -> None:
     letter = write_letter(vary(COMPLETED, recipient={"role": Role.CC}))
-    assert "Mira Okafor lets you have it for your information." in flat(letter.text)
+    assert "Mira Okafor is sharing this copy for your information." in flat(letter.text)
     assert "for your information" not in write_letter(COMPLETED).text
 
 
@@ -147,7 +159,7 @@ def test_a_code_stands_alone_in_its_letter_and_not_in_the_subject() -> None:
     assert letter.subject == "Your code from Northlight Joinery"
     assert "\n    417\N{NO-BREAK SPACE}302\n" in letter.text
     assert "417\N{NO-BREAK SPACE}302" in Shown(letter.html).words and Shown(letter.html).links == []
-    for said in ("10 minutes, until 21 November 2026, 14:12 CET", "Answer this email to tell Mira Okafor"):
+    for said in ("10 minutes, until 21 November 2026, 14:12 CET", "Reply to this email to tell Mira Okafor"):
         assert said in flat(letter.text)
 
 
@@ -211,8 +223,8 @@ def test_test_mode_marks_subject_and_letter() -> None:
     for mail in (kitchen, REMINDER, COMPLETED, DECLINED, EXPIRED):
         letter = write_letter(replace(mail, mode=Mode.TEST))
         assert letter.subject.startswith("[TEST] ")
-        assert letter.text.startswith("This is a test. Nothing in it has any legal effect.\n\n")
-        assert "This is a test." in Shown(letter.html).words
+        assert letter.text.startswith("This is a test and has no legal effect.\n\n")
+        assert "This is a test and has no legal effect." in Shown(letter.html).words
 
 
 def test_a_live_letter_does_not_speak_of_tests() -> None:
@@ -272,7 +284,7 @@ def test_a_reminder_says_what_is_filled_in_and_how_long_there_is() -> None:
 
     assert "5 of 7 fields" in text
     assert "20 December 2026, 14:00 CET, in 4 days" in text
-    assert "Carry on:\n" in text
+    assert "Continue:\n" in text
 
 
 @pytest.mark.parametrize(
@@ -286,7 +298,7 @@ def test_days_left_are_counted_by_midnights_in_the_zone_of_the_organisation(now:
 def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
     text = write_letter(replace(REMINDER, filled=0)).text
 
-    assert "Read and sign:\n" in text
+    assert "Review and sign:\n" in text
     assert "is kept" not in text
     assert "Filled in" not in text
 
@@ -294,9 +306,9 @@ def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
 @pytest.mark.parametrize(
     ("attached", "link", "sentence"),
     [
-        (True, LINK, "Your copy is attached to this email; you can also download it."),
+        (True, LINK, "Your copy is attached to this email, and you can also download it."),
         (True, None, "is signed and sealed. Your copy is attached to this email."),
-        (False, LINK, "Here you can download your copy."),
+        (False, LINK, "You can download your copy here."),
         (False, None, "is signed and sealed."),
     ],
 )
@@ -306,7 +318,7 @@ def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | 
 
     assert sentence in flat(letter.text)
     assert ("Download the sealed PDF" in letter.text) is (link is not None)
-    assert ("The download works until" in letter.text) is (link is not None)
+    assert ("You can download it until" in letter.text) is (link is not None)
     assert Shown(letter.html).links == ([link] if link else [])
 
 
@@ -321,8 +333,8 @@ def test_a_completed_letter_lists_who_signed_when() -> None:
 @pytest.mark.parametrize(
     ("reader", "sentence"),
     [
-        (None, "make a new document and send it again"),
-        (MIRA, "There is nothing left for you to do"),
+        (None, "create a new document and send it"),
+        (MIRA, "There’s nothing you need to do"),
         (REFUSED, "You declined to sign “Joinery agreement, 14 Linden Row”"),
     ],
 )
@@ -398,8 +410,8 @@ def test_the_facts_of_a_notice_are_no_markup() -> None:
     letter = write_letter(a_notice("webhook_gone", {**NOTICED, "host": "<i>&amp;\nx"}, "<b>"))
 
     assert not Shown(letter.html).tags & {"i"}
-    assert "The webhook to <i>&amp; x is switched off" in letter.text
-    assert "The webhook to <i>&amp; x is switched off" in Shown(letter.html).words
+    assert "The webhook to <i>&amp; x is turned off" in letter.text
+    assert "The webhook to <i>&amp; x is turned off" in Shown(letter.html).words
 
 
 def test_a_long_name_leaves_the_columns_in_place() -> None:

@@ -43,8 +43,8 @@ def test_the_trail_says_whom_a_reminder_was_for_and_who_had_a_link_given() -> No
     one = story.document.recipients[0]
     reminded = Event("recipient.reminded", story.now, recipient_id=one.id)
     assert tell_story(begin_earlier(story, reminded), "en")["audit"][0]["note"] == one.name
-    assert "Signing link given to the sender" in TEXT and "A link was also given to the sender" in TEXT
-    assert TEXT.count("A link was also given to the sender") == 1, "to the one it was for"
+    assert "Signing link given to the sender" in TEXT and "The sender was also given a link" in TEXT
+    assert TEXT.count("The sender was also given a link") == 1, "to the one it was for"
 
 
 def test_somebody_who_gets_a_copy_proves_nothing() -> None:
@@ -59,7 +59,7 @@ def test_somebody_who_gets_a_copy_proves_nothing() -> None:
     [
         (
             "en",
-            ["Firefox 132 on Windows", "API key billing", "Taken out of the file: scripts, form fields (dr"],
+            ["Firefox 132 on Windows", "API key billing", "Removed from the file: scripts, form fields (dr"],
         ),
         (
             "de",

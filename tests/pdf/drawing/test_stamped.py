@@ -147,8 +147,8 @@ def test_verification_tells_level_time_and_authority() -> None:
 def test_the_certificate_page_says_where_the_time_comes_from() -> None:
     tsa = an_authority_of_time()
     page = text_of(sealed_with(tsa).certificate)
-    assert "Time stamp inside the seal, by a time stamp authority" in page and AUTHORITY in page
-    assert "B-T" in page and "signature with time stamp" in page
+    assert "Time stamp in the seal, issued by a time-stamping authority" in page and AUTHORITY in page
+    assert "B-T" in page and "signature with a time stamp" in page
     assert "Server clock" not in page
 
 
@@ -157,8 +157,8 @@ def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
     made = seal_document(order, CREDENTIAL)
     page = re.sub(r"\s+", " ", text_of(made.certificate))
     assert made.level == "B-B"
-    assert "Server clock: a time stamp was asked for, but no authority gave one" in page
-    assert "signature without time stamp" in page
+    assert "Server clock: a time stamp was requested, but no authority issued one" in page
+    assert "signature without a time stamp" in page
 
 
 # ---------- attacks: a time stamp stands beside what is signed, so that anybody may exchange it ----------

@@ -41,7 +41,7 @@ async def test_a_test_mail_is_kept_where_no_server_is_set(office: Office) -> Non
     ada = await office.signed_in("Ada")
     assert "No mail server is set" in (await ada.get("/server/mail")).said
     assert "The mail is kept." in (await ada.post("/server/mail")).said
-    assert "The way for mails is open" in await office.letter("ada@example.test")
+    assert "Email is working" in await office.letter("ada@example.test")
 
 
 @pytest.fixture
