@@ -299,7 +299,7 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
         entry = await completed_entry(site, document)
         assert (entry["level"], entry["levelAsked"]) == ("B-B", "B-T") and "timestamp" not in entry
         page = await certificate_page(site, document)
-        assert "Server clock: a time stamp was asked for, but no authority gave one" in page
+        assert "Server clock: a time stamp was requested, but no authority issued one" in page
         found = await verify(site, document, tsa.root)
         assert (found["result"], found["signatures"][0]["level"]) == ("valid", "B-B")
         assert found["signatures"][0]["timestamp"] is None

@@ -351,7 +351,8 @@ MEMBERS: Mapping[str, str] = {
     "timeZone": "The zone of times in mails and on the certificate page (IANA name).",
     "defaultExpiresInDays": "How many days after sending a document expires unless it says otherwise.",
     "defaultReminders": "When reminders go out unless a document says otherwise.",
-    "brandColour": "The colour of the mark on pages and in mails.",
+    "brandColour": "The colour of buttons and links on signing pages and in mails, of the mark, and of lines on the"
+    " certificate page. It is adapted where text could not be read.",
     "retainCompletedDays": "How many days a completed document cannot be deleted; null for no such time.",
     "deleteClosedAfterDays": "After how many days a document that has ended is deleted by itself; null for never.",
     "maxKeyLifetimeDays": "The longest life of a new key; null for no limit.",

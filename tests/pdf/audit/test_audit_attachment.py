@@ -13,13 +13,17 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name
 
-from esign.core.document import audit_file
+from esign.core.actor import Actor
+from esign.core.document import audit, audit_file
+from esign.core.document.state.outcome import Event
+from esign.core.instant import rfc3339
 from esign.pdf.audit import audit_head
 from esign.pdf.seal import cms
 from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.verdict_sentences import TRAIL
 from esign.pdf.verify.validate import verify_signatures
+from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import ID, a_pdf, a_trail, make_seal_order, save_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
 
@@ -60,6 +64,32 @@ def test_the_certificate_is_what_it_claims_with_an_attachment() -> None:
         assert spec.objgen == pdf.Root.Names.EmbeddedFiles.Names[1].objgen
         assert (spec.AFRelationship, str(spec.F), str(spec.UF)) == (Name.Data, "audit.json", "audit.json")
         assert spec.EF.F.Subtype == Name("/application/json") and "/ModDate" in spec.EF.F.Params
+
+
+def end_trail(name: Any, act: str = "signed") -> list[audit.AuditEntry]:
+    """A trail whose last entry is that somebody of this name finished."""
+    lines = a_trail()
+    event = Event("recipient.completed", NOW, Actor("recipient", "rcp_1", name), "rcp_1", data={"act": act})
+    return [*lines, audit.make_entry(event, ID, len(lines) + 1, lines[-1].hash, os.urandom(16))]
+
+
+def test_who_signed_is_read_from_a_trail_under_a_valid_and_trusted_seal_only() -> None:
+    issued = a_seal(ROOT)
+    sealed = seal_document(make_seal_order(end_trail("Zoë 山田")), issued.credential).sealed
+    assert verify_signatures(sealed, [ROOT.der], NOW)["signers"] == [
+        {"name": "Zoë 山田", "act": "signed", "at": rfc3339(NOW)}
+    ]
+    assert verify_signatures(sealed, [], NOW)["signers"] == [], "nobody here trusts the seal"
+    revoked = with_proofs(sealed, a_list(ROOT, NOW, {issued.certificate.serial_number: NOW - 5}))
+    assert verify_signatures(revoked, [ROOT.der], NOW)["signers"] == []
+    assert verify_signatures(sealed[:-30], [ROOT.der], NOW)["signers"] == []
+
+
+@pytest.mark.parametrize("name", [None, 5, ["Zoë"]])
+def test_a_name_that_is_no_text_is_none(name: Any) -> None:
+    sealed = seal_document(make_seal_order(end_trail(name, "approved")), CREDENTIAL).sealed
+    [signer] = verify_signatures(sealed, [ROOT.der], NOW)["signers"]
+    assert (signer["name"], signer["act"]) == (None, "approved")
 
 
 def test_names_of_places_in_the_document_stay_beside_the_trail() -> None:

@@ -181,7 +181,7 @@ def test_what_was_sealed_and_with_what_is_told() -> None:
     text = text_of(result.certificate)
     assert "Acme Ltd Document Seal" in text
     assert result.certificate_sha256[:8] in text
-    assert "Server clock, no time stamp authority" in text
+    assert "Server clock, without a time-stamping authority" in text
 
 
 def test_a_chain_of_several_issuers_travels_with_the_seal() -> None:
