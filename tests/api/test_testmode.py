@@ -80,7 +80,10 @@ async def test_the_mails_of_test_mode_can_be_read_with_their_links(site: Site, k
     [mail] = await mails(site, key, 1, f"documentId={document['id']}")
     assert (mail["to"], mail["subject"]) == (ADA, "[TEST] Please sign: Lease")
     assert mail["createdAt"] == rfc3339(site.clock.now()) and mail["id"].startswith("mail_")
-    assert "This is a test." in mail["text"] and "See https://example.test/s/notice first." in mail["text"]
+    assert (
+        "This is a test and has no legal effect." in mail["text"]
+        and "See https://example.test/s/notice first." in mail["text"]
+    )
     [link] = mail["links"]
     assert link.startswith(f"{site.base}/s/") and link in mail["text"]
     assert await Person(site.session, link).state() == "open"

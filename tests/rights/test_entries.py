@@ -285,8 +285,12 @@ class BrowsingOwner:
 
     async def upload(self, path: str, name: str, content: bytes, **form: str) -> None:
         await self.visitor.get(path)
+        await self.send_files(path, (name, content), **form)
+
+    async def send_files(self, path: str, *files: tuple[str, bytes], **form: str) -> None:
+        """Send a form that may carry files; it must be taken."""
         self.before = await newest(self.office)
-        page = await self.visitor.upload(path, "file", (name, content), **form)
+        page = await self.visitor.upload(path, "file", *files, **form)
         assert page.status == 303, (path, page.said)
 
     async def member(self) -> str:
@@ -305,6 +309,7 @@ class BrowsingOwner:
 
 
 EMAIL = "ada@example.test"
+LOGO = "/settings/organisation/logo"
 Deed = Callable[[BrowsingOwner], Awaitable[object]]
 
 
@@ -420,8 +425,14 @@ async def switch_hook(ada: BrowsingOwner, to: str) -> None:
     await ada.send(f"/settings/webhooks/{hook}/{to}", look_at=f"/settings/webhooks/{hook}")
 
 
+async def save_logo(ada: BrowsingOwner) -> None:
+    await ada.visitor.get(LOGO)
+    shown = await ada.visitor.upload(LOGO, "file", ("logo.png", a_logo()))
+    await ada.send_files(LOGO, picture=shown.value("picture"))
+
+
 async def remove_logo(ada: BrowsingOwner) -> None:
-    await ada.upload("/settings/organisation/logo", "logo.png", a_logo())
+    await save_logo(ada)
     await ada.send("/settings/organisation/logo/remove")
 
 
@@ -497,7 +508,7 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     ),
     "/settings/webhooks/{id}/delete": fill_made_form("/settings/webhooks/{id}/delete", a_hook),
     "/settings/organisation": fill_made_form("/settings/organisation", nothing, brandColour="#ffee00"),
-    "/settings/organisation/logo": lambda ada: ada.upload("/settings/organisation/logo", "l.png", a_logo()),
+    LOGO: save_logo,
     "/settings/organisation/logo/remove": remove_logo,
     "/settings/defaults": fill_made_form("/settings/defaults", nothing, maxKeyLifetimeDays="90"),
     "/settings/erasure/begin": fill_made_form(

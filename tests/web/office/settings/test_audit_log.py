@@ -180,9 +180,9 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
     ]
     assert await subjects(office, "ada@example.test") == [
         "Your password was changed",
-        "Second factor switched on",
+        "Second factor turned on",
         "New recovery codes",
-        "Second factor switched off",
+        "Second factor turned off",
     ]
 
 
@@ -206,9 +206,9 @@ async def test_owners_are_told_of_a_new_owner_and_of_an_administrative_token(off
     await bo.get("/members")
     await bo.post("/members", email="eve@example.test", name="Eve", role="owner")
     for owner in ("ada", "bo"):
-        assert any("new owner" in one for one in await subjects(office, f"{owner}@example.test"))
+        assert any("New owner" in one for one in await subjects(office, f"{owner}@example.test"))
     for other in ("cy", "eve"):
-        assert not any("new owner" in one for one in await subjects(office, f"{other}@example.test"))
+        assert not any("New owner" in one for one in await subjects(office, f"{other}@example.test"))
     assert "eve@example.test" in await office.letter("ada@example.test")
     page = await bo.get("/settings/tokens/new")
     assert page.status == 200
@@ -232,7 +232,7 @@ async def test_the_command_line_is_entered_as_itself(office: Office) -> None:
         "member.password_reset_requested",
     ]
     assert {(one["actor"]["kind"], one["actor"]["name"]) for one in found} == {("system", "command line")}
-    assert any("new owner" in one for one in await subjects(office, "bo@example.test"))
+    assert any("New owner" in one for one in await subjects(office, "bo@example.test"))
 
 
 # ---------- the seal, and archives ----------
