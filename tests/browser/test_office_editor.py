@@ -543,19 +543,12 @@ def test_whoever_goes_on_waits_until_everything_is_saved(opened: Opens) -> None:
 # ---------- what the file asks for ----------
 
 
-def test_fields_found_in_the_file_are_shown_placed_and_taken_back(opened: Opens, shot: Shot) -> None:
+def test_fields_of_the_file_are_placed_by_themselves_and_taken_back(opened: Opens, shot: Shot) -> None:
     file = mark_page((60, 700, "{{signature:1}}"), (60, 600, "{{initials:2}}"), (60, 500, "{{date:7}}"))
     editor = opened(file=file)
     page = editor.page
-    page.get_by_role("button", name="Use the fields found in the PDF (2)").click()
-    box = page.get_by_role("dialog", name="Fields found in the PDF")
-    expect(box).to_contain_text("Helena Brandt: Signature")
-    expect(box).to_contain_text("Tomas Becker: Initials")
-    expect(box).to_contain_text("stay visible")
-    expect(box).to_contain_text("{{date:7}}, page 1. It is for recipient 7, and there is none.")
-    shot(page, "office-editor-found")
-    assert complaints(page, ALL) == []
-    box.get_by_role("button", name="Place 2 fields").click()
+    line = page.locator("#placed")
+    expect(line).to_contain_text("2 fields were found in the file.")
     expect(editor.fields()).to_have_count(2)
     assert [(one["type"], one["who"]) for one in editor.read_stored()] == [
         ("signature", "Helena"),
@@ -563,10 +556,23 @@ def test_fields_found_in_the_file_are_shown_placed_and_taken_back(opened: Opens,
     ]
     for field, stored in zip(editor.fields().all(), editor.read_stored(), strict=True):
         assert editor.measure_field(field) == pytest.approx(place(stored), abs=0.1)
-    expect(page.get_by_role("button", name="Use the fields")).to_be_hidden()
-    page.locator(".toast").get_by_role("button", name="Undo").click()
+    shot(page, "office-editor-found")
+    assert complaints(page, ALL) == []
+    line.get_by_role("button", name="Undo").click()
+    expect(editor.fields()).to_have_count(0)
+    expect(line).to_be_hidden()
     assert editor.read_stored() == []
-    expect(page.get_by_role("button", name="Use the fields found in the PDF (2)")).to_be_visible()
+
+    page.get_by_role("button", name="Place the fields found in the file (2)").click()
+    box = page.get_by_role("dialog", name="Fields found in the file")
+    expect(box).to_contain_text("Helena Brandt: Signature")
+    expect(box).to_contain_text("disappear from the pages")
+    expect(box).to_contain_text("{{date:7}}, page 1. It is for recipient 7, and there is none.")
+    shot(page, "office-editor-found-again")
+    assert complaints(page, ALL) == []
+    box.get_by_role("button", name="Place 2 fields").click()
+    expect(editor.fields()).to_have_count(2)
+    expect(page.get_by_role("button", name="Place the fields found")).to_be_hidden()
 
 
 def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
@@ -574,7 +580,11 @@ def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
         {"FT": "/Tx", "T": "city"}, {"FT": "/Btn", "T": "agree", "Rect": (100, 600, 120, 620)}, rotate=90
     )
     editor = opened(file=form)
-    editor.page.get_by_role("button", name="Use the fields found in the PDF (2)").click()
+    expect(editor.fields()).to_have_count(2)
+    assert {one["who"] for one in editor.read_stored()} == {"Helena"}
+    editor.page.locator("#placed").get_by_role("button", name="Undo").click()
+    expect(editor.fields()).to_have_count(0)
+    editor.page.get_by_role("button", name="Place the fields found in the file (2)").click()
     editor.page.get_by_label("Who fills in the form?").select_option(label="Tomas Becker")
     editor.page.get_by_role("button", name="Place 2 fields").click()
     expect(editor.fields()).to_have_count(2)

@@ -210,6 +210,8 @@ GET  /documents/{id}/fields                                 work
 POST /documents/{id}/fields                                 work
 GET  /documents/{id}/fields/state                           work
 GET  /documents/{id}/fields/found                           work
+POST /documents/{id}/fields/found                           work
+POST /documents/{id}/fields/found/undo                      work
 GET  /documents/{id}/sheets/{number}.webp                   read
 GET  /templates                                             read
 GET  /templates/new                                         work
@@ -223,6 +225,8 @@ GET  /templates/{id}/fields                                 work
 POST /templates/{id}/fields                                 work
 GET  /templates/{id}/fields/state                           work
 GET  /templates/{id}/fields/found                           work
+POST /templates/{id}/fields/found                           work
+POST /templates/{id}/fields/found/undo                      work
 GET  /templates/{id}/use                                    work
 POST /templates/{id}/use                                    work
 GET  /templates/{id}/delete                                 work

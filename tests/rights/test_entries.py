@@ -138,9 +138,13 @@ OFFICE_TEXT = """
 /account/second-factor/codes                member.recovery_codes_renewed
 /account/second-factor/off                  member.factor_disabled
 /documents/{id}/fields                      work
+/documents/{id}/fields/found                work
+/documents/{id}/fields/found/undo           work
 /templates/new                              work
 /templates/{id}/edit                        work
 /templates/{id}/fields                      work
+/templates/{id}/fields/found                work
+/templates/{id}/fields/found/undo           work
 /templates/{id}/use                         trail
 /templates/{id}/delete                      template.deleted
 /members                                    member.invited

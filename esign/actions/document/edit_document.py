@@ -16,7 +16,7 @@ from esign.actions.document.holder_entries import (
     make_recipients,
     place_fields,
 )
-from esign.actions.document.upload import Source
+from esign.actions.document.upload import Source, Upload
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Field, Recipient, Status
 from esign.core.document.state import edit as editing
@@ -47,8 +47,9 @@ class DocumentChanges:
     what `reminders` leaves out is as in the settings. `recipients` is the whole new list; `fields` replaces the
     fields of the recipients whose ids it names.
 
-    `file` is read only if the state allows it to be replaced. It needs a `file_name`. `steady` marks one of many
-    changes while a member works on a draft. The audit trail then records only one in a while.
+    `file` is read only if the state allows it to be replaced. It needs a `file_name`. `upload` is the same file
+    made anew from what was uploaded. `steady` marks one of many changes while a member works on a draft. The audit
+    trail then records only one in a while.
     """
 
     members: Mapping[str, object] = field(default_factory=dict)
@@ -57,11 +58,13 @@ class DocumentChanges:
     recipients: tuple[HolderEntry, ...] | None = None
     fields: Mapping[str, Sequence[Field]] | None = None
     steady: bool = False
+    upload: Upload | None = None
 
     @property
     def names(self) -> set[str]:
         """Return the names of the members that change."""
-        named = [("file", self.file_name), ("recipients", self.recipients), ("recipients", self.fields)]
+        named: list[tuple[str, object]] = [("file", self.file_name), ("file", self.upload)]
+        named += [("recipients", self.recipients), ("recipients", self.fields)]
         return {*self.members, *(name for name, given in named if given is not None)}
 
     def list_recipients(self, runtime: Runtime, document: Document) -> tuple[Recipient, ...] | None:
@@ -79,7 +82,7 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
     editing.check_may_change(current, changes.names)
     changes.list_recipients(runtime, current)  # raises what is wrong with them before the file is read
     given = await settings_in_force.fill_members(runtime, caller.owner, changes.members)
-    new = None
+    new = changes.upload
     if changes.file is not None and changes.file_name is not None:
         new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
     now = runtime.clock.now()
@@ -88,8 +91,10 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
         check_revision(document, caller.revision)
         editing.check_may_change(document, changes.names)
         members = dict(given)
-        if changes.file_name is not None:
-            members["file"] = new.file if new else replace(document.file, name=changes.file_name)
+        if new is not None:
+            members["file"] = new.file
+        elif changes.file_name is not None:
+            members["file"] = replace(document.file, name=changes.file_name)
         if members.get("title", "") is None:
             members["title"] = editing.make_title(changes.file_name or document.file.name)
         if (recipients := changes.list_recipients(runtime, document)) is not None:
@@ -105,7 +110,8 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
             await new.store(tx, now)
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
-            await usage.add(tx, outcomes.make_meter(before, now), Usage(storage_bytes=new.size))
+            if changes.upload is None:
+                await usage.add(tx, outcomes.make_meter(before, now), Usage(storage_bytes=new.size))
         if changes.steady:
             outcome = await drop_repeated_events(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)

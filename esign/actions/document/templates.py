@@ -13,7 +13,7 @@ from esign.actions.document import documents as acting
 from esign.actions.document import page_cache, upload
 from esign.actions.document.holder_entries import HolderEntry, check_recipients, place_fields
 from esign.actions.document.holder_entries import make_roles as make_new_roles
-from esign.actions.document.upload import Source
+from esign.actions.document.upload import Source, Upload
 from esign.core.actor import Actor, Owner
 from esign.core.document.document import Document, Field
 from esign.core.document.placement import find_misplaced
@@ -26,7 +26,7 @@ from esign.core.instant import DAY, Instant
 from esign.core.people.usage import Meter, Usage
 from esign.core.webhook import webhook
 from esign.runtime import Runtime
-from esign.store.document import documents, outcomes, templates
+from esign.store.document import blobs, documents, outcomes, templates
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page
 from esign.store.people import usage
@@ -51,12 +51,14 @@ class TemplateOrder:
 class TemplateChanges:
     """The members to replace, by their names in `core`, where None stands for the default.
 
-    `roles` is the whole new list; `fields` replaces the fields of the roles whose ids it names.
+    `roles` is the whole new list; `fields` replaces the fields of the roles whose ids it names. `upload` is the
+    same file made anew from what was uploaded.
     """
 
     members: Mapping[str, object] = field(default_factory=dict)
     roles: tuple[HolderEntry, ...] | None = None
     fields: Mapping[str, Sequence[Field]] | None = None
+    upload: Upload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,11 @@ async def change(runtime: Runtime, caller: Caller, template_id: str, changes: Te
             members["roles"] = make_new_roles(runtime, before.roles, changes.roles, now)
         if changes.fields is not None:
             members["roles"] = place_fields(runtime, before.roles, changes.fields, now, "/roles")
+        if changes.upload is not None:
+            members["file"] = changes.upload.file
+            await changes.upload.store(tx, now)
+            await blobs.detach_from_template(tx, before.id)
+            await blobs.attach_to_template(tx, before.id, *changes.upload.hashes)
         template = replace(before, **members)
         check_placement(template)
         if template != before:

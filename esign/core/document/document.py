@@ -179,7 +179,11 @@ FOREIGN = (
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The uploaded bytes and their normalised form, by SHA-256, and what normalising changed."""
+    """The uploaded bytes and their normalised form, by SHA-256, and what normalising changed.
+
+    `own_fields` is "placed" once the fields that the file itself asks for were placed, "undone" once a member took
+    them back, and empty before. While they are placed, `prepared` shows no marks where they stand.
+    """
 
     name: str
     uploaded: str
@@ -187,6 +191,7 @@ class File:
     pages: tuple[PageGeometry, ...]
     repaired: bool = False
     removed: tuple[str, ...] = ()
+    own_fields: str = ""
 
 
 @dataclass(frozen=True, slots=True)

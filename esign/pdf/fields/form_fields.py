@@ -18,6 +18,7 @@ FAR = 1e6  # points
 SCRIPT = (
     4_096  # bytes of a packed script: a number format is one call, and a larger stream may unfold to any size
 )
+MOST_OPTIONS = 200
 SMALLEST = 0.2  # percent of a side; a smaller box is no place to write
 
 READ_ONLY, REQUIRED = 1 << 0, 1 << 1
@@ -71,7 +72,7 @@ def read_field(
     assert place is not None
     type_, options = READERS[kind](widget, flags, name)
     if type_ == "dropdown" and not options["options"]:
-        return UnusableField(number, label or "A list", "It names nothing to choose from.")
+        return UnusableField(number, label or "A dropdown", "It names nothing to choose from.")
     grouped = "group" in options
     return DetectedField(
         type_,
@@ -95,12 +96,14 @@ def explain_unusable(widget: Object, kind: str, flags: int, place: tuple[float, 
         return "It lies outside the page as it is shown."
     if flags & READ_ONLY:
         return "The PDF does not let it be filled in."
-    if read_value(widget, kind) not in EMPTY:
+    if kind != "/Ch" and read_value(widget, kind) not in EMPTY:
         return "It is filled in already; what is written there is part of the page now."
     if kind == "/Tx" and flags & (PASSWORD | FILE):
         return "It asks for a password or a file."
     if kind == "/Ch" and flags & SEVERAL:
-        return "Several options could be chosen at once; a list takes one."
+        return "Several options could be chosen at once; a dropdown takes one."
+    if kind == "/Ch" and read_value(widget, kind) and read_choice_value(widget) is None:
+        return "It is filled in already; what is written there is part of the page now."
     return None
 
 
@@ -128,9 +131,26 @@ def read_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def read_choice(widget: Object, _: int, __: str) -> tuple[str, dict[str, Any]]:
-    given = find_inherited(widget, "/Opt")
-    shown = [read_text(one[-1] if isinstance(one, Array) and len(one) else one) for one in read_list(given)]
-    return "dropdown", {"options": list(dict.fromkeys(one[:200] for one in shown if one))[:200]}
+    """Return a dropdown, with the option that the form has chosen as its default value."""
+    shown = [name for _, name in list_options(widget)]
+    options: dict[str, Any] = {"options": list(dict.fromkeys(one for one in shown if one))[:MOST_OPTIONS]}
+    chosen = read_choice_value(widget)
+    return "dropdown", options | ({"value": chosen} if chosen in options["options"] else {})
+
+
+def read_choice_value(widget: Object) -> str | None:
+    """Return the option that a dropdown shows, or None if there is none or its value is not among the options."""
+    value = read_value(widget, "/Ch")
+    return next((name for stored, name in list_options(widget) if value and value in (stored, name)), None)
+
+
+def list_options(widget: Object) -> list[tuple[str, str]]:
+    """Return the options of a choice: the value that the form stores, and the name that people read."""
+    pairs = [
+        one if isinstance(one, Array) and len(one) else [one]
+        for one in read_list(find_inherited(widget, "/Opt"))
+    ]
+    return [(read_text(pair[0]), read_text(pair[-1])[:200]) for pair in pairs]
 
 
 def read_signature_field(_: Object, __: int, ___: str) -> tuple[str, dict[str, Any]]:

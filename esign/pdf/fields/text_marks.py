@@ -43,14 +43,25 @@ def read_marks(page: pypdfium2.PdfPage, number: int) -> Iterator[DetectedField |
     """
     text = page.get_textpage()
     try:
-        if "{{" not in text.get_text_range(0, min(text.count_chars(), MOST)):
-            return
-        units = [raw.FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), MOST))]
-        written = "".join(chr(unit) if unit < 0xD800 else "\ufffd" for unit in units)
+        written = read_written(text)
         for found in MARK.finditer(written):
             yield parse_mark(found[1], number, measure_mark(page, text, written, *found.span()))
     finally:
         text.close()
+
+
+def read_written(text: pypdfium2.PdfTextPage) -> str:
+    """Return the characters of a page's text, or nothing if no mark begins in it."""
+    count = min(text.count_chars(), MOST)
+    if "{{" not in text.get_text_range(0, count):
+        return ""
+    return read_characters(text)
+
+
+def read_characters(text: pypdfium2.PdfTextPage) -> str:
+    """Return the characters of a page's text, one for each of its places."""
+    units = [raw.FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), MOST))]
+    return "".join(chr(unit) if unit < 0xD800 else "\ufffd" for unit in units)
 
 
 def parse_mark(inside: str, number: int, place: Box | None) -> DetectedField | UnusableField:

@@ -33,6 +33,7 @@ TASKS: Mapping[str, str] = {
     "filled": "esign.pdf.drawing.filled_page:draw_filled_page",
     "read": "esign.pdf.page.page_text:read_paragraphs",
     "blanks": "esign.pdf.fields.detect_fields:find_fields",
+    "blank": "esign.pdf.fields.blank_fields:blank_fields",
 }
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another,

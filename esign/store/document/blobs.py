@@ -134,6 +134,11 @@ async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) ->
         )
 
 
+async def detach_from_template(tx: Transaction, template_id: str) -> None:
+    """Remove all references of the template to content; attach the content that stays again."""
+    await tx.run("DELETE FROM template_blob WHERE template_id = :id", id=template_id)
+
+
 async def is_kept(reader: Reader, sha256: str) -> bool:
     """Return whether a document or template refers to this content."""
     return (

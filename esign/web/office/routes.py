@@ -11,7 +11,7 @@ from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
 from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
-from esign.web.office.draft import edit, field_editor, review, upload
+from esign.web.office.draft import edit, field_editor, own_fields, review, upload
 from esign.web.office.frame import current_organisation
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.server import mail_list, seal, setup_steps
@@ -226,6 +226,8 @@ TABLE = (
     OfficeRoute("POST", "/documents/{id}/fields", field_editor.save_fields, Permission.WORK, takes="rows"),
     OfficeRoute("GET", "/documents/{id}/fields/state", field_editor.send_state, Permission.WORK),
     OfficeRoute("GET", "/documents/{id}/fields/found", field_editor.suggest_fields, Permission.WORK),
+    OfficeRoute("POST", "/documents/{id}/fields/found", own_fields.place_draft_fields, Permission.WORK),
+    OfficeRoute("POST", "/documents/{id}/fields/found/undo", own_fields.undo_draft_fields, Permission.WORK),
     OfficeRoute(
         "GET", "/documents/{id}/sheets/{number}.webp", field_editor.send_page_picture, Permission.READ
     ),
@@ -242,6 +244,10 @@ TABLE = (
     OfficeRoute("POST", "/templates/{id}/fields", role_fields.save_fields, Permission.WORK, takes="rows"),
     OfficeRoute("GET", "/templates/{id}/fields/state", role_fields.send_state, Permission.WORK),
     OfficeRoute("GET", "/templates/{id}/fields/found", role_fields.suggest_fields, Permission.WORK),
+    OfficeRoute("POST", "/templates/{id}/fields/found", own_fields.place_template_fields, Permission.WORK),
+    OfficeRoute(
+        "POST", "/templates/{id}/fields/found/undo", own_fields.undo_template_fields, Permission.WORK
+    ),
     *make_form_routes(
         "/templates/{id}/use",
         use_template.show_form,

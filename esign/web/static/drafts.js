@@ -7,7 +7,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const form = $("#draft");
 const kept = `draft ${form.dataset.id}`;
 const home = `/documents/${form.dataset.id}`;
-const ON = { next: `${home}/fields`, review: `${home}/review` };
+const ON = new Set(["next", "review"]);
 const QUIET = 700; // ms without a key before something is sent
 const UNSAVED = "Not saved yet – no connection";
 const UNSENT = new Set(["csrf", "place"]);
@@ -191,12 +191,20 @@ function point() {
 }
 
 /** Saves and goes on; stays where something could not be saved. */
-async function go(to) {
+async function go(act) {
   for (const control of form.elements) left.add(control.name);
   dirty = true;
-  if (await save()) return location.assign(to);
+  if (await save()) return leave(act);
   point();
   if (!lost) form.querySelector("[aria-invalid]")?.focus();
+}
+
+/** Sends the form as its button would: on its way the server places the fields that the file asks for. */
+function leave(act) {
+  const button = Object.assign(document.createElement("input"), { type: "hidden", name: "do", value: act });
+  form.append(button);
+  form.submit();
+  button.remove(); // a browser may show this page again as it was left
 }
 
 // ---------- what people do ----------
@@ -207,7 +215,7 @@ form.addEventListener("submit", (event) => {
   if ("compare" in (event.submitter?.dataset ?? {})) return; // the page that compares comes from the server
   event.preventDefault();
   event.stopPropagation();
-  if (ON[act]) go(ON[act]);
+  if (ON.has(act)) go(act);
   else if (act) rows.act(act);
   else save();
 });

@@ -270,6 +270,6 @@ def test_forms_of_the_corpus(corpus: Path) -> None:
 
     assert kinds("16-") == ["text", "text", "checkbox", "dropdown"]
     assert kinds("17-") == ["text"] * 5 + ["signature"]
-    assert kinds("18-") == []
-    assert kinds("20-") == ["text", "text", "text", "checkbox", "checkbox"]
+    assert kinds("18-") == ["dropdown"] * 2
+    assert kinds("20-") == ["text", "text", "text", "checkbox", "checkbox", "dropdown", "dropdown"]
     assert kinds("24-") == ["text"] * 6, "only its owner's password restricts it"

@@ -49,7 +49,7 @@ def edit(document: Document, changes: Mapping[str, Any], author: Author, now: In
     if not names:
         return Outcome(document)
     data: dict[str, object] = {"members": names}
-    if edited.file.uploaded != document.file.uploaded:
+    if (edited.file.uploaded, edited.file.prepared) != (document.file.uploaded, document.file.prepared):
         data |= {"fileSha256": edited.file.uploaded, "preparedSha256": edited.file.prepared}
         data |= {"pageCount": edited.page_count, "removed": list(edited.file.removed)}
     if (edited.reminders, edited.expires_at) != (document.reminders, document.expires_at):

@@ -19,6 +19,7 @@ from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
 from esign.web.office.draft.draft_summary import write_outline
 from esign.web.office.draft.explain_upload import describe_changes
+from esign.web.office.draft.own_fields import place_at_once
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import FormError, parse_revision
@@ -141,7 +142,8 @@ async def store_form(call: OfficeCall) -> Response:
         answer.status_code = UNPROCESSABLE
         return answer
     if act in ON:
-        return call.redirect_to(ON[act].format(id=document.id))
+        placed = await place_at_once(call, saved.stored) if act != "leave" else 0
+        return call.redirect_to(ON[act].format(id=document.id) + (f"?found={placed}" if placed else ""))
     chosen = any(name.startswith(CHOOSE) for name in call.form)
     back = "?chosen=1" if chosen else "?more=1" if act == "add" else ""
     return call.redirect_to(f"{at}{back}", "draft-saved")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from esign.actions.document.own_fields import PLACED
 from esign.core.document.document import File
 from esign.core.errors import Problem
 
@@ -26,7 +27,7 @@ REMOVED: Mapping[str, str] = {
     "attachments": "Attached files were removed. Send them as documents of their own.",
     "multimedia": "Sound and video were removed.",
     "XFA form": "A second copy of the form, for one reader alone, was removed. The pages stay as they look.",
-    "form fields": "Form fields became plain text, with what was typed in them. You can place new fields there.",
+    "form fields": "Form fields are part of the pages now, with what was typed in them.",
     "annotations": "Comments and marks were drawn into the pages.",
     "layer states": "Layers that could be switched stay as they are shown now.",
     "alternate images": "Images that only printers or some readers choose were removed.",
@@ -34,6 +35,7 @@ REMOVED: Mapping[str, str] = {
     "conformance claims": "The file no longer calls itself PDF/A or the like: with what is filled in, it would not be.",
     "foreign data": "Data of another kind around the PDF was removed. Only the PDF is kept and handed out.",
 }
+OWN_FIELDS = "Form fields and marks in the file became fields to fill in."
 REPAIRED = "The file was damaged and was repaired. Please look through its pages."
 
 
@@ -51,7 +53,10 @@ def explain_refusal(problem: Problem) -> FileRefusal:
 
 def describe_changes(file: File) -> list[str]:
     """Return how the stored file differs from the file that was uploaded, as sentences."""
-    return describe_repairs(file.repaired, file.removed)
+    sentences = describe_repairs(file.repaired, file.removed)
+    if file.own_fields != PLACED:
+        return sentences
+    return [OWN_FIELDS, *(one for one in sentences if one != REMOVED["form fields"])]
 
 
 def describe_repairs(repaired: bool, removed: Iterable[str]) -> list[str]:

@@ -67,7 +67,14 @@ def build_context(
         "palette": editor.PALETTE,
         "sheets": editor.list_pages(made.file, at),
         "listed": editor.sort_fields(holders),
+        "placed": parse_count(call.request.query_params.get("found", "")),
+        "untouched": not made.file.own_fields and not any(one.fields for one in holders),
     }
+
+
+def parse_count(text: str) -> int:
+    """Return how many fields of the file were just placed, as the address of the page says; 0 for anything else."""
+    return int(text) if text.isdecimal() and len(text) < 4 else 0
 
 
 def describe_stored(

@@ -16,6 +16,7 @@ from esign.core.language import LANGUAGES
 from esign.web.office.draft.draft_summary import split_rounds, write_outline
 from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
 from esign.web.office.draft.explain_upload import describe_changes
+from esign.web.office.draft.field_editor import parse_count
 from esign.web.office.editor import editor
 from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.office_call import OfficeCall
@@ -53,6 +54,7 @@ async def show_review(call: OfficeCall) -> Response:
         reader=reader,
         letter=await mail_preview.preview_invitation(call.runtime, document, reader) if reader else None,
         until=now + document.expires_in_days * DAY,
+        placed=parse_count(call.request.query_params.get("found", "")),
         roles=ROLES,
         proofs=PROOFS,
         languages=LANGUAGES,

@@ -28,6 +28,7 @@ DONE: Mapping[str, str] = {
     "organisation": "You are now in this organisation.",
     "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
+    "own-fields-undone": "The fields are removed, and the pages are as in the file.",
     "draft-saved": "The draft is saved.",
     "file-replaced": "The file is replaced.",
     "sent": "The document is out for signing. The invitations are being mailed.",

@@ -1,8 +1,8 @@
-// Fields that the PDF itself asks for, by its form or by marks in its text: shown first, placed on request.
+// Fields that the PDF itself asks for, by its form or by marks in its text: placed by themselves, and again on request.
 
 import { $, ask, body, h, icon, plural, toast } from "./dom.js";
-import { TYPES, fitted, holders, identified, made, model, person, watch } from "./model.js";
-import { put, undo } from "./actions.js";
+import { TYPES, holders, model, person, watch } from "./model.js";
+import { flush, token } from "./saving.js";
 
 const button = $("#found"), box = $("#found-box");
 let found = { fields: [], unused: [] };
@@ -13,7 +13,7 @@ const left = () => found.fields.filter((field) => !model.fields.some((one) => ne
 function offer() {
   const count = left().length;
   button.hidden = !holders().length || !(count || (found.unused.length && !found.fields.length));
-  $("span", button).textContent = count ? `Use the fields found in the PDF (${count})` : "See what was found in the PDF";
+  $("span", button).textContent = count ? `Place the fields found in the file (${count})` : "See what was found in the file";
 }
 
 /** What each person would get, in words. */
@@ -42,15 +42,27 @@ function describe(fields) {
   use.textContent = `Place ${plural(fields.length, "field")}`;
 }
 
+/** Has the server place them and take the marks off the pages, and shows the result; false where it could not. */
+async function place(holder = "") {
+  if (!await flush()) return false;
+  const sent = await fetch(body.dataset.found, { method: "POST", body: new URLSearchParams({ csrf: token(), holder }), headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => ({}));
+  const { placed } = sent.ok ? await sent.json() : {};
+  if (placed) location.replace(`${location.pathname}?found=${placed}`);
+  return Boolean(placed);
+}
+
 button.addEventListener("click", async () => {
-  const fields = left();
-  describe(fields);
-  if (await ask(box) !== "use") return;
-  const owner = $("#f-holder").value;
-  const next = fields.map(({ marked, ...field }) => fitted(identified({ ...made(field.type, field.page, 0, 0, field.holder ?? owner), ...field, holder: field.holder ?? owner })));
-  if (put(next, `${plural(next.length, "field")} placed`)) toast(`${plural(next.length, "field")} placed.`, undo);
+  describe(left());
+  if (await ask(box) === "use" && !await place($("#f-holder").value)) toast("The fields could not be placed. Try again in a moment.");
 });
 
+$("#placed")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  event.stopPropagation();
+  if (await flush()) event.target.submit();
+});
+
+/** Offers what the file asks for; places it at once where nobody has placed anything yet. True while the page is left. */
 export async function begin() {
   watch(offer);
   try {
@@ -58,4 +70,5 @@ export async function begin() {
     if (answer.ok) found = await answer.json();
   } catch { /* without a connection nothing is offered */ }
   offer();
+  return "untouched" in body.dataset && !model.fields.length && holders().length > 0 && found.fields.length > 0 && place();
 }

@@ -1,7 +1,7 @@
 // The field editor: begins with what is stored, and wires the bar above the pages.
 
 import { $, $$, body } from "./dom.js";
-import { canRedo, canUndo, start, stored, tell, watch } from "./model.js";
+import { canRedo, canUndo, holders, start, stored, tell, watch } from "./model.js";
 import { draw, fit, sheets, zoomBy } from "./canvas.js";
 import { redo, undo } from "./actions.js";
 import { drawPeople } from "./palette.js";
@@ -19,7 +19,7 @@ drawPeople();
 pictures.begin();
 saving.begin();
 tell({ fields: true, all: true });
-found.begin();
+const offered = found.begin();
 
 $("#undo").addEventListener("click", undo);
 $("#redo").addEventListener("click", redo);
@@ -39,4 +39,4 @@ thumbs.addEventListener("click", (event) => {
   if (event.target.closest("a") && getComputedStyle(thumbs).position === "absolute") unfold(false); // it lies over the pages
 });
 unfold(sheets.length > 1 && matchMedia("(min-width: 1180px)").matches);
-body.dataset.ready = "yes"; // from here on nothing that is pressed gets lost
+if (!("untouched" in body.dataset && holders().length) || !await offered) body.dataset.ready = "yes"; // from here on nothing that is pressed gets lost

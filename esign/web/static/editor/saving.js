@@ -48,6 +48,9 @@ const form = (of) => new URLSearchParams({
   fields: JSON.stringify({ [member]: model.people.map(({ id }, n) => ({ id, fields: of[n].map(plain) })) }),
 });
 
+/** What a form of this page carries, as the server has last given it. */
+export const token = () => csrf;
+
 /** Saves what there is now; whoever waits learns whether the server has everything. */
 export async function flush() {
   clearTimeout(timer);

@@ -209,7 +209,7 @@ async def test_a_form_that_is_too_large_is_answered(office: Office) -> None:
 
 
 CORPUS = {
-    "16-acroform-form-fields-test": "Form fields became plain text",
+    "16-acroform-form-fields-test": "Form fields are part of the pages now",
     "20-javascript-evaljs": "Scripts were removed.",
     "21-embedded_files-annotation-fileattachment": "Attached files were removed.",
     "24-owner_password-issue9972-3": "A lock against printing or copying was lifted.",
