@@ -116,7 +116,7 @@ class FirstOwner:
         self.press("New document")
         self.page.locator("#files").set_input_files(file)
         self.page.wait_for_url("**/edit")
-        self.press("Add a recipient")
+        self.press("Add recipient")
         self.page.keyboard.type(ADA[0])
         self.page.keyboard.press("Tab")
         self.page.keyboard.type(ADA[1])

@@ -9,9 +9,9 @@ const kept = `draft ${form.dataset.id}`;
 const home = `/documents/${form.dataset.id}`;
 const ON = new Set(["next", "review"]);
 const QUIET = 700; // ms without a key before something is sent
-const UNSAVED = "Not saved yet – no connection";
+const UNSAVED = "Not saved yet. You’re offline";
 const UNSENT = new Set(["csrf", "place"]);
-const STAYS = "What you typed stays on this page until you leave it.";
+const STAYS = "Your changes stay on this page until you leave it.";
 
 let dirty = false; // something was typed that was not sent
 let stopped = false; // nothing more can be saved from here
@@ -83,7 +83,7 @@ async function send() {
   if (saved) return taken(saved, sent);
   dirty = true;
   if (answer.ok) return retry(0);
-  if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
+  if (answer.type === "opaqueredirect") return stop("You’re signed out", "Your changes are kept here. Sign in again to save them.", `/sign-in?next=${home}/edit`, "Sign in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
   if (!(answer.status >= 400 && answer.status < 429)) return retry(answer.status || 0);
   unanswered = null;
@@ -93,10 +93,10 @@ async function send() {
 
 /** Why nothing can be saved, as the server has it. */
 function refused(status, { code, message, currentStatus }) {
-  if (code === "document_not_draft") return stop("This draft can no longer be changed", `It was sent meanwhile${currentStatus === "sent" ? "" : `, and is ${currentStatus}`}. ${STAYS}`, home, "Open the document");
-  if (status === 404) return stop("This draft is not here any more", `It was discarded meanwhile, or you have gone to another organisation or mode in another tab. ${STAYS}`, "/documents", "To the documents");
-  if (status === 401) return stop("You may not change this draft", `${message ?? ""} ${STAYS}`, home, "Open the document");
-  return stop("This could not be saved", `${message ?? ""} ${STAYS}`, home, "Open the document");
+  if (code === "document_not_draft") return stop("This draft can no longer be changed", `It has been sent${currentStatus === "sent" ? "" : ` and is now ${currentStatus}`}. ${STAYS}`, home, "Open the document");
+  if (status === 404) return stop("This draft is no longer here", `It was discarded, or you switched organisation or mode in another tab. ${STAYS}`, "/documents", "Back to documents");
+  if (status === 401) return stop("You can’t change this draft", `${message ?? ""} ${STAYS}`, home, "Open the document");
+  return stop("Couldn’t save your changes", `${message ?? ""} ${STAYS}`, home, "Open the document");
 }
 
 async function post(body, more = {}) {
@@ -109,7 +109,7 @@ async function post(body, more = {}) {
 
 function retry(status) {
   lost += 1;
-  tell(status ? "Not saved yet – the server is busy" : UNSAVED, true);
+  tell(status ? "Not saved yet. The server is busy" : UNSAVED, true);
   timer = setTimeout(save, Math.min(20, 2 ** lost) * 1000);
   return false;
 }
@@ -151,6 +151,7 @@ function taken(answer, sent) {
   rows.arrange(answer.rows.map((key) => answer.ids[key] ?? key));
   rows.coded(answer.coded);
   $("#outline").textContent = answer.outline;
+  $("#options-now").textContent = answer.options;
   if (answer.seen) form.elements.seen.value = answer.seen;
   if (dirty || Object.keys(wrong).length) keep();
   else sessionStorage.removeItem(kept);
@@ -186,7 +187,7 @@ function point() {
     control.parentElement.append(line);
     control.setAttribute("aria-invalid", "true");
     control.setAttribute("aria-describedby", [control.getAttribute("aria-describedby"), line.id].filter(Boolean).join(" "));
-    control.closest(".extra")?.setAttribute("open", "");
+    control.closest("details")?.setAttribute("open", "");
   }
 }
 

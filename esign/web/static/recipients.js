@@ -34,7 +34,7 @@ export function act(wanted) {
   if (name === "remove") ask(row);
   if (name === "together" || name === "sequence") {
     all().forEach((one, n) => (control(one, "order").value = name === "together" ? 1 : n + 1));
-    say(name === "together" ? "All are invited at the same time." : "One is invited after the other.");
+    say(name === "together" ? "Everyone is invited at the same time." : "Recipients are invited one after another.");
     changed();
   }
 }
@@ -44,7 +44,9 @@ function dress(row) {
   row.dataset.role = control(row, "role").value;
   $("[data-more]", row).setAttribute("aria-label", `More for ${name}`);
   const [proof] = control(row, "authentication")?.selectedOptions ?? []; // roles have none
-  if (proof) $("[data-proof]", row).textContent = proof.text[0].toLowerCase() + proof.text.slice(1);
+  if (!proof) return;
+  $("[data-proof]", row).textContent = proof.text;
+  $("[data-locale]", row).textContent = control(row, "locale").selectedOptions[0].text;
 }
 
 // ---------- coming and going ----------
@@ -103,7 +105,7 @@ function remove(row) {
     control(row, "name").focus();
     changed();
   });
-  say(`${called(row)} is removed. `, ...(Number(row.dataset.fields) ? [] : [back]));
+  say(`${called(row)} removed. `, ...(Number(row.dataset.fields) ? [] : [back]));
   (before ?? list.lastElementChild ?? $("[value=add]")).querySelector?.("[name^=name-]")?.focus();
   changed();
 }
@@ -196,7 +198,7 @@ export function arrange(keys) {
 export function coded(keys) {
   for (const row of all()) {
     const hint = $(`#code-${CSS.escape(row.dataset.row)}-hint`, row);
-    if (hint && keys.includes(row.dataset.row)) hint.textContent = "A code is set. Enter another to change it.";
+    if (hint && keys.includes(row.dataset.row)) hint.textContent = "A code is set. Enter a new one to change it.";
   }
 }
 

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from esign.core.document.document import INVITED, Document, Recipient, Role
+from esign.core.language import LANGUAGES
 
 NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 VERBS = {
     Role.SIGNER: ("signs", "sign"),
     Role.APPROVER: ("approves", "approve"),
-    Role.VIEWER: ("reads", "read"),
+    Role.VIEWER: ("views", "view"),
     Role.CC: ("gets a copy", "get a copy"),
 }
-NOBODY = "Nobody signs yet. Give at least one recipient the role “Signs”."
+NOBODY = "No one signs yet. Add a recipient with the role “Signs”."
 NAMED = 3
 
 
@@ -24,6 +25,17 @@ def write_outline(document: Document) -> str:
     parts = [count_role([one for one in people if one.role is role], role) for role in VERBS]
     does = ", ".join(part for part in parts if part)
     return f"{does[0].upper()}{does[1:]}. {describe_turns(people)}"
+
+
+def summarize_options(document: Document) -> str:
+    """Return the present values of what is folded away: `30 days to sign · Reminders on · Default language`."""
+    days, reminders, locale = document.expires_in_days, document.reminders, document.locale
+    parts = ["1 day to sign" if days == 1 else f"{days} days to sign"]
+    parts.append("Reminders on" if reminders.enabled else "No reminders")
+    parts.append(LANGUAGES[locale].name if locale else "Default language")
+    if document.redirect_url:
+        parts.append("Redirect set")
+    return " · ".join(parts)
 
 
 def count_role(people: Sequence[Recipient], role: Role) -> str:

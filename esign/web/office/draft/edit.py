@@ -17,7 +17,7 @@ from esign.system.entropy import make_id
 from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
-from esign.web.office.draft.draft_summary import write_outline
+from esign.web.office.draft.draft_summary import summarize_options, write_outline
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.own_fields import place_at_once
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
@@ -26,32 +26,33 @@ from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import MOST_RECIPIENTS
 
-ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
-PROOFS = {"link": "the link is enough", "email_code": "code by email", "access_code": "access code"}
+ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Views", "cc": "Gets a copy"}
+PROOFS = {"link": "Link only", "email_code": "Code by email", "access_code": "Access code"}
 FIELDS = {
     "title": "Title",
     "subject": "Subject",
     "message": "Message",
     "locale": "Language",
     "days": "Days to sign",
-    "redirect": "Page after signing",
+    "redirect": "Redirect after signing",
     "remind": "Reminders",
-    "first": "First reminder",
-    "every": "Days between reminders",
-    "most": "Number of reminders",
+    "first": "First reminder (days)",
+    "every": "Repeat every (days)",
+    "most": "Maximum reminders",
     "order": "Step",
     "name": "Name",
     "email": "Email",
     "role": "Role",
-    "authentication": "Proof of identity",
+    "authentication": "Identity check",
     "code": "Access code",
     "row": "Recipient",
 }
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
+FOLDED = ("locale", "days", "redirect", "remind", "first", "every", "most")  # under "More options"
 CONFLICT, UNPROCESSABLE = 409, 422
 MOST = 2 * MOST_RECIPIENTS  # nobody types more: a larger form is refused before its rows are validated
 UNSENT = ("csrf", "do", "sure")
-CHANGED = "Somebody changed the draft meanwhile. Look at it again, or discard it as it is now."
+CHANGED = "Someone changed this draft in the meantime. Check it again before you discard it."
 
 
 async def show_form(call: OfficeCall) -> Response:
@@ -84,6 +85,9 @@ def render_form(call: OfficeCall, document: Document, sheet: FormSheet, *, more:
         given=sheet.flatten(),
         seen=sheets.fill_from_document(document).dump(),
         outline=write_outline(document),
+        options=summarize_options(document),
+        open="options" in call.request.query_params or any(name in call.wrong for name in FOLDED),
+        names={tag: one.name for tag, one in LANGUAGES.items()},
         placed=any(one.fields for one in document.recipients),
         changes=describe_changes(document.file),
         roles=ROLES,
@@ -124,7 +128,7 @@ async def store_form(call: OfficeCall) -> Response:
     document = await find_draft(call)
     mine, act = sheets.read_form(call.form), call.form.get("do", "")
     if len(mine.rows) > MOST:
-        raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
+        raise Problem("invalid_request", f"A document can have at most {MOST} recipients.")
     name, _, key = act.partition("-")
     at = f"/documents/{document.id}/edit"
     if name == "remove" and (question := ask_removal(call, document.recipients, key, at)) is not None:
@@ -200,9 +204,9 @@ def write_value(field: str, text: str) -> str:
     """Return a value as the form's page writes it."""
     name = field.partition("-")[0]
     if name == "locale":
-        return LANGUAGES[text].name if text in LANGUAGES else "As the organisation has it"
+        return LANGUAGES[text].name if text in LANGUAGES else "Default"
     if name == "remind":
-        return "Sent" if text else "Not sent"
+        return "On" if text else "Off"
     return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
 
 
@@ -224,6 +228,7 @@ def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
             "wrong": saved.wrong,
             "ids": saved.ids,
             "outline": write_outline(saved.stored),
+            "options": summarize_options(saved.stored),
             "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
         },
         200,

@@ -136,7 +136,7 @@ async def test_a_file_becomes_a_draft_of_whoever_brought_it(office: Office) -> N
     assert (draft["title"], draft["status"], draft["recipients"]) == ("Lease 2027", "draft", [])
     assert draft["createdBy"]["kind"] == "member" and draft["createdBy"]["name"] == "Ada"
     page = await ada.get(f"{path}/edit")
-    assert "Nothing in the file had to be changed." in page.said or "What was changed" in page.said
+    assert "The file needed no changes." in page.said or "We changed the file" in page.said
 
 
 async def test_a_file_that_is_sent_again_is_the_draft_that_it_became(office: Office) -> None:
@@ -446,7 +446,7 @@ async def test_two_who_change_the_same_thing_choose_and_lose_nothing(office: Off
     mine = hers | {"title": "By Ada", f"name-{key}": "Ada A.", "message": "Hers"}
     assert await by_script(ada, path, mine) == (409, {"conflict": True})
     page = await save_form(ada, path, mine)
-    assert page.status == 409 and page.title == "Two changes at once"
+    assert page.status == 409 and page.title == "Choose a version"
     assert all(text in page.said for text in ("By Ada", "By Bo", "Ada A.", "Ada B."))
     assert (await read_stored(office, path))["message"] is None
     kept = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text.partition("<main")[2])
@@ -519,7 +519,7 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     assert "One signs, one approves, one gets a copy. Ada Lovelace is invited first, then Bo Weber." in said
     assert "What Ada Lovelace would get by mail" in said and "Call me if anything is unclear." in said
     assert "for 14 days, until" in said and "after 3 days, then every 4, at most 5" in said
-    assert "Approves · the link is enough · Deutsch · No fields" in said and "1 field" in said
+    assert "Approves · Link only · Deutsch · No fields" in said and "1 field" in said
     page = await ada.get(f"{path}/review")
     page = await ada.post(f"{path}/send", revision=page.value("revision"))
     assert page.to == f"{path}?done=sent"
@@ -583,7 +583,7 @@ async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
     page = await ada.get(f"{path}/discard")
-    assert page.title == "Discard the draft?" and "cannot be undone" in page.said
+    assert page.title == "Discard draft?" and "can’t be undone" in page.said
     assert (await ada.post(f"{path}/discard")).to == "/documents?done=discarded"
     assert (await ada.get(f"{path}/edit")).status == 404
     path = await with_people(ada, person("new1", *ADA))
@@ -599,7 +599,7 @@ async def test_a_draft_that_somebody_changed_meanwhile_is_not_discarded_unseen(o
     revision = (await ada.get(f"{path}/discard")).value("revision")
     await office.site.api.ok("PATCH", path, {"message": "Hours of work"})
     page = await ada.post(f"{path}/discard", revision=revision)
-    assert page.status == 422 and "Somebody changed the draft meanwhile." in page.said
+    assert page.status == 422 and "Someone changed this draft in the meantime." in page.said
     assert (await read_stored(office, path))["message"] == "Hours of work"
     assert (await ada.post(f"{path}/discard", revision=page.value("revision"))).to.endswith("discarded")
 

@@ -15,17 +15,17 @@ def who(name: str, role: Role = Role.SIGNER, order: int = 1) -> Recipient:
 
 ADA, BO, CY = who("Ada"), who("Bo"), who("Cy")
 SAID: list[tuple[tuple[Recipient, ...], str]] = [
-    ((), "Nobody signs yet. Give at least one recipient the role “Signs”."),
-    ((who("Ada", Role.CC),), "Nobody signs yet. Give at least one recipient the role “Signs”."),
+    ((), "No one signs yet. Add a recipient with the role “Signs”."),
+    ((who("Ada", Role.CC),), "No one signs yet. Add a recipient with the role “Signs”."),
     ((ADA,), "One signs. Ada is invited at once."),
     ((ADA, BO), "Two sign. All are invited at once."),
     ((ADA, who("Bo", order=2), who("Cy", order=2)), "Three sign. Ada is invited first, then Bo and Cy."),
     (
         (ADA, who("Bo", Role.VIEWER), who("Cy", Role.APPROVER, 5), who("Di", Role.CC)),
-        "One signs, one approves, one reads, one gets a copy. Ada and Bo are invited first, then Cy.",
+        "One signs, one approves, one views, one gets a copy. Ada and Bo are invited first, then Cy.",
     ),
-    ((who("Vi", Role.VIEWER), who("Ada", order=2)), "One signs, one reads. All are invited at once."),
-    ((ADA, who("Vi", Role.VIEWER, 2)), "One signs, one reads. Ada is invited at once."),
+    ((who("Vi", Role.VIEWER), who("Ada", order=2)), "One signs, one views. All are invited at once."),
+    ((ADA, who("Vi", Role.VIEWER, 2)), "One signs, one views. Ada is invited at once."),
     (
         (*(who(name) for name in ("Ada", "Bo", "Cy", "Di", "Ed")), who("Flo", order=2)),
         "Six sign. Ada, Bo, Cy and 2 more are invited first, then Flo.",
