@@ -13,11 +13,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from esign.demo.journey import find_free_port
-from tests.browser.conftest import Visits
+from tests.browser.conftest import Visits, alive
+from tests.browser.hands import Hand, Keyboard, Mouse
 from tests.browser.test_journey import action
-from tests.browser.test_office import set_up
 from tests.journeys.letters import LINK
 from tests.journeys.program import environment, esign
+from tests.web.office.visitor import PASSWORD
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -94,13 +95,24 @@ def installation(tmp_path: Path) -> Iterator[FirstFolder]:
 class FirstOwner:
     """Presses what is named; `pressed` remembers it."""
 
-    def __init__(self, page: Page) -> None:
-        self.page, self.pressed = page, list[str]()
+    def __init__(self, page: Page, hand: Hand) -> None:
+        self.page, self.hand, self.pressed = page, hand, list[str]()
 
     def press(self, name: str) -> None:
         self.pressed.append(name)
         button = self.page.get_by_role("button", name=name)
-        button.or_(self.page.get_by_role("link", name=name)).first.click()
+        self.hand.press(button.or_(self.page.get_by_role("link", name=name)).first)
+
+    def set_up(self) -> None:
+        for label, value in (
+            ("Name of your organisation", "Alder & Finch"),
+            ("Your name", "Maren Holt"),
+            ("Your email", "maren@example.test"),
+            ("Password", PASSWORD),
+        ):
+            self.hand.fill(self.page.get_by_label(label, exact=True), value)
+        self.hand.press(self.page.get_by_role("button", name="Continue"))
+        self.page.wait_for_url("**/server/address")
 
     def look_at_the_server(self) -> None:
         for ask, answer, on in (
@@ -114,7 +126,8 @@ class FirstOwner:
 
     def send(self, file: Path) -> None:
         self.press("New document")
-        self.page.locator("#files").set_input_files(file)
+        self.page.wait_for_url("**/documents/new")
+        self.hand.choose_file(self.page.locator("#files"), file)
         self.page.wait_for_url("**/edit")
         self.press("Add recipient")
         self.page.keyboard.type(ADA[0])
@@ -123,9 +136,8 @@ class FirstOwner:
         self.press("Place fields")
         self.page.wait_for_url("**/fields")
         self.page.locator("body[data-ready]").wait_for(state="attached")
-        self.press("Signature")
-        self.page.locator("#page-3").scroll_into_view_if_needed()
-        self.page.locator("#page-3").click(position={"x": 200, "y": 600})
+        self.pressed.append("Signature")
+        self.hand.place_field(self.page, "Signature", 3)
         expect(self.page.locator("#saved")).to_have_text("All changes saved")
         self.press("Check and send")
         self.page.wait_for_url("**/review")
@@ -133,30 +145,31 @@ class FirstOwner:
         expect(self.page.get_by_role("heading", name=f"Not mailed to {ADA[0]}")).to_be_visible()
 
 
-def sign(page: Page) -> None:
+def sign(page: Page, hand: Hand) -> None:
     """As the pages lead: the signature, then the review."""
-    action(page, "sign").click()
-    action(page, "sign").click()
-    page.get_by_role("tab", name="Type").click()
-    action(page, "adopt").click()
-    action(page, "next").click()
-    action(page, "consent").check()
-    action(page, "finish").click()
+    alive(page)
+    hand.press(action(page, "sign"))
+    hand.press(action(page, "sign"))
+    hand.press(page.get_by_role("tab", name="Type"))
+    hand.press(action(page, "adopt"))
+    for name in ("next", "consent", "finish"):
+        hand.press(action(page, name))
 
 
+@pytest.mark.parametrize("hand", [Mouse(), Keyboard()], ids=["mouse", "keyboard"])
 def test_from_the_first_start_to_a_sealed_document(
-    visit: Visits, installation: FirstFolder, tmp_path: Path
+    visit: Visits, installation: FirstFolder, tmp_path: Path, hand: Hand
 ) -> None:
     page = visit.at(installation.link(), width=1280, height=900, excused=SAVED)
-    set_up(page)
-    owner = FirstOwner(page)
+    owner = FirstOwner(page, hand)
+    owner.set_up()
     owner.look_at_the_server()
     [sample] = re.findall(r"`(esign/\S+\.pdf)`", STEPS)
     owner.send(ROOT / sample)
     found = LINK.search(installation.mail(to=ADA[1]))
     assert found
     stranger = visit.at(found[0], width=1280, height=900)
-    sign(stranger)
+    sign(stranger, hand)
     expect(page.get_by_role("heading", name="Finished by everybody and sealed")).to_be_visible(
         timeout=PATIENCE * 1000
     )
@@ -165,7 +178,7 @@ def test_from_the_first_start_to_a_sealed_document(
     sealed = tmp_path / "sealed.pdf"
     saved.value.save_as(sealed)
     owner.press("Verify this file")
-    page.locator("#file").set_input_files(sealed)
+    hand.choose_file(page.locator("#file"), sealed)
     expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=PATIENCE * 1000)
     assert esign("verify", sealed, cwd=tmp_path).code == 0
     assert [name for name in owner.pressed if name in NAMED] == NAMED, "the README names what is pressed"
