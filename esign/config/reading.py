@@ -18,7 +18,8 @@ from esign.config.tables import TABLES, Config
 
 FILE = Path("esign.toml")
 PREFIX = "ESIGN_"
-OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL"}  # read by programs that call the API; no settings of the server
+OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL", "ESIGN_UNBUNDLED"}
+"""Variables that are no settings: two of programs that call the API, one for the development of scripts."""
 
 KEYS: Mapping[str, FieldInfo] = {
     f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.list_keys().items()

@@ -1,15 +1,17 @@
 """What all pages for people share: the Jinja environment, the static files, and the responses made from them.
 
 All static files share one hash, as a folder in their address. Modules, style sheets and fonts can therefore
-name each other by relative paths, and browsers may keep them for ever.
+name each other by relative paths, and browsers may keep them for ever. A script or style sheet that a page names is
+sent with all that it imports (`bundle`); with the variable `ESIGN_UNBUNDLED` the files are sent as they are.
 """
 
 import gzip
 import hashlib
+import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from esign.web.bundle import bundle_files
 from esign.web.http.body import run_in_thread_if_large
 from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, build_page_headers
 
 HERE = Path(__file__).parent
 FONTS = HERE.parent / "pdf" / "fonts"
 
+UNBUNDLED = "ESIGN_UNBUNDLED"  # for development: each module is a file of its own in the tools of the browser
 FOR_EVER = "public, max-age=31536000, immutable"
 FOR_AN_HOUR = "public, max-age=3600"
 MEDIA = {
@@ -66,9 +70,11 @@ class Assets:
     digest: str
 
     @classmethod
-    def load(cls) -> "Assets":
-        """Read every static file of the package into memory."""
+    def load(cls, *, bundled: bool = True) -> "Assets":
+        """Read every static file of the package into memory, and bundle the scripts and style sheets of pages."""
         files = dict(sorted(_load_files()))
+        if bundled:
+            files |= _bundle_assets(files)
         whole = hashlib.sha256()
         for name, asset in files.items():
             whole.update(name.encode() + b"\0" + hashlib.sha256(asset.plain).digest())
@@ -139,6 +145,12 @@ def _load_files() -> Iterator[tuple[str, Asset]]:
         yield f"fonts/{path.name}", _load_asset(path)  # the same files that the PDF worker draws with
 
 
+def _bundle_assets(files: Mapping[str, Asset]) -> dict[str, Asset]:
+    """Return the scripts and style sheets that import others, with these in them."""
+    texts = {name: asset.plain.decode() for name, asset in files.items() if name.endswith((".js", ".css"))}
+    return {name: replace(files[name], plain=text.encode()) for name, text in bundle_files(texts).items()}
+
+
 # Removed before serving: indentation, all comments of a style sheet, and the comments of a script that fill lines.
 UNSENT = {
     ".css": re.compile(rb"/\*.*?\*/|^[ \t]+|\n(?=\s*\n)", re.MULTILINE | re.DOTALL),
@@ -184,7 +196,7 @@ class Pages:
     @cache
     def load(cls) -> "Pages":
         """Load the templates and static files, once per process."""
-        assets = Assets.load()
+        assets = Assets.load(bundled=not os.environ.get(UNBUNDLED))
         environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,

@@ -12,8 +12,7 @@ Shot = Callable[[Page, str], None]
 BROKEN = "Something on this page does not work."
 # The page waits by an animation, which is at its end at once here.
 LATER = "document.getAnimations().forEach((one) => one.finish())"
-ENTRY = ("signing.js", "dom.js")
-PARTS = ("path.js", "finish.js", "draft.js", "checks.js", "ink.js", "reading.js")
+PARTS = ("dom.js", "path.js", "finish.js", "draft.js", "checks.js", "ink.js", "reading.js", "pages.js")
 
 ABOVE = "(one) => one.getBoundingClientRect().bottom <= document.querySelector('#dock').getBoundingClientRect().top"
 
@@ -35,6 +34,18 @@ def throwing(route: Route) -> None:
     route.fulfill(body="throw new Error('broken');", content_type="text/javascript")
 
 
+def break_part(name: str) -> Callable[[Route], None]:
+    """A module of the script throws as soon as it is run."""
+
+    def change(route: Route) -> None:
+        head, text = f'"{name}": () => {{\n', route.fetch().text()
+        assert head in text
+        broken = text.replace(head, f"{head}throw new Error('broken');\n")
+        route.fulfill(body=broken, content_type="text/javascript")
+
+    return change
+
+
 def still_useful(page: Page) -> None:
     """Reading, downloading and writing to the sender need no script."""
     notice = page.locator(".broken")
@@ -53,16 +64,15 @@ def still_useful(page: Page) -> None:
     expect(notice.get_by_role("link")).to_have_count(3)
 
 
-@pytest.mark.parametrize("fault", [missing, throwing])
-@pytest.mark.parametrize("name", [*ENTRY, *PARTS])
+@pytest.mark.parametrize("fault", [missing, throwing, *PARTS])
 def test_a_page_whose_script_fails_says_so_and_can_be_read_downloaded_and_asked_about(
-    phone: Page, shot: Shot, name: str, fault: Callable[[Route], None]
+    phone: Page, shot: Shot, fault: Callable[[Route], None] | str
 ) -> None:
     site = SigningSite()
-    phone.route(f"**/static/*/{name}", fault)
+    phone.route("**/static/*/signing.js", break_part(fault) if isinstance(fault, str) else fault)
     with serving(site) as address:
         phone.goto(address)
-        if name in ENTRY:
+        if fault in (missing, throwing, "dom.js"):
             phone.evaluate(LATER)
         still_useful(phone)
         phone.evaluate(LATER)
@@ -79,7 +89,7 @@ def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Pag
         )
         route.fulfill(body=f"{route.fetch().text()}\n{late}", content_type="text/javascript")
 
-    phone.route("**/static/*/finish.js", breaking)
+    phone.route("**/static/*/signing.js", breaking)
     with serving(site) as address:
         phone.goto(address)
         phone.locator("body[data-alive]").wait_for()
@@ -97,12 +107,14 @@ def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Pag
         expect(phone.locator("#slot [data-field]").first).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["code.js", "dom.js"])
-def test_a_page_of_a_code_whose_script_fails_says_so_too(phone: Page, name: str) -> None:
-    phone.route(f"**/static/*/{name}", missing)
+@pytest.mark.parametrize("fault", [missing, "code.js"])
+def test_a_page_of_a_code_whose_script_fails_says_so_too(
+    phone: Page, fault: Callable[[Route], None] | str
+) -> None:
+    phone.route("**/static/*/signing.js", break_part(fault) if isinstance(fault, str) else fault)
     with serving(SigningSite(a_document(a_recipient((), authentication="email_code")), "code")) as address:
         phone.goto(address)
-        if name in ENTRY:
+        if fault is missing:
             phone.evaluate(LATER)
         expect(phone.locator(".broken")).to_contain_text(BROKEN)
         expect(phone.locator(".broken").get_by_role("link", name="Download")).to_have_count(0)

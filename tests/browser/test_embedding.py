@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, Route, expect, sync
 from tests.browser.conftest import ARGS, WHOLE_CHROMIUM, Visits
 from tests.browser.embedder import Pages, another_site
 from tests.browser.stage import BrowserStage, a_stage
+from tests.browser.test_broken import break_part
 from tests.journeys.api import a_request
 
 DOCS = Path(__file__).parents[2] / "docs" / "embedding.md"
@@ -200,7 +201,7 @@ def test_a_page_that_breaks_off_is_an_error(
     send_embedded(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at("about:blank", excused="o")  # here something is broken on purpose
-    page.route("**/static/*/path.js", lambda route: route.fulfill(status=404, body=""))
+    page.route("**/static/*/signing.js", break_part("path.js"))
     page.goto(f"{app}/sign")
     assert [one["type"] for one in wait_for_messages(page, 1)] == ["error"]
 
@@ -241,16 +242,6 @@ def test_a_listed_site_inside_one_that_is_not_is_refused_too(
     with another_site({"/around": around}) as unlisted:
         page = visit.at(f"{unlisted}/around", excused=stage.site.base)
         page.frames[2].wait_for_url(REFUSED)
-
-
-def test_outside_a_frame_the_part_for_frames_is_not_even_loaded(
-    visit: Visits, stage: BrowserStage, app: str
-) -> None:
-    send_embedded(stage)
-    page = visit.at(stage.link(ANA[1]))
-    expect(page.locator("#next")).to_be_visible()
-    loaded = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
-    assert any("path.js" in name for name in loaded) and not any("embedded.js" in name for name in loaded)
 
 
 # ---------- codes without third-party cookies ----------

@@ -677,7 +677,8 @@ def test_script_and_style_of_the_page_are_light(opened: Opens) -> None:
         for name in named
         if name.endswith((".js", ".css", ".svg"))
     }
-    assert {"editor.css", "office.css", "editor/main.js", "editor/saving.js", "office.js"} <= sent.keys()
+    assert {"editor.css", "office.css", "editor/main.js", "office.js"} <= sent.keys()
+    assert "editor/saving.js" not in sent
     assert sum(sent.values()) <= MOST, sent
 
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from esign.core.document.document import Document, Ink, RecipientStatus, Role
-from tests.browser.conftest import Visits, serving
+from esign.core.document.document import Document, FieldType, Ink, RecipientStatus, Role
 from tests.browser.screens import SCREENS
-from tests.web.signing.site import A4, NOW, SigningSite, a_document, a_recipient, other
+from tests.web.signing.site import A4, NOW, SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
@@ -107,15 +106,64 @@ def test_pages_that_are_only_passed_are_not_fetched(visit: Visit) -> None:
     assert len([url for url in asked if "/pages/" in url]) < MANY / 2
 
 
-def test_without_the_script_that_holds_pages_the_browser_fetches_them(visit: Visits) -> None:
-    address = visit.open.enter_context(serving(SigningSite(long(4))))
-    page = visit.at("about:blank", excused="ERR_FAILED")
-    page.route("**/pages.js", lambda route: route.abort())
-    page.goto(address)
-    page.locator("#page-4").scroll_into_view_if_needed()
-    wait_until_loaded(page, 4)
+def ask_late(pages: int) -> Document:
+    """A document of so many pages, whose only field is on the last."""
+    field = a_field("late", FieldType.TEXT, pages, (10, 60, 30, 3), label="Place")
+    document = a_document(a_recipient((field,)))
+    return replace(document, file=replace(document.file, pages=(A4,) * pages))
+
+
+def test_the_path_leads_to_a_far_page_at_once_and_fetches_it_before_all_others(visit: Visit) -> None:
+    asked: list[str] = []
+    page = visit(SigningSite(ask_late(60)))
+    wait_until_loaded(page, 1)
+    wait_until_loaded(page, 2)
+    page.on("request", lambda request: asked.append(request.url.rpartition("/pages/")[2]))
     page.locator("[data-action=sign]:visible").click()
-    expect(page.locator("#slot [data-field=fld_address]")).to_be_focused()
+    expect(page.locator("#slot [data-field=fld_late]")).to_be_focused()
+    wait_until_loaded(page, 60)
+    wait_until_loaded(page, 59)
+    assert rect(page, "#f-fld_late")["top"] < PHONE["height"]
+    pictures = [name for name in asked if ".webp" in name]
+    assert pictures[0] == "60.webp", pictures
+    assert len(pictures) <= 6 and all(int(name.partition(".")[0]) > 56 for name in pictures), pictures
+
+
+def test_a_picture_of_a_page_that_was_left_gives_way_to_the_page_of_the_field(visit: Visit) -> None:
+    answered: list[str] = []
+    page = visit(SigningSite(ask_late(60)))
+    held: list[Route] = []
+    wait_until_loaded(page, 2)
+    page.route("**/pages/30.webp", lambda route: held.append(route))
+    with page.expect_request("**/pages/30.webp"):
+        page.locator("#page-30").scroll_into_view_if_needed()
+    page.locator("[data-action=sign]:visible").click()
+    wait_until_loaded(page, 60)
+    page.on("response", lambda response: answered.append(response.url))
+    for route in held:
+        route.continue_()  # nothing waits for it any more, so it does not even reach the server
+    page.locator("#page-45").scroll_into_view_if_needed()
+    wait_until_loaded(page, 45)
+    assert any("/pages/45" in url for url in answered)
+    assert not any("/pages/30" in url for url in answered)
+
+
+def test_a_page_whose_picture_is_on_its_way_shows_a_sketch_of_it(visit: Visit, shot: Shot) -> None:
+    page = visit(SigningSite(ask_late(60)))
+    held: list[Route] = []
+    page.route("**/pages/*.webp", lambda route: held.append(route))
+    page.locator("[data-action=sign]:visible").click()
+    page.wait_for_function(
+        "() => document.querySelector('#page-60').getBoundingClientRect().top < innerHeight"
+    )
+    sketch = page.locator(PICTURE.format(60))
+    expect(sketch).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+    shot(page, "reading-sketch")
+    for route in held:
+        route.continue_()
+    page.unroute("**/pages/*.webp")
+    wait_until_loaded(page, 60)
+    expect(sketch).to_have_css("background-image", "none")
 
 
 def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:

@@ -20,7 +20,6 @@ from esign.web.signing.routes import answer_json, get_runtime, read_visitor
 from esign.web.signing.words import WordLibrary
 
 QUIET = 4  # modules of white margin around the QR code, so that cameras find it
-PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
 
 
 def make_routes(pages: Pages) -> list[Route]:
@@ -82,7 +81,7 @@ class HandoffPages:
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
         facts = LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
-        shown = {**build_frame(facts), "ancestors": (), "kind": seen.kind, "modules": PHONE}
+        shown = {**build_frame(facts), "ancestors": (), "kind": seen.kind}
         return self.pages.page("signing/phone.html", {"state": "phone", "view": "open", **shown})
 
     async def arrive(self, request: Request) -> Response:

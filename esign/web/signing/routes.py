@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from esign.actions.signing import recipient_auth, signing, signing_drafts
-from esign.actions.signing.visits import CodeVisit, OpenVisit, SealingVisit, UnknownVisit, Visit, Visitor
+from esign.actions.signing.visits import CodeVisit, OpenVisit, UnknownVisit, Visit, Visitor
 from esign.core.actor import Origin
 from esign.core.errors import UnknownLink
 from esign.core.language import find_accepted
@@ -18,24 +18,6 @@ from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.pages import Pages
 from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import WordLibrary
-
-PLAIN = ("dom.js",)
-CODE = ("dom.js", "code.js")
-READ = ("dom.js", "reading.js")
-RENEW = ("dom.js", "renew.js")
-SEALING = ("dom.js", "sealing.js")
-PATH = (
-    "dom.js",
-    "path.js",
-    "finish.js",
-    "checks.js",
-    "ink.js",
-    "draft.js",
-    "letters.js",
-    "pad.js",
-    "picture.js",
-    "reading.js",
-)
 
 
 def make_routes(pages: Pages) -> list[Route]:
@@ -80,25 +62,21 @@ class SigningPages:
             words = words.without_mail()
         facts = page.LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
         now = get_runtime(request).clock.now()
-        modules: tuple[str, ...]
         match seen:
             case CodeVisit():
-                template, modules = "code", CODE
+                template = "code"
                 shown = codes.build_code_page(facts, seen.standing, now)
             case OpenVisit() if seen.recipient.acting:
-                template, modules = "sign", PATH
+                template = "sign"
                 draft = await signing_drafts.read_entries(get_runtime(request), seen)
                 shown = page.build_signing_page(facts, now, draft)
             case OpenVisit():
-                template, modules = "read", READ
+                template = "read"
                 shown = page.build_reading_page(facts, now)
             case _:
                 template = "state"
                 shown = states.build_closed_page(facts, seen)
-                modules = (
-                    RENEW if shown["may_renew"] else SEALING if isinstance(seen, SealingVisit) else PLAIN
-                )
-        return self.pages.page(f"signing/{template}.html", {"state": seen.state, "modules": modules, **shown})
+        return self.pages.page(f"signing/{template}.html", {"state": seen.state, **shown})
 
     async def send_code(self, request: Request) -> Response:
         """Send the recipient a code by mail, and answer the state."""

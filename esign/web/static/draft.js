@@ -57,6 +57,14 @@ function take({ now, revision, values: given = {} }) {
   return accept(given, (id) => unsent.delete(id));
 }
 
+/** What stood in a control before a reload or the way back, the browser puts there again before it shows the page. */
+function showAgain({ values: given = {} }) {
+  for (const [id, { at, value }] of Object.entries(given)) {
+    const a = stepOf(id);
+    if (a && !isInk(a.kind) && known.get(id) === at) show(a, id, value, at);
+  }
+}
+
 function accept(given, then) {
   const newer = Object.entries(given).filter(([id, { at }]) => stepOf(id) && at > (known.get(id) ?? 0));
   for (const [id, { at, value }] of newer) {
@@ -166,12 +174,13 @@ function wrote({ target, type }) {
 }
 
 export function begin() {
-  take(JSON.parse($("#draft").content.textContent));
+  const kept = JSON.parse($("#draft").content.textContent);
+  take(kept);
   accept(stashed(), (id, at) => unsent.set(id, at));
   if (unsent.size) { tell("saving"); later(CHOSEN); } else if (seen) tell(heard = "saved");
   for (const type of ["input", "change"]) document.addEventListener(type, wrote);
   for (const type of ["focus", "online"]) addEventListener(type, come);
-  addEventListener("pageshow", (event) => event.persisted && come());
+  addEventListener("pageshow", (event) => (event.persisted ? come() : showAgain(kept)));
   document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? come() : leave()));
   addEventListener("pagehide", leave);
   $("#again-go").addEventListener("click", reload);

@@ -1,10 +1,12 @@
 // The pictures of the pages: only those near the eye are held, sharper ones where the page is large; and where one is.
+// What is needed first is fetched first, and what is passed is not fetched to its end: on a phone all share one slow line.
 // A page that cannot be drawn says so, and offers the file instead.
 
 import { $, $$, t } from "./dom.js";
 import "./zoom.js";
 
 const NEAR = 1, FAR = 3;   // screens above and below: what is fetched, what is let go
+const LANES = 2;           // pictures on their way at the same time
 const FIRST = 1.15;        // so much may a picture be stretched before a sharper one is worth fetching
 const sheets = $$(".page"), near = new Set(), far = new Set(sheets);
 const AGAIN = 4000;        // milliseconds after which a picture is asked for again that the server had no time for
@@ -12,9 +14,13 @@ const BUSY = [429, 503];
 const REFUSED = 400;       // the answer for a page that cannot be drawn in this size
 const EMPTY = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 const first = $("img", sheets[0]);
-let waiting = 0;
+const loads = new Map();   // the picture that is on its way, by the one in whose place it will stand
+const failed = new Set();  // pictures that did not come, and are not asked for now
+let waiting = 0, last = scrollY;
+let sought = $(".field.active")?.closest(".page") ?? null;   // the page that the path has led to, until it is shown
 
 const pictures = (page) => $$(":scope > img", page);
+const pageOf = (img) => img.closest(".page");
 /** How many times the dots of the first picture the screen can show. */
 function fineness(page) {
   const dots = page.clientWidth * devicePixelRatio * (visualViewport?.scale ?? 1);
@@ -24,34 +30,59 @@ function fineness(page) {
 const address = (img, size) => (size > 1 ? `${img.dataset.src}?size=${size}` : img.dataset.src);
 const held = (img) => Number(img.dataset.size ?? (img.src === EMPTY ? 0 : 1));
 
-/** Puts the picture in when it can be painted, so that nothing flashes; the one that is there stays until then. */
-async function sharpen(img, size) {
-  img.dataset.wanted = size;
-  const next = Object.assign(img.cloneNode(), { src: address(img, size) });
-  try {
-    await next.decode();
-  } catch {
-    if (Number(img.dataset.wanted) !== size) return;
-    await explain(img, next.src, size);
-    delete img.dataset.wanted;
-    return;
+/** How many dots a page lies off the screen; 0 for one that is on it. */
+function distance(page) {
+  const { top, bottom } = page.getBoundingClientRect();
+  return Math.max(top - innerHeight, -bottom, 0);
+}
+
+/** What is to be fetched, the most urgent first: the page of the field, then the nearest; sharper ones last, for what is on the screen. */
+function missing() {
+  const rows = [];
+  for (const page of sought ? [sought, ...near] : near) {
+    const off = distance(page), finest = fineness(page);
+    for (const img of pictures(page)) {
+      const has = held(img), size = has ? finest : Math.min(1, finest);
+      if (has < size && !failed.has(img) && (!has || !off)) rows.push({ img, size, rank: page === sought && !has ? -1 : has ? 1 : 0, off });
+    }
   }
-  if (!img.isConnected || Number(img.dataset.wanted) !== size) return;
-  next.dataset.size = size;
-  delete next.dataset.wanted;
-  img.replaceWith(next);
+  return rows.sort((a, b) => a.rank - b.rank || a.off - b.off);
+}
+
+/** Puts the picture in when it can be painted, so that nothing flashes; the one that is there stays until then. */
+async function load(img, size) {
+  const next = img.cloneNode();
+  next.src = address(img, size);
+  loads.set(img, next);
+  const came = await next.decode().then(() => true, () => false);
+  if (loads.get(img) !== next) return;   // it was passed meanwhile
+  if (came) {
+    next.dataset.size = size;
+    img.replaceWith(next);
+  } else {
+    failed.add(img);
+    await explain(img, next.src, size);
+  }
+  loads.delete(img);
+  settle();
+}
+
+/** Ends the fetch of a picture: another address takes it off the line. */
+function cancel(img) {
+  const next = loads.get(img);
+  loads.delete(img);
+  if (next) next.src = EMPTY;
 }
 
 /** Finds out why a picture did not come: the page cannot be drawn so large, or not at all, or it is worth another try. */
 async function explain(img, src, size) {
-  const page = img.closest(".page");
+  const page = pageOf(img);
   const answer = await fetch(src).catch(() => null);
-  if (!page) return;
-  if (!answer || BUSY.includes(answer.status)) setTimeout(soon, AGAIN);
+  if (!answer || BUSY.includes(answer.status)) setTimeout(() => { failed.delete(img); soon(); }, AGAIN);
   else if (answer.status !== REFUSED) return;
   else if (size > 1) {
     page.dataset.finest = size - 1;
-    soon();
+    failed.delete(img);
   } else if (!img.classList.contains("filled") && page.dataset.finest !== "0") {
     page.dataset.finest = 0;
     img.alt = "";
@@ -60,20 +91,28 @@ async function explain(img, src, size) {
 }
 
 function release(img) {
-  delete img.dataset.wanted;
+  failed.delete(img);
   if (!held(img)) return;
   delete img.dataset.size;
   img.src = EMPTY;
 }
 
 function settle() {
+  clearTimeout(waiting);
   waiting = 0;
-  if (!$(".sheets").clientWidth || !first.complete) return;
-  if (first.isConnected && first.src !== EMPTY && !first.naturalWidth) first.src = EMPTY;   // asked for anew below
-  for (const page of far) pictures(page).forEach(release);
-  for (const page of near) {
-    const size = fineness(page);
-    for (const img of pictures(page)) if (held(img) < size && Number(img.dataset.wanted ?? 0) < size) sharpen(img, size);
+  if (sought && pictures(sought).every((img) => held(img) || failed.has(img))) sought = null;
+  if (!$(".sheets").clientWidth || !(sought || first.complete)) return;
+  if (first.complete && first.isConnected && first.src !== EMPTY && !first.naturalWidth) first.src = EMPTY;   // asked for anew below
+  for (const page of far) if (page !== sought) pictures(page).forEach(release);
+  for (const img of [...loads.keys()]) if (sought ? pageOf(img) !== sought : !near.has(pageOf(img))) cancel(img);
+  if (!sought && Math.abs(scrollY - last) > innerHeight) {   // pages fly past
+    last = scrollY;
+    return soon();
+  }
+  last = scrollY;
+  for (const { img, size, rank } of missing()) {
+    if (loads.size >= LANES || (sought && rank >= 0)) break;
+    if (!loads.has(img)) load(img, size);
   }
 }
 const soon = () => { waiting ||= setTimeout(settle, 80); };
@@ -81,6 +120,12 @@ const soon = () => { waiting ||= setTimeout(settle, 80); };
 function watch(screens, meet) {
   const observer = new IntersectionObserver((seen) => { seen.forEach(meet); soon(); }, { rootMargin: `${screens * 100}% 0px` });
   for (const page of sheets) observer.observe(page);
+}
+
+/** The page comes before all others. */
+function seek(page) {
+  sought = page;
+  settle();
 }
 
 /* where one is */
@@ -106,6 +151,7 @@ function place() {
 function show(number) {
   const page = sheets[Math.min(sheets.length, Math.max(1, number)) - 1];
   page.scrollIntoView({ block: "start", behavior: "instant" });
+  seek(page);
   page.focus({ preventScroll: true });
 }
 
@@ -123,5 +169,7 @@ if (where) {
 
 watch(FAR, ({ target, isIntersecting }) => (isIntersecting ? far.delete(target) : far.add(target)));
 watch(NEAR, ({ target, isIntersecting }) => (isIntersecting ? near.add(target) : near.delete(target)));
+watch(0, () => {});   // what comes onto the screen may need a sharper picture
+addEventListener("sought", ({ detail }) => seek(detail));
 for (const event of ["zoomed", "resize"]) addEventListener(event, soon);
 for (const event of ["load", "error"]) first.addEventListener(event, soon);   // the others wait for the first

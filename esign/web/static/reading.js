@@ -59,8 +59,9 @@ export function bring(place) {
   const box = place.getBoundingClientRect();
   const sticks = getComputedStyle(bar).position === "sticky";
   const top = Math.max(sticks ? bar.offsetHeight : 0, view.offsetTop ?? 0), free = (view.offsetTop ?? 0) + view.height - top - dock.offsetHeight;
-  const behavior = calm.matches ? "instant" : "smooth";
-  scrollBy({ top: box.top - top - Math.max(12, (free - box.height) * 0.45), behavior });
+  const down = box.top - top - Math.max(12, (free - box.height) * 0.45);
+  const behavior = calm.matches || Math.abs(down) > 1.5 * innerHeight ? "instant" : "smooth";   // nobody reads what flies past
+  scrollBy({ top: down, behavior });
   // More room before the field than after it: that is where its printed label stands.
   const frame = desk.getBoundingClientRect(), slack = Math.max(24, frame.width - box.width);
   const rtl = document.dir === "rtl";
@@ -76,7 +77,9 @@ let held = null, was = visualViewport?.height;
 /** Brings a place, and brings it again when the on-screen keyboard takes its room; null lets go. */
 export function hold(place) {
   held = place;
-  if (place) bring(place);
+  if (!place) return;
+  bring(place);
+  dispatchEvent(new CustomEvent("sought", { detail: place.closest(".page") }));
 }
 
 // Keep the dock above the on-screen keyboard where the browser lays the keyboard over the page, and the field above the dock.

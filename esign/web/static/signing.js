@@ -26,7 +26,8 @@ if (framed) (await import("./embedded.js")).begin();
 async function begin() {
   if (!HTMLElement.prototype.hidePopover) await import("./popover.js");
   if (shown === "open") await fillOrRead(); else if (shown === "code") await import("./code.js"); else forget();
-  if (shown === "sealing" || shown === "phone") await import(`./${shown}.js`);
+  if (shown === "sealing") await import("./sealing.js");
+  if (shown === "phone") await import("./phone.js");
   if ($("#renew")) await import("./renew.js");
 }
 
@@ -42,18 +43,8 @@ async function fillOrRead() {
     draft.begin();
     path.begin(finish.review);
   } else await import("./reading.js");
+  await import("./pages.js");
   viewed();
-  more();
-}
-
-/** What can wait until everything needed is there, also for a connection that was lost meanwhile. */
-function more() {
-  import("./pages.js").catch(() => { all(); addEventListener("online", more, { once: true }); });
-}
-
-/** Without what holds only the pages near the eye, the browser fetches each as it sees fit. */
-function all() {
-  for (const img of $$("img[data-src]")) Object.assign(img, { loading: "lazy", src: img.dataset.src });
 }
 
 /** What a draft left in this tab is of no use any more. */
