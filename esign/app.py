@@ -33,7 +33,7 @@ from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database
-from esign.store.engine.locks import describe_flaw, server_lock
+from esign.store.engine.locks import server_lock
 from esign.store.server import installation, tsa_answers
 from esign.system import memory, vault
 from esign.system.bell import Bell
@@ -321,31 +321,36 @@ async def invite_owner(runtime: Runtime) -> None:
         token = await one_time_links.issue_setup_token(runtime.db, runtime.clock.now())
         one_time_links.forget_setup_link(data)
     except (Problem, OSError):
-        log.warning("no link for the first owner can be written; make room on the disk and start esign again")
+        log.warning(
+            "the link for the first owner can't be stored; free some disk space and start esign again"
+        )
         return
     if token is None:
         return
     address = one_time_links.make_link(runtime.config.server.base_url, Errand.SETUP, token)
     if sys.stderr.isatty():
-        sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
+        sys.stderr.write(f"To set up esign, open this link within 30 minutes:\n{address}\n")
         sys.stderr.flush()
         return
     try:
         place = one_time_links.keep_setup_link(data, address)
     except OSError as error:
-        log.warning("the link for the first owner cannot be written to %s: %s", data, error.strerror)
+        log.warning("the link for the first owner can't be written to %s: %s", data, error.strerror)
         return
-    log.info("nobody owns this installation yet; within 30 minutes, open the link that stands in %s", place)
+    log.info("to set up esign, open the link in %s within 30 minutes", place)
 
 
 def announce_start(runtime: Runtime) -> None:
     """Log the address, the data folder and the settings that the person at the console needs first."""
     config = runtime.config
     server = config.server
-    log.info("esign %s serves %s, data in %s", __version__, server.base_url, config.storage.data_dir)
+    log.info(
+        "esign %s is running at %s, with its data in %s",
+        __version__,
+        server.base_url,
+        config.storage.data_dir,
+    )
     if server.base_url != f"http://{server.host}:{server.port}":
         log.info("it listens on %s, port %s", server.host, server.port)
     if config.mail.host is None:
-        log.info("no mail server is set: mails are kept, read them with: esign outbox")
-    if flaw := describe_flaw():
-        log.info("%s", flaw)
+        log.info("no mail server is set, so emails stay here; read them with: esign outbox")

@@ -28,9 +28,10 @@ def main() -> None:
 
 
 @main.command()
+@click.option("--log-requests", is_flag=True, help="In a terminal, print a line for each request too.")
 @with_config
-def serve(file: Path | None) -> None:
-    """Serve until told to stop (Ctrl-C or SIGTERM)."""
+def serve(log_requests: bool, file: Path | None) -> None:
+    """Run the server until Ctrl-C or SIGTERM."""
     from esign.system import memory
 
     memory.pause_collection()
@@ -41,7 +42,7 @@ def serve(file: Path | None) -> None:
         from esign.system import descriptors, logs
 
         memory.set_up_memory()
-        logs.set_up_logs()
+        logs.set_up_logs(requests=log_requests)
         if told := descriptors.raise_limit():
             logging.getLogger("esign").warning("%s", told)
         await app.serve(config)

@@ -114,10 +114,14 @@ def is_worth_telling(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-def set_up_logs(stream: TextIO = sys.stderr) -> None:
-    """Configure logging once, by the command that serves. Libraries log only warnings and errors."""
+def set_up_logs(stream: TextIO = sys.stderr, *, requests: bool = False) -> None:
+    """Configure logging once, by the command that serves. Libraries log only warnings and errors.
+
+    On a terminal, requests are logged only with `requests`: their lines would push the first link out of sight.
+    """
     lines: logging.Handler
     if stream.isatty():
+        logging.getLogger(REQUESTS).setLevel(logging.INFO if requests else logging.WARNING)
         lines = logging.StreamHandler(stream)
         lines.setFormatter(logging.Formatter("%(message)s"))
     else:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from sqlite3 import sqlite_version, sqlite_version_info
+from sqlite3 import sqlite_version_info
 from time import sleep
 
 # The first version of each series of SQLite in which the WAL-reset bug is fixed.
@@ -102,13 +102,6 @@ def hold_at_start(lock: WriteLock, seconds: float) -> None:
     raise Locked(
         "another program keeps the database from being written: it holds write.lock in the data folder"
     )
-
-
-def describe_flaw() -> str | None:
-    """Return what the log says about a flaw of the engine that the locks guard against, or None."""
-    if not has_wal_reset_bug(sqlite_version_info):
-        return None
-    return f"SQLite {sqlite_version} has the WAL-reset bug; esign guards against it with one writer"
 
 
 def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
