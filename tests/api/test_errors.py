@@ -62,6 +62,30 @@ async def test_an_unknown_method_is_not_found_with_those_that_exist(
     assert seen.status == 404 and seen.headers["allow"] == allow
     if method != "HEAD":
         assert seen.code == "not_found"
+        assert seen.json["error"]["message"] == f"This address does not take {method}. It takes: {allow}."
+
+
+@pytest.mark.parametrize(
+    "path, sentence",
+    [
+        ("/documents/x", "There is no document with this id."),
+        ("/templates/x", "There is no template with this id."),
+        ("/webhooks/x", "There is no webhook with this id."),
+        ("/events/x", "There is no event with this id."),
+        ("/api-keys/x", "There is no API key with this id."),
+        ("/nothing", "Nothing was found at this address. Check the path and the id."),
+    ],
+)
+async def test_what_is_unknown_is_named(site: Site, path: str, sentence: str) -> None:
+    seen = await ask(site.port, "GET", f"{V1}{path}", None, f"Authorization: Bearer {site.key}")
+    assert (seen.status, seen.json["error"]["message"]) == (404, sentence)
+
+
+async def test_a_file_that_documents_do_not_have_is_named(site: Site) -> None:
+    path = f"{V1}/documents/{await site.create()}/files/x"
+    seen = await ask(site.port, "GET", path, None, f"Authorization: Bearer {site.key}")
+    sentence = "A document has no such file. There are: original, sealed, certificate."
+    assert (seen.status, seen.json["error"]["message"]) == (404, sentence)
 
 
 @pytest.mark.parametrize(

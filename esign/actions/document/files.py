@@ -13,7 +13,7 @@ from esign.core.document.document import Document
 from esign.core.document.filename import name_file
 from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event
-from esign.core.errors import Problem
+from esign.core.errors import NO_FILE, Problem
 from esign.core.instant import SECOND, Instant
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
@@ -44,7 +44,7 @@ async def describe_file(runtime: Runtime, owner: Owner, document_id: str, varian
     document = await get(runtime, owner, document_id)
     known = next((one for one in VARIANTS if one == variant), None)
     if known is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_FILE)
     return await describe_variant(runtime, document, known)
 
 

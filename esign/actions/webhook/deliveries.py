@@ -6,7 +6,7 @@ from esign.actions.base.caller import Caller
 from esign.actions.webhook import deliver_events
 from esign.actions.webhook.webhooks import get, get_enabled
 from esign.core.actor import Owner
-from esign.core.errors import Problem
+from esign.core.errors import NO_DELIVERY, Problem
 from esign.core.instant import MINUTE, Instant
 from esign.core.webhook.delivery import DELAYS, DeliveryAttempt, EventDelivery
 from esign.core.webhook.webhook import Webhook, make_test_payload
@@ -47,7 +47,7 @@ async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str
     delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
     body = await published_events.get_body(runtime.db, delivery.event_id)
     if body is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DELIVERY)
     return DeliveryLog(delivery, await deliveries.find_attempts(runtime.db, delivery.number), body)
 
 
@@ -55,7 +55,7 @@ async def find_delivery(reader: Reader, webhook_id: str, delivery_id: str) -> Ev
     """Return the delivery. Raises `not_found`."""
     found = await deliveries.get(reader, webhook_id, delivery_id)
     if found is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DELIVERY)
     return found
 
 
@@ -65,7 +65,7 @@ async def redeliver(runtime: Runtime, caller: Caller, webhook_id: str, delivery_
     delivery = await find_delivery(runtime.db, webhook_id, delivery_id)
     body = await published_events.get_body(runtime.db, delivery.event_id)
     if body is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DELIVERY)
     attempt = await deliver_events.attempt(runtime, webhook, delivery.event_id, body)
 
     async def write(tx: Transaction) -> EventDelivery:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from esign.core.actor import NOWHERE, Actor, Mode, Origin
-from esign.core.errors import Problem
+from esign.core.errors import NO_RECIPIENT, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
 
@@ -267,7 +267,7 @@ class Document:
         for recipient in self.recipients:
             if recipient.id == recipient_id:
                 return recipient
-        raise Problem("not_found")
+        raise Problem("not_found", NO_RECIPIENT)
 
     def list_holders(self) -> tuple[Recipient, ...]:
         """Return the recipients who may hold fields, in the order in which markers in a file number them."""

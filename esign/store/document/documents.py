@@ -22,7 +22,7 @@ from esign.core.document.document import (
     Seal,
     Status,
 )
-from esign.core.errors import Problem
+from esign.core.errors import NO_DOCUMENT, Problem
 from esign.core.people.account import Reminders
 from esign.store.engine import search_index
 from esign.store.engine.database import Reader, Row, Transaction
@@ -58,7 +58,7 @@ async def get(reader: Reader, document_id: str) -> Document:
         f"{SELECT} FROM document d {JOIN} WHERE d.id = :id ORDER BY r.position", id=document_id
     )
     if not rows:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DOCUMENT)
     return load_one(reader, document_id, rows)
 
 
@@ -72,7 +72,7 @@ async def get_own(reader: Reader, owner: Owner, document_id: str) -> Document:
         mode=owner.mode.value,
     )
     if not rows:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DOCUMENT)
     return load_one(reader, document_id, rows)
 
 
@@ -86,7 +86,7 @@ async def get_version(reader: Reader, owner: Owner, document_id: str) -> Documen
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DOCUMENT)
     return DocumentVersion(row["revision"], Status(row["status"]), row["expires_at"])
 
 
@@ -102,7 +102,7 @@ async def get_change_mark(reader: Reader, owner: Owner, document_id: str) -> tup
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_DOCUMENT)
     return row["revision"], row["entries"]
 
 
@@ -151,7 +151,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
     if not changed:
         row = await tx.one("SELECT status FROM document WHERE id = :id", id=document.id)
         if row is None:
-            raise Problem("not_found")
+            raise Problem("not_found", NO_DOCUMENT)
         raise Problem("revision_mismatch", current_status=row["status"])
     await save_recipients(tx, document, before)
     await search_index.put(tx, document, before)

@@ -7,7 +7,7 @@ import orjson
 from esign.core.actor import Mode, Owner
 from esign.core.document.document import Role
 from esign.core.document.template import Template, TemplateRole
-from esign.core.errors import Problem
+from esign.core.errors import NO_TEMPLATE, Problem
 from esign.core.fold_text import fold
 from esign.core.people.account import Reminders
 from esign.store.document import blobs
@@ -32,7 +32,7 @@ async def get_own(reader: Reader, owner: Owner, template_id: str) -> Template:
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_TEMPLATE)
     return load(row)
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 from esign.core.actor import COMMAND_LINE, Actor, Mode, Owner
-from esign.core.errors import Problem
+from esign.core.errors import NO_API_KEY, Problem
 from esign.core.instant import Instant
 from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.member import Member, MemberRole
@@ -48,7 +48,7 @@ async def get_own(reader: Reader, owner: Owner, key_id: str) -> ApiKey:
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_API_KEY)
     return load(row)
 
 

@@ -1,6 +1,6 @@
 """The members of an organisation."""
 
-from esign.core.errors import Problem
+from esign.core.errors import NO_MEMBER, Problem
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
@@ -18,7 +18,7 @@ async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Membe
         organisation_id=organisation_id,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_MEMBER)
     return load(row)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esign.core.actor import Mode, Owner
-from esign.core.errors import Problem
+from esign.core.errors import NO_EVENT, Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.paging import PageStart
@@ -51,7 +51,7 @@ async def get_own(reader: Reader, owner: Owner, event_id: str) -> bytes:
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_EVENT)
     return bytes(row["body"])
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from esign.core.actor import Owner
-from esign.core.errors import Problem
+from esign.core.errors import NO_MAIL, Problem
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row
 from esign.store.engine.paging import PageStart
@@ -73,7 +73,7 @@ async def get_own(reader: Reader, owner: Owner, mail_id: int) -> OutboxMail:
         mode=owner.mode.value,
     )
     if row is None:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_MAIL)
     return load(row)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from esign.core.actor import Mode, Owner
-from esign.core.errors import Problem
+from esign.core.errors import NO_WEBHOOK, Problem
 from esign.core.instant import Instant
 from esign.core.webhook.webhook import Webhook
 from esign.store.engine.database import Reader, Row, Transaction
@@ -26,7 +26,7 @@ async def get_own(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
     """Return the webhook of this owner; raise `not_found` for any other id (I5)."""
     webhook = await get(reader, webhook_id)
     if webhook is None or (webhook.organisation_id, webhook.mode) != (owner.organisation_id, owner.mode):
-        raise Problem("not_found")
+        raise Problem("not_found", NO_WEBHOOK)
     return webhook
 
 

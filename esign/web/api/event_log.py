@@ -6,7 +6,7 @@ import orjson
 from pydantic import ConfigDict, Field, RootModel
 
 from esign.actions.webhook import deliveries as actions
-from esign.core.errors import Problem
+from esign.core.errors import NO_EVENT, Problem
 from esign.core.people.admin_audit import RECORDED
 from esign.core.people.api_key import Scope
 from esign.store.queue.published_events import EventFilter
@@ -60,7 +60,7 @@ async def read(call: ApiCall) -> bytes:
     """One event."""
     body = await actions.read_event(call.runtime, call.owner, call.path["id"])
     if not call.key.allows(Scope.WEBHOOKS_READ) and orjson.loads(body)["type"] == RECORDED:
-        raise Problem("not_found")
+        raise Problem("not_found", NO_EVENT)
     return body
 
 

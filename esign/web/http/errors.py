@@ -17,11 +17,18 @@ from esign.web.http.security import API_HEADERS
 
 log = logging.getLogger("esign.web")
 
+METHOD_NOT_ALLOWED = 405
 CHALLENGE = 'Bearer realm="api"'
 FORMS = {
     "missing_api_key": CHALLENGE,
     "insufficient_scope": f'{CHALLENGE}, error="insufficient_scope"',  # RFC 6750 section 3.1
 }  # every other 401 is about a key that is not valid
+
+
+def make_method_problem(method: str, allow: str) -> Problem:
+    """Return the problem of a method that an address does not take. `allow` lists those that it takes."""
+    told = f"This address does not take {method}. It takes: {', '.join(sorted(allow.split(', ')))}."
+    return Problem("not_found", told, headers={"Allow": allow})
 
 
 def build_answer(problem: Problem, request_id: str) -> ApiAnswer:
@@ -85,10 +92,13 @@ def make_exception_handlers(
         return refuse(request.scope, error)
 
     def answer_http_exception(request: Request, error: HTTPException) -> Response:
-        """Answer an unknown path or method with `not_found`, and name the methods of the path (contract 3.1)."""
-        code = "not_found" if error.status_code in (404, 405) else "invalid_request"
+        """Answer an unknown path with `not_found`, and an unknown method with 405 and those of the path."""
         allow = (error.headers or {}).get("Allow")
-        return refuse(request.scope, Problem(code, headers={"Allow": allow} if allow else None))
+        if error.status_code == METHOD_NOT_ALLOWED and allow:
+            problem = make_method_problem(request.method, allow)
+            problem.status = METHOD_NOT_ALLOWED  # of pages; for the API, contract 3.1 says 404
+            return refuse(request.scope, problem)
+        return refuse(request.scope, Problem("not_found" if error.status_code == 404 else "invalid_request"))
 
     def answer_exception(request: Request, error: Exception) -> Response:
         """Return the 500 page. Starlette raises the error again afterwards, and the guard logs it."""

@@ -124,7 +124,7 @@ class Api:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         route = node.routes.get(method)
         if route is None:
-            raise Problem("not_found", headers={"Allow": node.allow})
+            raise errors.make_method_problem(scope["method"], node.allow)
         endpoint = route.endpoint
         if endpoint.test_only and key is not None and key.mode is Mode.LIVE:
             raise Problem("not_found")

@@ -39,8 +39,8 @@ PAGES = Starlette(
     [
         ("GET", "/nothing", 404, "not_found", None),
         ("GET", "/page/", 404, "not_found", None),
-        ("POST", "/page", 404, "not_found", "GET, HEAD"),
-        ("PUT", "/page", 404, "not_found", "GET, HEAD"),
+        ("POST", "/page", 405, "not_found", "GET, HEAD"),
+        ("PUT", "/page", 405, "not_found", "GET, HEAD"),
         ("GET", "/refuses", 409, "document_not_sent", None),
         ("GET", "/breaks", 500, "internal_error", None),
     ],
@@ -56,6 +56,8 @@ async def test_pages_fail_in_the_shape_of_the_contract(
     assert seen.headers["cache-control"] == "no-store"
     assert b"foresaw" not in seen.body
     found = seen.headers.get("allow")
+    if status == 405:
+        assert seen.json["error"]["message"] == f"This address does not take {method}. It takes: GET, HEAD."
     assert (found and ", ".join(sorted(found.split(", ")))) == allow
 
 
@@ -71,7 +73,7 @@ def test_every_code_has_an_answer_of_its_status(code: str) -> None:
 def test_details_and_state_are_told_when_there_are_any() -> None:
     plain = errors.build_answer(Problem("not_found"), "req_1").body
     assert plain == (
-        b'{"error":{"code":"not_found","message":"There is nothing at this address.","requestId":"req_1"}}'
+        b'{"error":{"code":"not_found","message":"Nothing was found at this address. Check the path and the id.","requestId":"req_1"}}'
     )
     full = Problem("document_not_ready", details=[Detail("/a", "A.", "required")], current_status="draft")
     assert errors.build_answer(full, "req_1").body.endswith(

@@ -105,10 +105,10 @@ SENTENCES: Mapping[str, str] = {
     "document_not_sent": "The document is not out for signature, so this does not work now.",
     "document_not_completed": "There is no sealed file yet.",
     "document_in_progress": "The document is under way. Cancel it first, or wait until it is sealed.",
-    "seal_not_failed": "There is no failed seal to try again.",
+    "seal_not_failed": "There is no failed seal to retry.",
     "recipient_not_active": "It is not their turn, or there is nothing for them to do.",
     "recipient_already_completed": "This recipient has finished already.",
-    "no_recipient_to_remind": "Nobody is waiting to be reminded.",
+    "no_recipient_to_remind": "There is no recipient to remind now.",
     "revision_mismatch": "Somebody changed the document meanwhile. Look at it again, and then decide.",
 }
 

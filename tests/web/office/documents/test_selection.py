@@ -163,7 +163,7 @@ async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None
     ada = await office.signed_in("Ada")
     id = await office.site.api.send_document()
     assert list_entries(await follow_page(ada, await ada.post("/selection/retry-seal", ids=id))) == [
-        "agreement There is no failed seal to try again."
+        "agreement There is no failed seal to retry."
     ]
     site = office.site
     sound = site.runtime.credentials[Mode.LIVE]

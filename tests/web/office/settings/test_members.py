@@ -36,7 +36,7 @@ async def test_what_is_wrong_with_an_invitation_stands_at_its_field(office: Offi
     assert page.status == 422 and page.wrong().keys() == {"email", "name", "role"}
     given = {"email": "ADA@example.test", "name": "A", "role": "viewer", "csrf": ada.csrf}
     page = await ada.post("/members", given)
-    assert page.wrong() == {"email": "There is already a member with this address."}
+    assert page.wrong() == {"email": "A member with this email address already exists."}
     assert page.value("name") == "A"
 
 
