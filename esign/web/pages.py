@@ -5,21 +5,19 @@ name each other by relative paths, and browsers may keep them for ever. A script
 sent with all that it imports (`bundle`); with the variable `ESIGN_UNBUNDLED` the files are sent as they are.
 """
 
-import gzip
 import hashlib
 import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -27,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from esign.web.bundle import bundle_files
-from esign.web.http.body import run_in_thread_if_large
+from esign.web.http.encoding import KeptBody, encode
 from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, build_page_headers
 
 HERE = Path(__file__).parent
@@ -44,29 +42,11 @@ MEDIA = {
 }
 
 
-@dataclass(frozen=True)
-class Asset:
-    """A static file."""
-
-    media: str
-    plain: bytes
-
-    @cached_property
-    def packed(self) -> bytes | None:
-        """Return the gzip form, or None where compressing saves less than a tenth. The first request makes it."""
-        packed = gzip.compress(self.plain, 9, mtime=0)
-        return packed if len(packed) < 0.9 * len(self.plain) else None
-
-    def pack(self) -> bytes | None:
-        """Return `packed`: as a method, it can run in a thread."""
-        return self.packed
-
-
 @dataclass(frozen=True, slots=True)
 class Assets:
     """All static files by name, and the hash over all of them."""
 
-    files: Mapping[str, Asset]
+    files: Mapping[str, KeptBody]
     digest: str
 
     @classmethod
@@ -117,7 +97,7 @@ class Assets:
         return await make_asset_response(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
 
 
-async def make_asset_response(request: Request, asset: Asset, kept: str, readers: str) -> Response:
+async def make_asset_response(request: Request, asset: KeptBody, kept: str, readers: str) -> Response:
     """Return the response for a static file.
 
     `kept` is the `Cache-Control` header; `readers` says whether pages of other sites may load the file.
@@ -127,17 +107,11 @@ async def make_asset_response(request: Request, asset: Asset, kept: str, readers
         "X-Content-Type-Options": "nosniff",
         "Cross-Origin-Resource-Policy": readers,
         "Content-Security-Policy": PLAIN_POLICY,
-        "Vary": "Accept-Encoding",
     }
-    body = asset.plain
-    if can_take_gzip(request.scope):
-        packed = await run_in_thread_if_large(asset.plain, asset.pack)
-        if packed is not None:
-            body, headers["Content-Encoding"] = packed, "gzip"
-    return Response(body, headers=headers, media_type=asset.media)
+    return await asset.respond(request.scope, headers)
 
 
-def _load_files() -> Iterator[tuple[str, Asset]]:
+def _load_files() -> Iterator[tuple[str, KeptBody]]:
     """Yield (name, file) for the static folder and for the fonts."""
     for path in (HERE / "static").rglob("*.*"):
         yield path.relative_to(HERE / "static").as_posix(), _load_asset(path)
@@ -145,7 +119,7 @@ def _load_files() -> Iterator[tuple[str, Asset]]:
         yield f"fonts/{path.name}", _load_asset(path)  # the same files that the PDF worker draws with
 
 
-def _bundle_assets(files: Mapping[str, Asset]) -> dict[str, Asset]:
+def _bundle_assets(files: Mapping[str, KeptBody]) -> dict[str, KeptBody]:
     """Return the scripts and style sheets that import others, with these in them."""
     texts = {name: asset.plain.decode() for name, asset in files.items() if name.endswith((".js", ".css"))}
     return {name: replace(files[name], plain=text.encode()) for name, text in bundle_files(texts).items()}
@@ -158,31 +132,21 @@ UNSENT = {
 }
 
 
-def _load_asset(path: Path) -> Asset:
+def _load_asset(path: Path) -> KeptBody:
     """Read one file, and remove the comments and indentation of scripts and style sheets."""
     plain = path.read_bytes()
     if unsent := UNSENT.get(path.suffix):
         plain = unsent.sub(b"", plain)
-    return Asset(MEDIA[path.suffix], plain)
+    return KeptBody(MEDIA[path.suffix], plain)
 
 
 class CompressedPage(HTMLResponse):
-    """An HTML page, compressed if the client accepts gzip.
-
-    A page repeats nothing from its request, so its compressed length reveals no secret (BREACH).
-    """
+    """An HTML page, compressed if the client accepts gzip (see `encoding` for what that must not reveal)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.headers["Vary"] = "Accept-Encoding"
-        if can_take_gzip(scope):
-            self.body = await run_in_thread_if_large(self.body, gzip.compress, self.body, 6, mtime=0)
-            self.headers["Content-Encoding"], self.headers["Content-Length"] = "gzip", str(len(self.body))
+        self.body, headers = await encode(scope, bytes(self.body))
+        self.headers.update({**headers, "Content-Length": str(len(self.body))})
         await super().__call__(scope, receive, send)
-
-
-def can_take_gzip(scope: Scope) -> bool:
-    """Return whether the client accepts gzip."""
-    return "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
 
 @dataclass(frozen=True, slots=True)

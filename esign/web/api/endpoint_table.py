@@ -36,6 +36,7 @@ from esign.web.api import (
     words,
 )
 from esign.web.api import document_replies as replies
+from esign.web.http.encoding import KeptBody
 from esign.web.rest import V1, openapi
 from esign.web.rest.endpoint import ApiCall, Endpoint
 from esign.web.rest.openapi.schemas import Json
@@ -59,14 +60,14 @@ def describe() -> Json:
 
 
 @cache
-def write_description() -> bytes:
+def write_description() -> KeptBody:
     """Return the description as JSON. It is made once."""
-    return orjson.dumps(describe())
+    return KeptBody("application/json", orjson.dumps(describe()))
 
 
 async def read_description(call: ApiCall) -> Response:
     """This description; needs no key."""
-    return Response(await asyncio.to_thread(write_description), media_type="application/json")
+    return await (await asyncio.to_thread(write_description)).respond(call.request.scope, {})
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -75,6 +75,9 @@ class KeptBody:
     async def respond(self, scope: Scope, headers: Mapping[str, str]) -> Response:
         """Return the response with this body, in the encoding that the client takes."""
         body, told = self.plain, {**headers, **VARY}
-        if can_take_gzip(scope) and (packed := await run_in_thread_if_large(self.plain, self.pack)) is not None:
+        if (
+            can_take_gzip(scope)
+            and (packed := await run_in_thread_if_large(self.plain, self.pack)) is not None
+        ):
             body, told = packed, told | ENCODED
         return Response(body, headers=told, media_type=self.media)

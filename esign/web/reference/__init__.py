@@ -9,13 +9,14 @@ from functools import cache
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from esign.config import Config
 from esign.runtime import Runtime
 from esign.web.api import endpoint_table
 from esign.web.api.account import present_limits
+from esign.web.http.encoding import KeptBody
 from esign.web.http.security import PAGE_HEADERS, READING_POLICY
 from esign.web.pages import Pages
 from esign.web.reference.operations import (
@@ -44,11 +45,11 @@ def build_routes(runtime: Runtime, pages: Pages) -> list[Route]:
     """Return the route of the page. The first request renders it in a thread."""
 
     @cache
-    def page() -> bytes:
-        return render_reference(pages, runtime.config)
+    def page() -> KeptBody:
+        return KeptBody("text/html; charset=utf-8", render_reference(pages, runtime.config))
 
     async def reference(request: Request) -> Response:
-        return HTMLResponse(await asyncio.to_thread(page), headers=HEADERS)
+        return await (await asyncio.to_thread(page)).respond(request.scope, HEADERS)
 
     return [Route("/api", reference)]
 

@@ -22,8 +22,8 @@ from esign.core.people.api_key import ApiKey
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.store.queue.idempotency import KeyTaken
-from esign.web.http import encoded_file, errors, idempotency, ratelimit, security
-from esign.web.http.answer import NOT_MODIFIED, ApiAnswer
+from esign.web.http import encoded_file, encoding, errors, idempotency, ratelimit, security
+from esign.web.http.answer import NOT_MODIFIED, ApiAnswer, encode_headers
 from esign.web.http.body import IncomingBody, NoMembers, parse_query, run_in_thread_if_large
 from esign.web.http.idempotency import IdempotencyTicket, Replays
 from esign.web.http.ratelimit import LARGE, RateStanding, RateWindows, UploadPlace, Uploads
@@ -39,6 +39,7 @@ REPLAYED = (b"idempotent-replayed", b"true")
 REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
 ENTITY_TAG = re.compile(rb'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 NOTHING = NoMembers()
+READING = ("GET", "HEAD")
 AGAIN = 3  # look-ups of a stored answer before the request is refused
 
 
@@ -86,6 +87,8 @@ class Api:
             raise
         except Exception as error:
             answer = errors.answer_unexpected(error, scope["esign.request_id"])
+        if isinstance(answer, ApiAnswer) and len(answer.body) > encoding.LEAST:
+            answer = await compress_answer(scope, answer)
         rates = ratelimit.build_rate_headers(standings)
         if (deprecation := scope.get("esign.deprecation")) is not None:
             rates += deprecation.headers()
@@ -237,6 +240,18 @@ class Api:
         if route.endpoint.idempotent and call.kept is None:
             raise TypeError(f"{route.endpoint.path} kept no answer in the transaction of its effect")
         return call.kept or route.answer(result, call.path)
+
+
+async def compress_answer(scope: Scope, answer: ApiAnswer) -> ApiAnswer:
+    """Return the answer to a GET as the client takes it.
+
+    An answer with an ETag stays as it is: `If-Match` takes its revision, and a compressed form would need a tag of
+    its own (RFC 9110, 8.8.3.3). So does the answer to a change, which may show a secret this once.
+    """
+    if scope["method"] not in READING or answer.etag is not None:
+        return answer
+    body, headers = await encoding.encode(scope, answer.body)
+    return ApiAnswer(answer.status, body, answer.headers + encode_headers(headers.items()))
 
 
 def require_rights(endpoint: Endpoint, key: ApiKey) -> None:

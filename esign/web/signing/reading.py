@@ -6,6 +6,7 @@ from starlette.routing import Route
 
 from esign.actions.signing import link_pages
 from esign.core.errors import Problem
+from esign.web.http.encoding import encode
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.picture_type import find_picture_type
 from esign.web.signing.routes import get_runtime, read_visitor
@@ -42,7 +43,10 @@ async def send_filled_page(request: Request) -> Response:
 async def send_text(request: Request) -> Response:
     """Answer the paragraphs of a page, as JSON."""
     runtime, visitor, number = get_runtime(request), read_visitor(request), request.path_params["number"]
-    return answer_content(await link_pages.page_text(runtime, visitor, number), "application/json")
+    text = answer_content(await link_pages.page_text(runtime, visitor, number), "application/json")
+    text.body, headers = await encode(request.scope, bytes(text.body))
+    text.headers.update({**headers, "Content-Length": str(len(text.body)), "Vary": "Cookie, Accept-Encoding"})
+    return text
 
 
 def read_size(request: Request) -> int:
