@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from esign.web.bundle import bundle_files
-from esign.web.http.encoding import KeptBody, encode
+from esign.web.http.encoding import PAGE, KeptBody, encode
 from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, build_page_headers
 
 HERE = Path(__file__).parent
@@ -144,7 +144,7 @@ class CompressedPage(HTMLResponse):
     """An HTML page, compressed if the client accepts gzip (see `encoding` for what that must not reveal)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.body, headers = await encode(scope, bytes(self.body))
+        self.body, headers = await encode(scope, bytes(self.body), PAGE)
         self.headers.update({**headers, "Content-Length": str(len(self.body))})
         await super().__call__(scope, receive, send)
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import pty
 import re
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,8 +34,12 @@ class Terminal:
 @asynccontextmanager
 async def serve_in_terminal(config: Path, *more: str) -> AsyncIterator[Terminal]:
     ours, theirs = pty.openpty()
-    program = subprocess.Popen(
-        (*COMMAND, "serve", *more, "--config", config),
+    program = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        "serve",
+        *more,
+        "--config",
+        config,
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -47,7 +50,7 @@ async def serve_in_terminal(config: Path, *more: str) -> AsyncIterator[Terminal]
         yield Terminal(ours)
     finally:
         program.terminate()
-        await asyncio.to_thread(program.wait)
+        await program.wait()
         os.close(ours)
 
 

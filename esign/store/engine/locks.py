@@ -5,12 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from sqlite3 import sqlite_version_info
 from time import sleep
-
-# The first version of each series of SQLite in which the WAL-reset bug is fixed.
-MENDED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
-
 
 POLL_SECONDS = 0.01
 
@@ -54,7 +49,8 @@ def try_lock(handle: int) -> bool:
 class WriteLock:
     """Keeps a write of the command line from overlapping a write or checkpoint of the server.
 
-    With the WAL-reset bug, SQLite can lose commits when two connections write or checkpoint at once.
+    With the WAL-reset bug (fixed in 3.44.6, 3.50.7 and 3.51.3), SQLite can lose commits when two connections write or
+    checkpoint at once.
     """
 
     def __init__(self, database: Path) -> None:
@@ -102,9 +98,3 @@ def hold_at_start(lock: WriteLock, seconds: float) -> None:
     raise Locked(
         "another program keeps the database from being written: it holds write.lock in the data folder"
     )
-
-
-def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
-    """Return whether this version of SQLite has the WAL-reset bug, so that it depends on `WriteLock`."""
-    mended_in_series = any(version[:2] == mended[:2] and version >= mended for mended in MENDED)
-    return version < MENDED[-1] and not mended_in_series

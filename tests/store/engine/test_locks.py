@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.store.engine.locks import AlreadyServed, has_wal_reset_bug, server_lock
+from esign.store.engine.locks import AlreadyServed, server_lock
 
 
 def test_a_second_server_on_the_same_folder_is_refused_until_the_first_ends(tmp_path: Path) -> None:
@@ -39,23 +39,3 @@ def test_a_server_of_an_earlier_version_is_seen(tmp_path: Path) -> None:
     os.close(handle)
     with server_lock(tmp_path):
         pass
-
-
-@pytest.mark.parametrize(
-    ("version", "has"),
-    [
-        ((3, 40, 1), True),
-        ((3, 44, 5), True),
-        ((3, 44, 6), False),
-        ((3, 45, 0), True),
-        ((3, 50, 6), True),
-        ((3, 50, 7), False),
-        ((3, 51, 2), True),
-        ((3, 51, 3), False),
-        ((3, 53, 0), False),
-    ],
-)
-def test_the_versions_of_sqlite_with_the_wal_reset_bug_are_known(
-    version: tuple[int, int, int], has: bool
-) -> None:
-    assert has_wal_reset_bug(version) is has

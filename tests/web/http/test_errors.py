@@ -73,7 +73,8 @@ def test_every_code_has_an_answer_of_its_status(code: str) -> None:
 def test_details_and_state_are_told_when_there_are_any() -> None:
     plain = errors.build_answer(Problem("not_found"), "req_1").body
     assert plain == (
-        b'{"error":{"code":"not_found","message":"Nothing was found at this address. Check the path and the id.","requestId":"req_1"}}'
+        b'{"error":{"code":"not_found",'
+        b'"message":"Nothing was found at this address. Check the path and the id.","requestId":"req_1"}}'
     )
     full = Problem("document_not_ready", details=[Detail("/a", "A.", "required")], current_status="draft")
     assert errors.build_answer(full, "req_1").body.endswith(

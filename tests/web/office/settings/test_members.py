@@ -45,7 +45,7 @@ async def test_the_last_owner_stays_one(office: Office) -> None:
     member = (await list_members(office))["Ada"]["id"]
     for path, form in ((f"/members/{member}/role", {"role": "member"}), (f"/members/{member}/remove", {})):
         page = await ada.post(path, form | {"csrf": ada.csrf})
-        assert page.status == 422 and "keeps at least one owner" in page.said
+        assert page.status == 422 and "needs at least one owner" in page.said
     await ada.post("/members", {"email": "bo@example.test", "name": "Bo", "role": "owner", "csrf": ada.csrf})
     page = await ada.post(f"/members/{member}/remove")
     assert page.status == 422, "an owner who has not joined cannot do what an owner does"
