@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable
 
 from esign.core.instant import DAY, HOUR, Instant
+from esign.core.people.contact import KEPT
 from esign.runtime import Runtime
 from esign.store.document import blobs, challenges, phone_handoffs
 from esign.store.engine.database import Transaction
-from esign.store.people import audit_log, known_browsers, sessions, tickets
+from esign.store.people import audit_log, contacts, known_browsers, sessions, tickets
 from esign.store.queue import idempotency, kept_mail, outbox, published_events
 
 BATCH = 500
@@ -33,6 +34,7 @@ async def tick(runtime: Runtime) -> int:
         (blobs.prune, now - DAY, BLOBS),
         (audit_log.prune_failures, now - HOUR, BATCH),
         (known_browsers.prune, now - known_browsers.REMEMBERED, BATCH),
+        (contacts.prune, now - KEPT, BATCH),
     )
     return sum([await prune_all(runtime, prune, before, batch) for prune, before, batch in table])
 

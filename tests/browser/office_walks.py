@@ -262,6 +262,8 @@ OFFICE: dict[str, Walk] = {
     "office-documents": documents,
     "office-several": several,
     "office-templates": templates,
+    "office-contacts": at("/contacts"),
+    "office-contact-new": at("/contacts/new"),
     "office-template-new": at("/templates/new"),
     "office-members": at("/members"),
     "office-account": at("/account"),

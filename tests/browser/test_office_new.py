@@ -473,6 +473,57 @@ def test_names_and_addresses_have_room_and_options_are_folded_with_their_values(
     clean(page)
 
 
+def test_earlier_recipients_are_suggested_while_one_types(desk: DraftDesk, shot: Shot) -> None:
+    page = desk.open("/contacts/new")
+    for name, email, company in (("Helena Brandt", "helena@brandt.test", "Brandt & Söhne"), (*CY, "")):
+        page.goto(f"{desk.stage.site.base}/contacts/new")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Email").fill(email)
+        page.get_by_label("Company").fill(company)
+        page.get_by_role("button", name="Add person").click()
+        expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
+    shot(page, "contacts")
+    clean(page)
+    page.get_by_role("link", name="Helena Brandt", exact=True).click()
+    expect(page.get_by_role("button", name="Remove person")).to_be_visible()
+    clean(page)
+
+    path = desk.draft(ADA)
+    page.goto(f"{desk.stage.site.base}{path}/edit")
+    page.get_by_role("button", name="Add recipient").click()
+    field = cell(page, 1, "name")
+    page.keyboard.type("söhne")
+    options = page.get_by_role("listbox", name="People from the address book").get_by_role("option")
+    expect(options).to_have_count(1)
+    expect(options).to_contain_text("helena@brandt.test")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("status").filter(has_text="1 suggestion")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(options).to_have_attribute("aria-selected", "true")
+    assert field.get_attribute("aria-activedescendant") == options.get_attribute("id")
+    shot(page, "suggested")
+    clean(page)
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("Helena Brandt")
+    expect(cell(page, 1, "email")).to_have_value("helena@brandt.test")
+    expect(options).to_have_count(0)
+    wait_until_saved(page)
+    assert desk.names(path) == [(ADA[0], 1), ("Helena Brandt", 1)]
+
+    page.get_by_role("button", name="Add recipient").click()
+    cell(page, 2, "email").press_sequentially("cy@")
+    expect(options).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(cell(page, 2, "email")).to_have_value("cy@")
+    cell(page, 2, "email").press_sequentially("ex")
+    options.click()
+    expect(cell(page, 2, "name")).to_have_value(CY[0])
+    cell(page, 2, "email").fill("")
+    cell(page, 2, "email").press_sequentially("helena")
+    expect(options).to_have_count(0)  # she is in the document already
+
+
 def test_people_are_moved_by_keys_and_say_where_they_are(desk: DraftDesk) -> None:
     path = desk.draft(ADA, BO, CY)
     page = desk.open(f"{path}/edit")

@@ -141,6 +141,13 @@ POST /documents/{id}/send                                   work
 GET  /documents/{id}/discard                                work
 POST /documents/{id}/discard                                work
 GET  /documents                                             read
+GET  /contacts                                              work
+GET  /contacts/suggest                                      work
+GET  /contacts/new                                          work
+POST /contacts/new                                          work
+GET  /contacts/{id}                                         work
+POST /contacts/{id}                                         work
+POST /contacts/{id}/remove                                  work
 GET  /documents/views                                       read
 GET  /documents/views/new                                   read
 POST /documents/views/new                                   read

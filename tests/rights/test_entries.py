@@ -2,7 +2,7 @@
 
 The table names every write of the API and of the office, with the entry that it gives, or why it gives none:
 - `trail`: it is about one document, whose own audit trail has it;
-- `work`: it changes a draft or a template that nobody was shown yet;
+- `work`: it changes a draft or a template that nobody was shown yet, or an entry of the address book;
 - `place`: it says where this browser is, and changes nothing for anybody;
 - `sending`: it makes mails or deliveries leave earlier or once more, which their own lists show;
 - `trying`: it tries or looks, and keeps nothing.
@@ -104,6 +104,9 @@ OFFICE_TEXT = """
 /documents/{id}/send                        trail
 /documents/{id}/discard                     document.deleted
 /documents/export                           documents.listed
+/contacts/new                               work
+/contacts/{id}                              work
+/contacts/{id}/remove                       work
 /documents/views/new                        work
 /documents/views/{id}/edit                 work
 /documents/views/{id}/delete               work

@@ -31,6 +31,7 @@ from esign.store.engine.paging import PageStart
 from esign.store.people import (
     api_keys,
     audit_log,
+    contacts,
     erasings,
     known_browsers,
     members,
@@ -242,6 +243,10 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_jobs.find_due": lambda tx: due_jobs.find_due(tx, "mail", NOW, 25),
     "organisations.find_by_user": lambda tx: organisations.find_by_user(tx, "usr_1"),
     "members.find_by_user": lambda tx: members.find_by_user(tx, "usr_1"),
+    "contacts.find_page": lambda tx: contacts.find_page(tx, OWNER, 51, ("ada", "con_1")),
+    "contacts.find_by_word": lambda tx: contacts.find_by_word(tx, OWNER, "ada", 200),
+    "contacts.get_many": lambda tx: contacts.get_many(tx, ["con_1", "con_2"]),
+    "contacts.prune": lambda tx: contacts.prune(tx, NOW, 500),
     "saved_views.find_own": lambda tx: saved_views.find_own(tx, OWNER, "mem_1", 50),
     "saved_views.find_shared": lambda tx: saved_views.find_shared(tx, OWNER, 50),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),

@@ -8,7 +8,7 @@ from typing import Any
 from esign.actions.base import printable_text, quota, settings_in_force
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Decide, Find, R, Save, check_revision, perform_transition
-from esign.actions.document import upload
+from esign.actions.document import contacts, upload
 from esign.actions.document.holder_entries import HolderEntry, make_recipients
 from esign.actions.document.upload import Source
 from esign.core.actor import Owner
@@ -21,6 +21,7 @@ from esign.core.document.state.edit import make_title
 from esign.core.document.state.outcome import Outcome
 from esign.core.document.summary import DocumentSummary, summarize
 from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.document import documents, listing, outcomes
 from esign.store.engine.database import Transaction
@@ -28,6 +29,7 @@ from esign.store.engine.paging import PageStart
 from esign.store.engine.unreadable_rows import UnreadableRow, has_more
 from esign.store.queue import audit_entries
 from esign.system.entropy import make_id
+from esign.system.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,14 @@ async def send(runtime: Runtime, caller: Caller, document_id: str) -> Document:
         check_revision(document, found.revision)  # only what was checked above is sent
         return lifecycle.send(document, caller.author, now)
 
-    return await perform_transition(runtime, find, decide, outcomes.save, caller.keep)
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, at: Instant
+    ) -> Document:
+        sent = await outcomes.save(tx, outcome, before, vault, at)
+        await contacts.remember_recipients(tx, sent, caller.author, at)
+        return sent
+
+    return await perform_transition(runtime, find, decide, save, caller.keep)
 
 
 async def list_obstacles(runtime: Runtime, draft: Document) -> list[Detail]:

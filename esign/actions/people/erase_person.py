@@ -29,7 +29,7 @@ from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.people import audit_log as logged
-from esign.store.people import erasings, members, organisations
+from esign.store.people import contacts, erasings, members, organisations
 from esign.store.people.audit_log import AuditLogFilter
 from esign.system.entropy import make_id
 
@@ -47,7 +47,7 @@ class ErasurePreview:
     other people.
 
     `more` says that further documents were not looked at. `templates` holds id and title of those that name the
-    address.
+    address. `is_contact` says that the person is in the address book, of live or test mode.
     """
 
     fates: Counter[Fate]
@@ -55,6 +55,7 @@ class ErasurePreview:
     more: bool
     templates: tuple[tuple[str, str], ...]
     is_member: bool
+    is_contact: bool
 
     @property
     def documents(self) -> int:
@@ -82,7 +83,9 @@ async def preview_erasure(runtime: Runtime, owner: Owner, email: str) -> Erasure
         alone += fate is Fate.ERASED and not rules.has_others(document, email)
     named = await templates.find_containing(runtime.db, owner.organisation_id, email)
     is_member = await members.is_active(runtime.db, owner.organisation_id, email)
-    return ErasurePreview(fates, alone, more, tuple(named), is_member)
+    books = [Owner(owner.organisation_id, mode) for mode in MODES]
+    is_contact = any([await contacts.find_by_address(runtime.db, book, email) for book in books])
+    return ErasurePreview(fates, alone, more, tuple(named), is_member, is_contact)
 
 
 async def walk_documents(
@@ -144,6 +147,7 @@ async def carry_out(runtime: Runtime, erasing: ErasureRequest) -> int:
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
         assert erasing.email is not None
+        await contacts.delete_by_address(tx, erasing.organisation_id, erasing.email)
         await saved_views.delete_mentioning(tx, erasing.organisation_id, quote_plus(erasing.email))
         erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
         entry = AdminAct("erasure.finished", now, {"erasureId": erasing.id, "documents": erased})

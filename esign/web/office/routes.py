@@ -11,7 +11,7 @@ from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
 from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
-from esign.web.office.draft import edit, field_editor, own_fields, review, upload
+from esign.web.office.draft import contacts, edit, field_editor, own_fields, review, upload
 from esign.web.office.frame import current_organisation
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.server import mail_list, seal, setup_steps
@@ -112,6 +112,12 @@ TABLE = (
     OfficeRoute("GET", "/selection/done", selection.show_done, Permission.WORK),
     OfficeRoute("GET", "/selection/download", selection.ask_download, Permission.READ),
     OfficeRoute("POST", "/selection/download", selection.download, Permission.READ, code="recent"),
+    # the address book
+    OfficeRoute("GET", "/contacts", contacts.show_list, Permission.WORK),
+    OfficeRoute("GET", "/contacts/suggest", contacts.suggest, Permission.WORK),
+    *make_form_routes("/contacts/new", contacts.show_new, contacts.create, Permission.WORK),
+    *make_form_routes("/contacts/{id}", contacts.show_edit, contacts.change, Permission.WORK),
+    OfficeRoute("POST", "/contacts/{id}/remove", contacts.remove, Permission.WORK),
     # the public verification page
     OfficeRoute("GET", "/verify", verify.show),
     OfficeRoute("GET", "/verify/{id}", verify.show),

@@ -29,6 +29,8 @@ DONE: Mapping[str, str] = {
     "not-a-draft": "This document was sent, so its fields can’t be changed.",
     "ready": "Everything is set up.",
     "own-fields-undone": "Fields removed. The pages look as they did in your file.",
+    "contact-saved": "Person saved.",
+    "contact-removed": "Person removed.",
     "draft-saved": "Draft saved.",
     "file-replaced": "File replaced.",
     "sent": "The document is out for signing. The invitations are being mailed.",
