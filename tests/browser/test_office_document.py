@@ -207,7 +207,7 @@ def test_recipients_of_test_mode_act_and_their_mails_are_read(
     clean(page)
     page.get_by_role("link", name="All of this document").click()
     page.get_by_text("[TEST]").last.click()
-    expect(page.get_by_role("link", name="Open the signing link")).to_be_visible()
+    expect(page.get_by_role("link", name="Open signing link")).to_be_visible()
     shot(page, "office-test-messages")
     clean(page)
     page.get_by_role("link", name="A year in the courtyard garden").click()

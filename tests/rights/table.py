@@ -204,6 +204,7 @@ POST /documents/{id}/recipients/{rid}/link                  work
 POST /documents/{id}/recipients/{rid}/unblock               work
 POST /documents/{id}/simulate                               work
 GET  /test/messages                                         work
+GET  /test/messages/{id}/letter                              work
 GET  /account                                               read
 POST /account/name                                          read
 POST /account/password                                      read
@@ -283,7 +284,8 @@ GET  /settings/erasure                                      own
 POST /settings/erasure                                      own
 POST /settings/erasure/begin                                own     password code
 GET  /settings/outbox                                       settle
-GET  /settings/outbox/{id}                                  settle
+GET  /settings/outbox/{id}                                   work
+GET  /settings/outbox/{id}/letter                            work
 GET  /settings/events                                       settle
 GET  /settings/events/{id}                                  settle
 GET  /settings/usage                                        settle

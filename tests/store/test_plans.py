@@ -253,6 +253,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
+    "sent_mail.find_of_document": lambda tx: sent_mail.find_of_document(tx, "doc_1", 5),
     "sent_mail.find_page": lambda tx: sent_mail.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, MAIL),
     "sent_mail.find_page of what did not leave": lambda tx: sent_mail.find_page(
         tx, Owner(ORGANISATION, Mode.LIVE), 25, MAIL, undelivered=True

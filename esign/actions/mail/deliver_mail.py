@@ -9,11 +9,10 @@ import re
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import parseaddr
-from urllib.parse import urlsplit
 
 from esign.actions.base import stored_codes
 from esign.actions.mail import mail_archive, mail_breaker, test_mode_mail
-from esign.actions.mail.embedded_outbox import KEPT
+from esign.actions.mail.embedded_outbox import KEPT, make_message_id
 from esign.actions.mail.mail_archive import MailCopy
 from esign.actions.mail.read_mail import attach_file, read_mail
 from esign.core.document import mail_delivery as rules
@@ -93,8 +92,7 @@ async def attempt(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> No
     copy = mail_archive.begin_copy(mail)
     try:
         # In a thread, because writing takes a while.
-        message = await asyncio.to_thread(write_message, runtime, job, mail)
-        copy = mail_archive.copy_message(mail, message)
+        message, copy = await asyncio.to_thread(write_with_copy, runtime, job, mail)
         reply = await test_mode_mail.send(runtime, message, mail)
     except RelayFailure as failure:
         await wait_for_relay(runtime, job, failure, copy)
@@ -107,6 +105,12 @@ async def attempt(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> No
         await finish(runtime, job, mail, copy, MailResult(delivery, reply=reply))
 
 
+def write_with_copy(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> tuple[EmailMessage, MailCopy]:
+    """Return the complete message of an e-mail, and its copy for the outbox."""
+    message = write_message(runtime, job, mail)
+    return message, mail_archive.copy_message(mail, message)
+
+
 def write_message(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> EmailMessage:
     """Return the complete message of an e-mail."""
     organisation = mail.organisation
@@ -115,7 +119,7 @@ def write_message(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> Em
     return compose_message(
         write_letter(mail),
         MessageAddresses(find_sender(runtime, organisation), mail.to, reply_to),
-        message_id=make_message_id(runtime, job),
+        message_id=make_message_id(runtime, job.key),
         at=runtime.clock.now(),
         attachments=mail.attachments if isinstance(mail, DocumentMail) else (),
     )
@@ -143,12 +147,6 @@ def is_stale(mail: DocumentMail, now: Instant) -> bool:
 async def is_revoked(reader: Reader, mail: DocumentMail, now: Instant) -> bool:
     """Return whether the link in the letter has ended since the letter was queued. It was meant for another address."""
     return mail.token is not None and await signing_links.find(reader, mail.token, now) is None
-
-
-def make_message_id(runtime: Runtime, job: Job) -> str:
-    """Return the Message-ID, `local@host`, derived from the key of the job."""
-    host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
-    return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', job.key)}@{host.replace(':', '.')}"
 
 
 def find_sender(runtime: Runtime, organisation: Organisation) -> NamedMailbox:
@@ -180,7 +178,7 @@ async def finish(
 
     async def write(tx: Transaction) -> None:
         if not await outbox.is_there(tx.points, job):
-            await kept_mail.forget(tx, make_message_id(runtime, job))
+            await kept_mail.forget(tx, make_message_id(runtime, job.key))
             return
         if isinstance(mail, DocumentMail) and result.delivery is not MailDelivery.NONE:
             await note_delivery(runtime, tx, mail, result, now)

@@ -4,10 +4,13 @@ import asyncio
 import email
 import email.policy
 import logging
+import re
 from email.message import EmailMessage
+from urllib.parse import urlsplit
 
 from esign.core.instant import Instant
 from esign.mail.smtp import AcceptedMail
+from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.queue import kept_mail
 from esign.store.queue.kept_mail import KeptMail
@@ -55,6 +58,18 @@ def encrypt_mail(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
         content=vault.encrypt("mail", message.as_bytes(), mail_id.encode()),
         created_at=now,
     )
+
+
+def make_message_id(runtime: Runtime, key: str) -> str:
+    """Return the Message-ID, `local@host`, derived from the key of the job that sends a mail."""
+    host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
+    return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', key)}@{host.replace(':', '.')}"
+
+
+async def find_message(runtime: Runtime, key: str) -> EmailMessage | None:
+    """Return the stored e-mail of a job, or None if it was not stored."""
+    kept = await kept_mail.find_by_message_id(runtime.db, f"<{make_message_id(runtime, key)}>")
+    return await read_mail(runtime.db, runtime.vault, kept.id) if kept else None
 
 
 async def list_mails(db: Database, limit: int) -> list[KeptMail]:

@@ -20,12 +20,16 @@ HIDDEN = "\N{BULLET}" * 8
 
 @dataclass(frozen=True, slots=True)
 class MailCopy:
-    """The copy of an e-mail. `letter` names its kind. Subject and text are empty if it was never written."""
+    """The copy of an e-mail. `letter` names its kind. Subject, text and HTML are empty if it was never written.
+
+    Copies of earlier versions have no HTML.
+    """
 
     letter: str
     to: str
     subject: str = ""
     text: str = ""
+    html: str = ""
 
 
 def begin_copy(mail: OutgoingMail) -> MailCopy:
@@ -34,13 +38,18 @@ def begin_copy(mail: OutgoingMail) -> MailCopy:
 
 
 def copy_message(mail: OutgoingMail, message: EmailMessage) -> MailCopy:
-    """Return the copy of a mail with subject and text of its message. Secrets in them are replaced by bullets."""
-    body = message.get_body(("plain",))
-    text = str(body.get_content()) if body else ""
-    subject = str(message["Subject"])
+    """Return the copy of a mail with the words of its message. Secrets in them are replaced by bullets."""
+    words = read_words(message)
     for secret in list_secrets(mail):
-        text, subject = text.replace(secret, HIDDEN), subject.replace(secret, HIDDEN)
-    return replace(begin_copy(mail), subject=subject, text=text)
+        words = {name: text.replace(secret, HIDDEN) for name, text in words.items()}
+    return replace(begin_copy(mail), **words)
+
+
+def read_words(message: EmailMessage) -> dict[str, str]:
+    """Return subject, text and HTML of a message."""
+    bodies = {name: message.get_body((kind,)) for name, kind in (("text", "plain"), ("html", "html"))}
+    words = {name: str(body.get_content()) if body else "" for name, body in bodies.items()}
+    return {"subject": str(message["Subject"]), **words}
 
 
 def list_secrets(mail: OutgoingMail) -> tuple[str, ...]:

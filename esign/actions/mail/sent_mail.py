@@ -1,17 +1,19 @@
 """Lists the e-mails of an organisation: recipient, text, the mail server's answer, and the time of the next attempt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from esign.actions.mail import embedded_outbox, mail_archive, test_mode_mail
 from esign.actions.mail.mail_archive import MailCopy
 from esign.actions.mail.read_mail import read_mail
-from esign.core.actor import Owner
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store.engine.paging import PageStart
 from esign.store.queue import sent_mail as posted
 from esign.store.queue.outbox import Job
 from esign.store.queue.sent_mail import OutboxMail
+
+CODE = "code"  # the kind of letter that brings the code of a recipient
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,33 @@ async def get(runtime: Runtime, owner: Owner, mail_id: int) -> SentMail:
     """Return one e-mail. Raises `not_found`."""
     found = await posted.get_own(runtime.db, owner, mail_id)
     return SentMail(found, await read_copy(runtime, found))
+
+
+async def find_of_document(runtime: Runtime, document_id: str, limit: int) -> list[SentMail]:
+    """Return the newest e-mails about a document, newest first. The caller has found the document as theirs."""
+    found = await posted.find_of_document(runtime.db, document_id, limit)
+    return [SentMail(one, await read_copy(runtime, one)) for one in found]
+
+
+def may_be_opened(runtime: Runtime, owner: Owner, mail: SentMail) -> bool:
+    """Return whether members who send documents may use what the e-mail contains.
+
+    In test mode nothing has legal effect. Without a mail server they are the only ones who can bring a signing
+    link to its recipient. A code proves that its reader has the mailbox, so it is never shown.
+    """
+    if mail.posted.document_id is None:
+        return False
+    return owner.mode is Mode.TEST or (runtime.config.mail.host is None and mail.copy.letter != CODE)
+
+
+async def open_mail(runtime: Runtime, owner: Owner, mail: SentMail) -> SentMail:
+    """Return the e-mail with its links if they may be used; otherwise as it is."""
+    if owner.mode is Mode.TEST or not may_be_opened(runtime, owner, mail):
+        return mail
+    message = await embedded_outbox.find_message(runtime, mail.posted.key)
+    if message is None:
+        return mail
+    return replace(mail, copy=replace(mail.copy, **mail_archive.read_words(message)))
 
 
 async def read_copy(runtime: Runtime, mail: OutboxMail) -> MailCopy:

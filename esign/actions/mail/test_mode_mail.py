@@ -7,8 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
+from esign.actions.mail import embedded_outbox, mail_archive
 from esign.actions.mail.embedded_outbox import encrypt_mail
-from esign.core.actor import Mode
+from esign.core.actor import Mode, Owner
+from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.mail.outgoing_mail import DocumentMail, OutgoingMail
 from esign.runtime import Runtime
@@ -107,6 +109,18 @@ async def find_kept(
     found = await kept_mail.find_test_mails(runtime.db, wanted, limit + 1, after)
     page, more = cut_page(found, limit)
     return [decrypt_message(runtime, mail) for mail in page], more
+
+
+async def read_html(runtime: Runtime, owner: Owner, mail_id: str) -> str:
+    """Return the HTML of a stored e-mail of test mode; raise `not_found` for any other id."""
+    kept = await kept_mail.get(runtime.db, mail_id)
+    if kept is None or kept.organisation_id != owner.organisation_id:
+        raise Problem("not_found")
+    message = await embedded_outbox.read_mail(runtime.db, runtime.vault, mail_id)
+    html = mail_archive.read_words(message)["html"] if message else ""
+    if not html:
+        raise Problem("not_found")
+    return html
 
 
 async def wait_until_tried(runtime: Runtime, organisation_id: str, document_id: str) -> None:

@@ -114,6 +114,12 @@ async def find_test_mails(
     return [MailWords(**{name: row[name] for name in MailWords.__slots__}) for row in rows]
 
 
+async def find_by_message_id(reader: Reader, message_id: str) -> KeptMail | None:
+    """Return the mail with this Message-ID, or None."""
+    row = await reader.one("SELECT * FROM kept_mail WHERE message_id = :message_id", message_id=message_id)
+    return load(row) if row else None
+
+
 async def get(reader: Reader, mail_id: str) -> KeptMail | None:
     """Return the mail, or None."""
     row = await reader.one("SELECT * FROM kept_mail WHERE id = :id", id=mail_id)

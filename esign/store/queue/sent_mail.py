@@ -61,6 +61,19 @@ async def find_page(
     return load_readable(reader, "outbox", rows, load)
 
 
+async def find_of_document(reader: Reader, document_id: str, limit: int) -> list[OutboxMail]:
+    """Return the newest mails about a document, newest first."""
+    rows = await reader.all(
+        f"""
+        SELECT {COLUMNS} FROM outbox WHERE document_id = :document_id AND kind = 'mail'
+        ORDER BY id DESC LIMIT :limit
+        """,
+        document_id=document_id,
+        limit=limit,
+    )
+    return load_readable(reader, "outbox", rows, load)
+
+
 async def get_own(reader: Reader, owner: Owner, mail_id: int) -> OutboxMail:
     """Return the mail of this organisation and mode; raise `not_found` for any other id."""
     row = await reader.one(

@@ -206,6 +206,7 @@ TABLE = (
         "POST", "/documents/{id}/simulate", test_mode.simulate, Permission.WORK, again=page.show_document
     ),
     OfficeRoute("GET", "/test/messages", test_mode.show_messages, Permission.WORK),
+    OfficeRoute("GET", "/test/messages/{id}/letter", test_mode.send_letter, Permission.WORK),
     # the account of the user
     OfficeRoute("GET", "/account", account.show, Permission.READ),
     OfficeRoute("POST", "/account/name", account.rename, Permission.READ, again=account.show),
@@ -354,7 +355,9 @@ TABLE = (
     ),
     OfficeRoute("GET", "/settings/outbox", mail_list.show, Permission.SETTLE),
     OfficeRoute("POST", "/settings/outbox/retry", mail_list.retry, Permission.SETTLE),
-    OfficeRoute("GET", "/settings/outbox/{id}", mail_list.show_one, Permission.SETTLE),
+    # members without SETTLE find mails about documents that they may open, and nothing else
+    OfficeRoute("GET", "/settings/outbox/{id}", mail_list.show_one, Permission.WORK),
+    OfficeRoute("GET", "/settings/outbox/{id}/letter", mail_list.send_letter, Permission.WORK),
     OfficeRoute("GET", "/settings/events", event_log.show_events, Permission.SETTLE),
     OfficeRoute("GET", "/settings/events/{id}", event_log.show_event, Permission.SETTLE),
     OfficeRoute("GET", "/settings/audit", audit_log.show, Permission.OWN),

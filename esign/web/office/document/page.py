@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from starlette.responses import JSONResponse, Response
 
 from esign.actions.document import documents as acting
-from esign.actions.mail import test_mode_mail
+from esign.actions.mail import sent_mail, test_mode_mail
+from esign.actions.mail.sent_mail import SentMail
 from esign.actions.signing import unblock_recipient
 from esign.core.actor import Actor, Mode
 from esign.core.document import retention
@@ -27,6 +28,7 @@ from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.formats import format_count, format_size
+from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.signing.page import measure_picture
 
@@ -59,7 +61,7 @@ class PagePicture:
 async def show_document(call: OfficeCall) -> Response:
     document = await find_document(call)
     trail = await find_newest_entries(call, document.id)
-    return call.page("document", **await build_context(call, document, trail))
+    return allow_frames(call.page("document", **await build_context(call, document, trail)))
 
 
 async def find_newest_entries(call: OfficeCall, document_id: str) -> list[AuditEntry]:
@@ -96,6 +98,7 @@ async def build_context(call: OfficeCall, document: Document, trail: list[AuditE
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],
         "messages": await find_messages(call, document) if works else (),
+        "unsent": await find_unsent(call, document) if works else (),
     }
 
 
@@ -172,6 +175,13 @@ def list_pictures(document: Document, most: int | None = None) -> list[PagePictu
         PagePicture(number, *measure_picture(page), len(people) if number in written else 0)
         for number, page in enumerate(document.file.pages[:most], 1)
     ]
+
+
+async def find_unsent(call: OfficeCall, document: Document) -> tuple[SentMail, ...]:
+    """Return the newest mails about a live document that no mail server could take, since there is none."""
+    if document.mode is Mode.TEST or call.runtime.config.mail.host is not None:
+        return ()
+    return tuple(await sent_mail.find_of_document(call.runtime, document.id, MESSAGES))
 
 
 async def find_messages(call: OfficeCall, document: Document) -> tuple[test_mode_mail.CapturedMail, ...]:

@@ -23,6 +23,7 @@ from esign.web.office.document.forms import (
     show_refusals,
 )
 from esign.web.office.document.terms import parse_pairs
+from esign.web.office.frame.mail_frame import allow_frames, make_letter_response
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.values.document_values import Note, ObjectId, SimulatedAct
 from esign.web.values.schema import Schema
@@ -81,4 +82,13 @@ async def show_messages(call: OfficeCall) -> Response:
         call.runtime, KeptMailFilter(call.owner.organisation_id, wanted or None), PER_PAGE, after
     )
     cursor = cursor_of(vault, more, filters)
-    return call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)
+    shown = call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)
+    return allow_frames(shown)
+
+
+async def send_letter(call: OfficeCall) -> Response:
+    """Send the HTML of a mail of test mode for the frame that shows it; raise `not_found` for any other mail."""
+    if call.owner.mode is not Mode.TEST:
+        raise Problem("not_found")
+    html = await test_mode_mail.read_html(call.runtime, call.owner, call.path["id"])
+    return await make_letter_response(call.runtime, call.signed_in.organisation, html, openable=True)

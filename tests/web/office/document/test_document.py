@@ -605,7 +605,7 @@ async def test_mails_of_test_mode_can_be_read_by_those_who_work(office: Office) 
     )
     assert len(re.findall('class="fold mail"', everything.text)) == 2
     assert len(re.findall('class="fold mail"', one.text)) == 1
-    assert "<script>alert" not in everything.text and "Open the signing link" in everything.said
+    assert "<script>alert" not in everything.text and "Open signing link" in everything.said
     assert re.search(r'href="http[^"]+/s/[\w-]{43}"', one.text)
     assert "Test messages" in (await visitor.get(at(documents[0]))).said
     assert (await visitor.get("/test/messages?document=doc_nobody")).status == 404
