@@ -302,7 +302,7 @@ async def test_looking_at_a_link_that_asks_for_a_code_sends_none_and_changes_not
     for _ in range(3):
         assert "Set-Cookie" not in (await person.open()).headers
     for path in ("/code", "/authenticate"):
-        assert (await person.get(path)).status == 404
+        assert (await person.get(path)).status == 405
     assert await site.list_events(document["id"]) == before
     assert (await challenges.get(site.runtime.db, document["recipients"][0]["id"])).sent == 0
 

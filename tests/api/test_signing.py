@@ -123,7 +123,7 @@ async def test_acting_needs_a_post_of_json_from_the_page_itself(site: Site) -> N
     before, path = await state(site, document), person.link.removeprefix(site.base)
     media = "Content-Type: application/json"
     for act in ("view", "complete", "decline"):
-        assert (await ask(site.port, "GET", f"{path}/{act}", None)).status == 404
+        assert (await ask(site.port, "GET", f"{path}/{act}", None)).status == 405
         for lines in (
             (),
             ("Content-Type: text/plain",),

@@ -89,7 +89,7 @@ async def test_looking_at_the_phone_s_link_uses_nothing_up(site: JourneySite) ->
             assert answer.status == 200
     for act in ("open", "ink"):
         async with site.session.get(f"{phone.link}/{act}") as answer:
-            assert answer.status == 404
+            assert answer.status == 405
     assert await list_pictures(site) == before
     assert (await progress(desk, id))["state"] == "waiting"
     assert (await send(phone)).status == 200

@@ -18,7 +18,7 @@ DONE, FAILED, USAGE = 0, 1, 2
 PASSWORD = "copper kettle under nine maples"
 NEW = "seven violet tractors hum"
 LINK = re.compile(r"http://\S+/set-up/[\w-]{43}")
-TOLD = "within 30 minutes, open the link that stands in"
+TOLD = "to set up esign, open the link in"
 
 
 async def ask(program: Program, *arguments: str) -> Ran:
@@ -174,4 +174,4 @@ async def test_what_cannot_be_is_refused(
 async def test_nobody_is_a_member_twice(program: Program) -> None:
     await create(program, "owner")
     ran = await ask(program, "users", "create", "--email", "OWNER@example.test", "--name", "O")
-    assert (ran.code, ran.out) == (FAILED, "") and "already a member" in ran.err
+    assert (ran.code, ran.out) == (FAILED, "") and "member with this email address already exists" in ran.err

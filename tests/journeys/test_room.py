@@ -83,5 +83,5 @@ async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_writte
         for task in ticks:
             task.cancel()
         await asyncio.gather(*ticks, return_exceptions=True)
-    assert "no link for the first owner can be written; make room" in caplog.text
+    assert "the link for the first owner can't be stored; free some disk space" in caplog.text
     assert not [record for record in caplog.records if record.exc_info]

@@ -187,7 +187,7 @@ async def test_an_unknown_link_cannot_act() -> None:
 async def test_looking_at_an_act_does_nothing(path: str) -> None:
     site = small()
     seen = await SigningClient(site).ask("GET", LINK + path)
-    assert seen.status == 404
+    assert seen.status == 405
     assert site.calls == []
 
 

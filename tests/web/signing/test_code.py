@@ -96,7 +96,7 @@ def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None
 async def test_only_a_post_of_the_page_has_a_code_sent() -> None:
     site = make_guarded_port(step=ChallengeStep.ASK, at=NOW)
     for method in ("GET", "HEAD"):
-        assert (await SigningClient(site).ask(method, f"{LINK}/code")).status == 404
+        assert (await SigningClient(site).ask(method, f"{LINK}/code")).status == 405
     assert (await SigningClient(site).post("code", {}, sec_fetch_site="cross-site")).status == 400
     assert site.calls == []
     assert (await SigningClient(site).post("code", {})).json == {"state": "code"}

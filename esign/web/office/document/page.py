@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from esign.actions.document import documents as acting
 from esign.actions.mail import sent_mail, test_mode_mail
@@ -20,7 +20,6 @@ from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.queue import audit_entries, outbox
 from esign.store.queue.kept_mail import KeptMailFilter
-from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import awaiting, possible_actions
 from esign.web.office.document.document_row import choose_badge
 from esign.web.office.document.forms import find_document, get_times
@@ -29,7 +28,7 @@ from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.formats import format_count, format_size
 from esign.web.office.frame.mail_frame import allow_frames
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.signing.page import measure_picture
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
@@ -200,8 +199,7 @@ async def send_change_mark(call: OfficeCall) -> Response:
     """Send a text that changes as soon as anything happens to the document."""
     owner = call.owner
     revision, entries = await documents.get_change_mark(call.runtime.db, owner, call.path["id"])
-    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
-    return JSONResponse({"mark": make_change_mark(revision, entries)}, headers=headers)
+    return answer_json({"mark": make_change_mark(revision, entries)})
 
 
 def make_change_mark(revision: int, entries: int) -> str:

@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from esign.actions.document import contacts
 from esign.actions.document.contacts import ContactEntry
 from esign.core.errors import Problem
-from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
 from esign.web.office.frame.create_once import choose_form_name, create_once
 from esign.web.office.frame.forms import FormError, check_form
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.values.document_values import PersonName
 from esign.web.values.schema import BoundedText, Email, Schema
 
@@ -59,7 +58,7 @@ async def suggest(call: OfficeCall) -> Response:
     q = check(ContactQuery, {"q": call.request.query_params.get("q", "")}).q
     found = await contacts.search(call.runtime, call.owner, q, SUGGESTED)
     people = [{"name": one.name, "email": one.email, "company": one.company} for one in found]
-    return JSONResponse({"people": people}, 200, dict(EVERYWHERE))
+    return answer_json({"people": people})
 
 
 async def show_new(call: OfficeCall) -> Response:

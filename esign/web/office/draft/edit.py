@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from esign.actions.document import cancel_delete
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.system.entropy import make_id
-from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
 from esign.web.office.draft.draft_summary import summarize_options, write_outline
@@ -23,7 +22,7 @@ from esign.web.office.draft.own_fields import place_at_once
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, T, find_draft, save_form
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import FormError, parse_revision
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.values.document_values import MOST_RECIPIENTS
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Views", "cc": "Gets a copy"}
@@ -217,10 +216,10 @@ def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
     page again.
     """
     if saved.merge.conflicts:
-        return JSONResponse({"conflict": True}, CONFLICT, dict(EVERYWHERE))
+        return answer_json({"conflict": True}, CONFLICT)
     now = sheets.fill_from_document(saved.stored)
     shown = {saved.ids.get(key, key) for key in mine.rows}
-    return JSONResponse(
+    return answer_json(
         {
             "seen": now.dump() if shown >= now.rows.keys() else None,
             "values": saved.sheet.flatten(),
@@ -230,9 +229,7 @@ def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
             "outline": write_outline(saved.stored),
             "options": summarize_options(saved.stored),
             "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
-        },
-        200,
-        dict(EVERYWHERE),
+        }
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, TypeVar
 
-import orjson
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -17,13 +16,13 @@ from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Problem
 from esign.pdf.inspection import DetectedField
 from esign.web.http import strict_json
-from esign.web.http.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.http.validation import check
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import parse_revision
-from esign.web.office.frame.office_call import OfficeCall, make_csrf_token
+from esign.web.office.frame.office_call import OfficeCall, answer_json, make_csrf_token
 from esign.web.picture_type import find_picture_type
 from esign.web.values.document_values import MOST_RECIPIENTS, Fields, check_field_count
 from esign.web.values.schema import Schema
@@ -95,7 +94,7 @@ def send_fresh_state(call: OfficeCall, made: Document | Template, holders: Seque
     The script needs the token if it belongs to another session than its page did.
     """
     assert call.session is not None
-    return answer_script(
+    return answer_json(
         describe_stored(call, made, holders) | {"csrf": make_csrf_token(call.runtime, call.session)}
     )
 
@@ -112,7 +111,7 @@ async def save_fields(call: OfficeCall) -> Response:
     caller = replace(call.caller, revision=require_revision(call))
     changes = DocumentChanges(fields=list_new_fields(given.recipients), steady=True)
     saved = await edit_document.edit(call.runtime, caller, call.path["id"], changes)
-    return answer_script({"revision": saved.revision})
+    return answer_json({"revision": saved.revision})
 
 
 def require_revision(call: OfficeCall) -> int:
@@ -135,7 +134,7 @@ async def suggest_fields(call: OfficeCall) -> Response:
 
 def answer_offer(offer: FieldOffer) -> Response:
     """Return suggested fields, and those that cannot be placed with the reason, as JSON."""
-    return answer_script(
+    return answer_json(
         {
             "fields": [
                 {"holder": one.holder_id, "marked": one.blank.marked, **describe_blank(one.blank)}
@@ -183,12 +182,3 @@ def make_picture_response(made: bytes) -> Response:
     """Return the response for a picture. Browsers may keep it for a day."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type=find_picture_type(made), headers=headers)
-
-
-def answer_script(what: Any) -> Response:
-    """Return a JSON response for the script of the page."""
-    return Response(
-        orjson.dumps(what),
-        media_type="application/json",
-        headers={**EVERYWHERE, "Content-Security-Policy": PLAIN_POLICY},
-    )

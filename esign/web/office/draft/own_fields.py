@@ -15,10 +15,10 @@ from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.pdf.inspection import DetectedField
 from esign.web.http.validation import check
-from esign.web.office.draft.field_editor import answer_script, describe_blank
+from esign.web.office.draft.field_editor import describe_blank
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.editor.editor import FieldHolder
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.values.document_values import Fields
 from esign.web.values.schema import Schema
 
@@ -148,7 +148,7 @@ async def undo_fields(call: OfficeCall, kind: PlacementKind[M], made: M) -> Resp
 async def place_draft_fields(call: OfficeCall) -> Response:
     """Place the fields of the file, and tell the script how many."""
     document = await find_draft(call)
-    return answer_script({"placed": await place_fields(call, DRAFTS, document, call.form.get("holder", ""))})
+    return answer_json({"placed": await place_fields(call, DRAFTS, document, call.form.get("holder", ""))})
 
 
 async def undo_draft_fields(call: OfficeCall) -> Response:
@@ -159,7 +159,7 @@ async def place_template_fields(call: OfficeCall) -> Response:
     """Place the fields of the file, and tell the script how many."""
     template = await templates.get(call.runtime, call.owner, call.path["id"])
     placed = await place_fields(call, TEMPLATES, template, call.form.get("holder", ""))
-    return answer_script({"placed": placed})
+    return answer_json({"placed": placed})
 
 
 async def undo_template_fields(call: OfficeCall) -> Response:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from esign.actions.base.caller import Caller
 from esign.actions.document import documents, edit_document
@@ -19,13 +19,12 @@ from esign.core.errors import Problem
 from esign.store.document.blobs import hash_contents
 from esign.system.entropy import make_token
 from esign.web.http.multipart import SentFile
-from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
 from esign.web.office.draft.explain_upload import FileRefusal, explain_refusal
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import create_once
 from esign.web.office.frame.forms import FormError
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 
@@ -90,9 +89,9 @@ async def take_all(call: OfficeCall, making: UploadKind) -> Response:
 def answer_script(making: UploadKind, one: UploadResult) -> Response:
     """Return the result for one file as JSON."""
     if one.refused is None:
-        return JSONResponse({"to": making.on.format(one.id)}, 200, dict(EVERYWHERE))
+        return answer_json({"to": making.on.format(one.id)})
     refused = {"title": one.refused.title, "advice": one.refused.advice}
-    return JSONResponse({"refused": refused}, UNPROCESSABLE, dict(EVERYWHERE))
+    return answer_json({"refused": refused}, UNPROCESSABLE)
 
 
 async def take_file(call: OfficeCall, making: UploadKind, file: SentFile, name: str) -> UploadResult:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -172,6 +173,12 @@ class OfficeCall:
         there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
         headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
         return RedirectResponse(there, 303, headers)
+
+
+def answer_json(what: object, status: int = 200) -> Response:
+    """Return a JSON answer for the script of a page, with the headers of pages."""
+    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, "Referrer-Policy": REFERRER}
+    return Response(orjson.dumps(what), status, headers, "application/json")
 
 
 def make_csrf_token(runtime: Runtime, session: Session) -> str:

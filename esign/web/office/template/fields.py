@@ -13,13 +13,12 @@ from esign.web.http.validation import check
 from esign.web.office.draft.field_editor import (
     FieldsOf,
     answer_offer,
-    answer_script,
     build_context,
     list_new_fields,
     require_revision,
     send_fresh_state,
 )
-from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.office.template.page import find_template, get_template_path
 from esign.web.values.document_values import MOST_RECIPIENTS, check_field_count
 from esign.web.values.schema import Schema
@@ -57,7 +56,7 @@ async def save_fields(call: OfficeCall) -> Response:
     caller = replace(call.caller, revision=require_revision(call))
     changes = TemplateChanges(fields=list_new_fields(given.roles))
     saved = await templates.change(call.runtime, caller, call.path["id"], changes)
-    return answer_script({"revision": saved.revision})
+    return answer_json({"revision": saved.revision})
 
 
 async def suggest_fields(call: OfficeCall) -> Response:
