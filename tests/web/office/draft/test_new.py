@@ -216,7 +216,7 @@ CORPUS = {
     "34-broken-issue17147": "The file was damaged and was repaired.",
 }
 REFUSED = {
-    "25-password_required-issue19484_1": "The file is protected. The file needs a password to open",
+    "25-password_required-issue19484_1": "The file is protected. The file is protected by a password",
     "27-signed-small_valid-signed": "The file already carries a digital signature.",
     "19-xfa_dynamic-issue14130": "The file is of a kind that cannot be signed here.",
     "35-unreadable-issue16091": "This file cannot be read as a PDF. The file is damaged",
