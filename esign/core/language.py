@@ -18,12 +18,14 @@ Tag = Literal["ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"]
 class Language:
     """A language; `name` is its name in itself.
 
-    `forms` lists its plural forms, and `form` returns the one of them that a number takes.
+    `decimal` and `thousands` are the marks within numbers. `forms` lists its plural forms, and `form` returns the
+    one of them that a number takes.
     """
 
     tag: Tag
     name: str
     decimal: str
+    thousands: str
     forms: tuple[str, ...]
     form: Callable[[int], str]
     direction: Literal["ltr", "rtl"] = "ltr"
@@ -54,16 +56,16 @@ TWO = ("one", "other")
 LANGUAGES: Mapping[str, Language] = {
     language.tag: language
     for language in (
-        Language("ar", "العربية", ".", ("zero", "one", "two", "few", "many", "other"), arabic, "rtl"),
-        Language("de", "Deutsch", ",", TWO, english),
-        Language("en", "English", ".", TWO, english),
-        Language("es", "Español", ",", TWO, english),
-        Language("fr", "Français", ",", TWO, french),
-        Language("it", "Italiano", ",", TWO, english),
-        Language("ja", "日本語", ".", ("other",), lambda n: "other"),
-        Language("nl", "Nederlands", ",", TWO, english),
-        Language("pl", "Polski", ",", ("one", "few", "many"), polish),
-        Language("pt", "Português", ",", TWO, french),
+        Language("ar", "العربية", ".", ",", ("zero", "one", "two", "few", "many", "other"), arabic, "rtl"),
+        Language("de", "Deutsch", ",", ".", TWO, english),
+        Language("en", "English", ".", ",", TWO, english),
+        Language("es", "Español", ",", ".", TWO, english),
+        Language("fr", "Français", ",", "\u202f", TWO, french),
+        Language("it", "Italiano", ",", ".", TWO, english),
+        Language("ja", "日本語", ".", ",", ("other",), lambda n: "other"),
+        Language("nl", "Nederlands", ",", ".", TWO, english),
+        Language("pl", "Polski", ",", "\u00a0", ("one", "few", "many"), polish),
+        Language("pt", "Português", ",", ".", TWO, french),
     )
 }
 

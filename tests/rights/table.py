@@ -168,6 +168,7 @@ POST /selection/download                                    read    code
 GET  /verify                                                anybody
 GET  /verify/{id}                                           anybody
 POST /verify                                                anybody
+POST /language                                              anybody
 POST /mode                                                  read
 POST /organisation                                          read
 GET  /documents/{id}                                        read

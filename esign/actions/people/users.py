@@ -11,6 +11,7 @@ from esign.actions.people import members as inviting
 from esign.actions.people.one_time_links import issue_token
 from esign.core.actor import COMMAND, NOWHERE
 from esign.core.errors import Problem
+from esign.core.language import Tag
 from esign.core.people.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.people.user import Errand, User
 from esign.runtime import Installation, Runtime
@@ -67,6 +68,15 @@ async def rename(runtime: Runtime, caller: UserCaller, name: str) -> None:
         names = {"name": {"from": before.name, "to": name}, "email": user.email}
         entry = AdminAct("member.changed", runtime.clock.now(), {}, names)
         await audit_log.log_own_act(tx, runtime.vault, user, caller.origin, entry)
+
+    await runtime.db.write(write)
+
+
+async def choose_language(runtime: Runtime, caller: UserCaller, locale: Tag | None) -> None:
+    """Set the language of the pages and notices of a user; None for that of their browser."""
+
+    async def write(tx: Transaction) -> None:
+        await users.save_locale(tx, caller.user.id, locale)
 
     await runtime.db.write(write)
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
+from esign.core.language import Tag
 
 IDLE: Millis = 30 * MINUTE  # how long a session lasts without use (contract 3.7)
 ABSOLUTE: Millis = 12 * HOUR
@@ -17,7 +18,8 @@ class User:
     """A person who signs in. `password` is an argon2id hash, None until one was chosen.
 
     `totp` is encrypted, and `step` is the time step of the code used last. `seen_at` is when they last used a
-    browser, to the minute.
+    browser, to the minute. `locale` is the language that they chose for pages and notices, None for that of the
+    browser.
     """
 
     id: str
@@ -30,6 +32,7 @@ class User:
     step: int = 0
     disabled_at: Instant | None = None
     seen_at: Instant | None = None
+    locale: Tag | None = None
 
     @property
     def address(self) -> str:

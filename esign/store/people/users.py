@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.core.language import Tag
 from esign.core.people.user import User
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.sql import insert, list_parameters
@@ -61,6 +62,11 @@ async def add(tx: Transaction, user: User) -> None:
 async def save_name(tx: Transaction, user_id: str, name: str) -> None:
     """Save the name of a user."""
     await tx.run("UPDATE app_user SET name = :name WHERE id = :id", id=user_id, name=name)
+
+
+async def save_locale(tx: Transaction, user_id: str, locale: Tag | None) -> None:
+    """Save the language that a user chose, or None for that of their browser."""
+    await tx.run("UPDATE app_user SET locale = :locale WHERE id = :id", id=user_id, locale=locale)
 
 
 async def save_password(tx: Transaction, user_id: str, password: str | None, now: Instant) -> None:

@@ -12,7 +12,7 @@ from esign.web.office.document import document_actions, edit_recipient, page, pa
 from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
 from esign.web.office.draft import contacts, edit, field_editor, own_fields, review, upload
-from esign.web.office.frame import current_organisation
+from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.server import mail_list, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
@@ -122,7 +122,8 @@ TABLE = (
     OfficeRoute("GET", "/verify", verify.show),
     OfficeRoute("GET", "/verify/{id}", verify.show),
     OfficeRoute("POST", "/verify", verify.check_file, takes="files", again=verify.show, policy="verify"),
-    # the mode and organisation of the session
+    # the language of pages; then the mode and organisation of the session
+    OfficeRoute("POST", "/language", language_choice.choose_language),
     OfficeRoute("POST", "/mode", current_organisation.switch_mode, Permission.READ),
     OfficeRoute("POST", "/organisation", current_organisation.switch_organisation, Permission.READ),
     # pages of one document; `/documents/new` must stand before `/documents/{id}`

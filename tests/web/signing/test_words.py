@@ -11,7 +11,7 @@ from esign.web.signing.words import WordLibrary
 
 WEB = Path(next(iter(esign.web.__path__)))
 WORDS = WordLibrary.load().choose("en")
-PYTHON = "\n".join(path.read_text() for path in (WEB / "signing").glob("*.py"))
+PYTHON = "\n".join(path.read_text() for path in (*(WEB / "signing").glob("*.py"), WEB / "words.py"))
 TEMPLATES = "\n".join(path.read_text() for path in (WEB / "templates" / "signing").glob("*.html"))
 SCRIPT = "\n".join(path.read_text() for path in (WEB / "static").glob("*.js") if path.stem != "reference")
 KEYS = set(WORDS.catalogue) - {"script"}

@@ -36,7 +36,7 @@ def get_document_path(document_id: str) -> str:
 
 def get_times(call: OfficeCall) -> Times:
     """Return what formats times in the organisation's time zone."""
-    return Times(call.signed_in.organisation.time_zone, call.runtime.clock.now())
+    return call.times
 
 
 def check_form(model: type[M], body: Mapping[str, object]) -> M:

@@ -20,7 +20,6 @@ from esign.web.office.documents import filters, selection
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQuery
 from esign.web.office.documents.views import link_view
 from esign.web.office.frame.dispatch import get_full_path
-from esign.web.office.frame.formats import Times
 from esign.web.office.frame.office_call import OfficeCall
 
 PER_PAGE = 25
@@ -43,7 +42,6 @@ async def show_list(call: OfficeCall) -> Response:
     senders = await document_list.find_senders(call.runtime, call.owner)
     found = await count_found(call, asked)
     allowed = [act for act in Permission if has_permission(call.signed_in.member.role, act)]
-    times = Times(organisation.time_zone, call.runtime.clock.now())
     return call.page(
         "documents",
         asked=asked,
@@ -52,7 +50,7 @@ async def show_list(call: OfficeCall) -> Response:
         total=call.counts.all,
         found=found,
         most=selection.MOST,
-        rows=[make_row(document, organisation, allowed, times) for document in page.documents],
+        rows=[make_row(document, organisation, allowed, call.times) for document in page.documents],
         turned=turn is not None,
         day=call.request.query_params.get("day", ""),
         previous=link_to_turn(call, asked, page.previous),

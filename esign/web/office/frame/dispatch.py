@@ -19,6 +19,7 @@ from esign.actions.mail import mail_breaker
 from esign.actions.people import sessions
 from esign.actions.people.sessions import WrongProof
 from esign.core.errors import Problem
+from esign.core.language import find_accepted
 from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import Stage
 from esign.core.rate_network import find_network
@@ -33,6 +34,7 @@ from esign.web.http.ratelimit import RateWindows, UploadPlace, Uploads
 from esign.web.office.frame import forms, held_form
 from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.frame.office_call import CSRF, PLACE, OfficeCall, is_csrf_token_of
+from esign.web.office.frame.words import choose_words
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages
@@ -151,6 +153,7 @@ class OfficeDispatcher:
         if line.method == "POST" and line.takes == "form":
             call.form = await forms.read_form(call.request)
         await self._recognise(call)
+        call.words = choose_words(*list_wanted_languages(call))
         aside = self._turn_away(line, call)
         if line.takes == "rows":
             call.form = await forms.read_form(call.request, forms.LONG, forms.MANY)
@@ -315,6 +318,17 @@ class OfficeDispatcher:
         return asked
 
 
+def list_wanted_languages(call: OfficeCall) -> tuple[str | None, ...]:
+    """Return the languages to show a page in, best first.
+
+    They are what the user has chosen in their account, what was chosen in this browser, and what the browser asks
+    for.
+    """
+    chosen = call.person.user.locale if call.person else None
+    accepted = find_accepted(call.request.headers.get("accept-language"))
+    return chosen, cookies.read_language(call.request, call.runtime.config), accepted
+
+
 def find_missing_proofs(
     call: OfficeCall, *, password: bool = True, code: Literal["recent", "each", "never"] = "recent"
 ) -> tuple[str, ...]:
@@ -389,7 +403,9 @@ def show_problem(call: OfficeCall, problem: Problem) -> Response:
     if call.person is None and problem.status not in (400, 409, 429):
         raise problem
     kinds = {401: "refused", 404: "missing", 409: "conflict", 429: "busy", 503: "away"}
-    shown = call.page("fault", kind=kinds.get(problem.status, "wrong"), sentence=problem.message)
+    shown = call.page(
+        "fault", kind=kinds.get(problem.status, "wrong"), sentence=call.words.say(problem.message)
+    )
     shown.status_code = 403 if problem.status == 401 else problem.status
     shown.headers.update(dict(errors.list_headers(problem)))
     return shown

@@ -12,6 +12,7 @@ DONE: Mapping[str, str] = {
     "password": "Your new password is set. Sign in with it.",
     "password-changed": "Your password is changed. Other browsers were signed out.",
     "name": "Your name is saved.",
+    "language": "Language saved.",
     "clock": "esign goes by the clock of this machine again.",
     "factor-off": "The second factor is off. Other browsers were signed out.",
     "session-ended": "That browser is signed out.",

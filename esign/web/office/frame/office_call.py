@@ -17,6 +17,7 @@ from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
 from esign.actions.people.sessions import SignedInUser
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
+from esign.core.language import DEFAULT, LANGUAGES
 from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import Session
 from esign.runtime import Runtime
@@ -28,6 +29,7 @@ from esign.web.http.ratelimit import Uploads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.frame.flash_messages import COUNTED, DONE, find_message
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.words import OfficeWords, load_words
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages
@@ -47,7 +49,7 @@ class OfficeCall:
     `person` is None while nobody is signed in, and during the step that asks for a code. `incoming` is the body
     of a form with files. `counts` are the numbers of documents by status. `outage` says why no mail leaves now.
     `places` holds the paths of all pages that can be shown. `packing` limits the archives that are built at
-    once.
+    once. `words` are the sentences of the reader's language.
 
     A handler sets `cookie` to give the session a new cookie, and `browser` to the token by which the browser is
     known after a complete sign-in.
@@ -69,6 +71,7 @@ class OfficeCall:
     outage: Outage | None = None
     places: frozenset[str] = frozenset()
     packing: Uploads = field(default_factory=Uploads)
+    words: OfficeWords = field(default_factory=lambda: load_words(DEFAULT))
 
     @property
     def signed_in(self) -> SignedInUser:
@@ -90,6 +93,12 @@ class OfficeCall:
     def wants_json(self) -> bool:
         """Return whether a script sent the request and expects JSON, which it handles itself."""
         return self.request.headers.get("accept") == "application/json"
+
+    @property
+    def times(self) -> Times:
+        """Return what formats times in the reader's language and the organisation's time zone."""
+        zone = self.person.organisation.time_zone if self.person else "UTC"
+        return Times(zone, self.runtime.clock.now(), self.words)
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -143,7 +152,7 @@ class OfficeCall:
             "csrf": make_csrf_token(self.runtime, self.session) if self.session else None,
             "stands": self.place if person else None,
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
-            "wrong": self.wrong,
+            "wrong": {name: self.words.say(sentence) for name, sentence in self.wrong.items()},
             "first_wrong": next(iter(self.wrong), None),
             "done": find_message(self.request.query_params, mails=self.outage is None),
             "outage": self.outage,
@@ -156,7 +165,9 @@ class OfficeCall:
             "full": person is not None and self.runtime.room.is_short(),
             "damaged": len(self.runtime.db.damage.entries()) if person else 0,
             "elsewhere": person.elsewhere if person else (),
-            "times": Times(person.organisation.time_zone if person else "UTC", self.runtime.clock.now()),
+            "times": self.times,
+            "t": self.words,
+            "languages": LANGUAGES,
         }
         made = self.pages.page(f"office/{template}.html", frame | shown)
         made.headers["Referrer-Policy"] = REFERRER

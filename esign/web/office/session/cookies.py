@@ -1,18 +1,19 @@
-"""The two cookies of the office: one for the session, and one for the token by which the browser is known.
+"""The cookies of the office: for the session, for the token by which the browser is known, and for the language.
 
-The second cookie gives no access. Over https both names begin with `__Host-` (see `web.signing.cookies`).
+The second and third cookie give no access. Over https all names begin with `__Host-` (see `web.signing.cookies`).
 """
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from esign.config import Config
-from esign.core.instant import SECOND, Millis
+from esign.core.instant import DAY, SECOND, Millis
 from esign.core.people.user import ABSOLUTE
 from esign.store.people.known_browsers import REMEMBERED
 from esign.web.signing.cookies import build_name, is_secure
 
-PLAIN, BROWSER = "esign", "esign-browser"
+PLAIN, BROWSER, LANGUAGE = "esign", "esign-browser", "esign-language"
+YEAR: Millis = 365 * DAY
 
 
 def read_session_token(request: Request, config: Config) -> str | None:
@@ -33,6 +34,16 @@ def find_browser(request: Request, config: Config) -> str | None:
 def give_browser(answer: Response, config: Config, token: str) -> None:
     """Set the cookie by which the browser is known."""
     _give(answer, config, BROWSER, token, REMEMBERED)
+
+
+def read_language(request: Request, config: Config) -> str | None:
+    """Return the tag of the language that was chosen in this browser, as the cookie has it, or None."""
+    return request.cookies.get(build_name(config, LANGUAGE))
+
+
+def give_language(answer: Response, config: Config, tag: str) -> None:
+    """Set the cookie of the chosen language."""
+    _give(answer, config, LANGUAGE, tag, YEAR)
 
 
 def delete_session(answer: Response, config: Config) -> None:

@@ -2,6 +2,7 @@
 
 from esign.core.instant import Instant
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.words import load_words
 
 LONGEST = 240
 MIB = 2**20
@@ -18,7 +19,7 @@ def make_printable(text: str) -> str:
 
 def format_time(at: Instant) -> str:
     """Return `22 Nov 2026, 05:35 UTC`."""
-    return f"{Times('UTC', at).moment(at)} UTC"
+    return f"{Times('UTC', at, load_words('en')).moment(at)} UTC"
 
 
 def format_size(length: int) -> str:

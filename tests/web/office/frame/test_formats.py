@@ -2,6 +2,7 @@ import pytest
 
 from esign.core.instant import parse
 from esign.web.office.frame.formats import Times, format_count, format_size
+from esign.web.office.frame.words import load_words
 
 NOON = parse("2026-11-22T12:00:00Z")
 
@@ -16,7 +17,7 @@ NOON = parse("2026-11-22T12:00:00Z")
     ],
 )
 def test_a_day_is_one_of_the_clocks_of_the_organisation(at: str, near: str, heading: str) -> None:
-    times = Times("Asia/Tokyo", NOON)
+    times = Times("Asia/Tokyo", NOON, load_words("en"))
     assert (times.near(parse(at)), times.heading(parse(at))) == (near, heading)
 
 

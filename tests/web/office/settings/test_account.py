@@ -155,3 +155,15 @@ async def test_with_a_second_factor_a_password_may_be_shorter(office: Office) ->
     await visitor.get("/account")
     answer = await visitor.post("/account/password", short | {"csrf": visitor.csrf, "code": codes[0]})
     assert answer.to == "/account?done=password-changed"
+
+
+async def test_the_language_of_an_account_is_that_of_its_pages_in_every_browser(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    assert (await visitor.post("/language", locale="fr")).to == "/account?done=language"
+    assert '<html lang="fr"' in (await visitor.get("/account", {"Accept-Language": "de"})).text
+    other = office.visitor()
+    await other.sign_in("ada@example.test")
+    assert '<html lang="fr"' in (await other.get("/account")).text
+    assert (await visitor.post("/language", locale="")).to == "/account?done=language"
+    assert '<html lang="de"' in (await visitor.get("/account", {"Accept-Language": "de"})).text
+    assert (await visitor.post("/language", locale="tlh")).status in (400, 422)
