@@ -5,10 +5,11 @@ first words of an objection in bold and puts a title above it. Programs read `re
 report: the wording of a sentence may change (contract 9).
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from esign.pdf.report import Addition, Coverage, Modification, Result, Revocation, Signature
+from esign.core.sentence import say
+from esign.pdf.report import Addition, Coverage, Result, Revocation, Signature
 
 LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
 
@@ -48,8 +49,25 @@ UNJUDGED_ARCHIVE = (
 FORM_FILLED = (
     "Form values or a further signature were added after it was signed, and it does not vouch for them."
 )
-EXPIRED = "The certificate expired on"  # the beginnings of two of the doubts
-REVOKED = "was revoked on"
+# Doubts about certificates. `{day}` is a date such as 2026-11-24.
+EXPIRED = (
+    "The certificate expired on {day}, and the time stamp is younger.",
+    "The certificate expired on {day}, and no time stamp proves that it was used before.",
+)
+REVOKED = (
+    "The certificate was revoked on {day}, and the time stamp is younger.",
+    "The certificate was revoked on {day}, and no time stamp proves that it was used before.",
+    "The certificate of the issuer “{issuer}” was revoked on {day}, and the time stamp is younger.",
+    "The certificate of the issuer “{issuer}” was revoked on {day}, and no time stamp proves that it was used before.",
+)
+NOT_YET_VALID = "The certificate is not valid before {day}."
+REVOCATION_UNKNOWN = "Whether the certificate was revoked could not be found out."
+UNSAFE_ALGORITHM = "The signature uses an algorithm that is no longer safe ({algorithm})."
+UNTRUSTED = "The certificate was issued by “{issuer}”, which is not among the authorities trusted here."
+UNPROVED = "The certificate issued by “{issuer}” could not be checked up to a trusted authority."
+OTHER_PURPOSE = "The certificate, or one of its issuers, is not meant for signing documents."
+ISSUER_EXPIRED = "The certificate of the issuer “{issuer}” has expired."
+WITH_VALUES = (*EXPIRED, *REVOKED, NOT_YET_VALID, UNSAFE_ALGORITHM, UNTRUSTED, UNPROVED, ISSUER_EXPIRED)
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 # Notes on added proof; they leave a signature valid.
 PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
@@ -61,34 +79,19 @@ PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
 }
 NOTES = frozenset((OF_A_TEST, *PROOF_ADDED.values()))
 
-
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """A reason that makes a signature invalid, how many of its words are printed in bold, and the title of the page."""
-
-    reason: str
-    bold: int
-    title: str
-
-    @property
-    def halves(self) -> tuple[str, str]:
-        """Return the words in bold and the others."""
-        words = self.reason.split()
-        return " ".join(words[: self.bold]), " ".join(words[self.bold :])
-
-
-# The most serious first. Any other sentence makes a signature indeterminate, except for the notes (`NOTES`).
-OBJECTIONS = (
-    Objection(CHANGED, 4, "Changed after it was sealed"),
-    Objection(MISMATCH, 4, "Not a genuine seal"),
-    Objection(ADDED, 3, "Changed after it was sealed"),
-    Objection(TOO_EARLY, 4, "Not a genuine seal"),
-    Objection(OUTSIDE, 8, "Only part of the file is sealed"),
-    Objection(TRAIL, 6, "The audit trail is not genuine"),
-    Objection(UNREADABLE_FILE, 4, "The file is damaged"),
-    Objection(UNREADABLE, 4, "The seal is damaged"),
-)
-AGAINST = tuple(one.reason for one in OBJECTIONS)
+# What makes a signature invalid, by the names under which pages look for their words; the most serious first. Any
+# other sentence makes a signature indeterminate, except for the notes (`NOTES`).
+OBJECTIONS: Mapping[str, str] = {
+    "changed": CHANGED,
+    "mismatch": MISMATCH,
+    "added": ADDED,
+    "too_early": TOO_EARLY,
+    "outside": OUTSIDE,
+    "trail": TRAIL,
+    "unreadable_file": UNREADABLE_FILE,
+    "unreadable": UNREADABLE,
+}
+AGAINST = tuple(OBJECTIONS.values())
 
 # ---------- the words for the values of the report ----------
 
@@ -98,27 +101,10 @@ COVERAGE: Mapping[Coverage, str] = {
     "contiguous": "only the beginning of the file",
     "unclear": "unclear parts of the file",
 }
-MODIFICATION: Mapping[Modification, str] = {
-    "none": "nothing",
-    "lta_updates": "proof that the seal is valid, such as an archive time stamp",
-    "form_filling": "form values or another signature",
-    "annotations": "comments or marks",
-    "other": "something that changes, or may change, what the file shows or does",
-}
-LEVEL: Mapping[str, str] = {
-    "B-B": "B-B, without a time stamp",
-    "B-T": "B-T, with a time stamp",
-    "B-LT": "B-LT, with proof of validity",
-    "B-LTA": "B-LTA, with an archive time stamp",
-}
 REVOCATION: Mapping[Revocation, str] = {
     "not_revoked": "no, according to proof in the file",
     "revoked": "yes",
     "not_checked": "unknown, no proof in the file",
-}
-ADDITIONS: Mapping[Addition, str] = {
-    "validation_data": "validation data (certificates and revocation proof)",
-    "document_timestamp": "a time stamp on the whole file",
 }
 
 # ---------- the whole file ----------
@@ -136,9 +122,27 @@ def find_result(signature: Signature) -> Result:
     return "indeterminate" if reasons else "valid"
 
 
-def find_objections(signature: Signature) -> list[Objection]:
-    """Return what makes the signature invalid, the most serious first."""
-    return [one for one in OBJECTIONS if one.reason in signature["reasons"]]
+def find_objections(signature: Signature) -> list[str]:
+    """Return the names of what makes the signature invalid, the most serious first."""
+    return [name for name, reason in OBJECTIONS.items() if reason in signature["reasons"]]
+
+
+def read_reason(reason: str) -> str:
+    """Return a reason of a report as the sentence that it was, if values were put into it; any other as it is."""
+    for form, pattern in PATTERNS.items():
+        if found := pattern.fullmatch(reason):
+            return say(form, **found.groupdict())
+    return reason
+
+
+def make_pattern(form: str) -> re.Pattern[str]:
+    """Return a pattern of the sentences that were made from `form`."""
+    parts = re.split(r"\{(\w+)\}", form)
+    texts, names = map(re.escape, parts[::2]), [f"(?P<{name}>.+)" for name in parts[1::2]] + [""]
+    return re.compile("".join(text + name for text, name in zip(texts, names, strict=True)), re.DOTALL)
+
+
+PATTERNS = {form: make_pattern(form) for form in WITH_VALUES}
 
 
 def is_level_missed(signature: Signature) -> bool:

@@ -19,14 +19,21 @@ from esign.pdf.verdict_sentences import (
     DAMAGED_STAMP,
     EXPIRED,
     FORM_FILLED,
+    ISSUER_EXPIRED,
     MISMATCH,
     NOT_COMPARED,
+    NOT_YET_VALID,
+    OTHER_PURPOSE,
     OUTSIDE,
     PADDED,
+    REVOCATION_UNKNOWN,
     REVOKED,
     TOO_EARLY,
     UNJUDGED_ARCHIVE,
+    UNPROVED,
     UNRECOGNISED,
+    UNSAFE_ALGORITHM,
+    UNTRUSTED,
 )
 from esign.pdf.verify import revocation
 from esign.pdf.verify.additions import Additions
@@ -48,9 +55,9 @@ MODIFICATION: dict[ModificationLevel | None, Modification] = {
 }
 END = re.compile(rb"startxref\s+\d+\s+%%EOF\s*\Z")
 PROBLEMS = {
-    "CHAIN_CONSTRAINTS_FAILURE": "The certificate, or one of its issuers, is not meant for signing documents.",
-    "EXPIRED": "The certificate of the issuer “{issuer}” has expired.",
-    "OUT_OF_BOUNDS_NO_POE": "The certificate of the issuer “{issuer}” has expired.",
+    "CHAIN_CONSTRAINTS_FAILURE": OTHER_PURPOSE,
+    "EXPIRED": ISSUER_EXPIRED,
+    "OUT_OF_BOUNDS_NO_POE": ISSUER_EXPIRED,
 }
 
 
@@ -152,27 +159,22 @@ def _list_certificate_doubts(finding: SignatureFinding) -> list[str]:
     if standing.state == "revoked":
         return [_describe_revocation(finding)]
     if finding.at > last:
-        proof = (
-            "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
-        )
-        return [f"{EXPIRED} {last:%Y-%m-%d}, and {proof}."]
+        return [EXPIRED[0 if finding.proved else 1].format(day=f"{last:%Y-%m-%d}")]
     if finding.at < first:
-        return [] if finding.proved else [f"The certificate is not valid before {first:%Y-%m-%d}."]
+        return [] if finding.proved else [NOT_YET_VALID.format(day=f"{first:%Y-%m-%d}")]
     if finding.status.valid and finding.anchor is None:
         return [_describe_distrust(finding)]
     if finding.asked and standing.state == "not_checked" and _has_revocation_source(finding.status):
-        return ["Whether the certificate was revoked could not be found out."]
+        return [REVOCATION_UNKNOWN]
     return []
 
 
 def _describe_revocation(finding: SignatureFinding) -> str:
     standing = finding.standing
     assert standing.of is not None and standing.since is not None
-    whose = "The certificate"
-    if standing.of.sha256 != finding.certificate.sha256:
-        whose = f"The certificate of the issuer “{write_name(standing.of.subject)}”"
-    proof = "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
-    return f"{whose} {REVOKED} {standing.since:%Y-%m-%d}, and {proof}."
+    of_issuer = standing.of.sha256 != finding.certificate.sha256
+    form = REVOKED[2 * of_issuer + (not finding.proved)]
+    return form.format(issuer=write_name(standing.of.subject), day=f"{standing.since:%Y-%m-%d}")
 
 
 def _has_revocation_source(status: PdfSignatureStatus) -> bool:
@@ -187,13 +189,13 @@ def _describe_distrust(finding: SignatureFinding) -> str:
     problem = getattr(status.trust_problem_indic, "name", None)
     issuer = write_name(certificate.issuer)
     if problem in ("CRYPTO_CONSTRAINTS_FAILURE", "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"):
-        return f"The signature uses an algorithm that is no longer safe ({status.md_algorithm})."
+        return UNSAFE_ALGORITHM.format(algorithm=status.md_algorithm)
     if certificate.subject == certificate.issuer or problem in (None, "NO_CERTIFICATE_CHAIN_FOUND"):
-        return f"The certificate was issued by “{issuer}”, which is not among the authorities trusted here."
+        return UNTRUSTED.format(issuer=issuer)
     known = PROBLEMS.get(problem)
     if known:
         return known.format(issuer=issuer)
-    return f"The certificate issued by “{issuer}” could not be checked up to a trusted authority."
+    return UNPROVED.format(issuer=issuer)
 
 
 def _find_addition_fault(finding: SignatureFinding) -> str | None:

@@ -1,17 +1,13 @@
 // Small things that every part of the signer's pages uses. Sentences come from <template id="words">, none from a script.
 
+import * as sentences from "./words.js";
+
+export const t = sentences.t;
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-const words = JSON.parse($("#words").content.textContent);
-const rules = new Intl.PluralRules(document.documentElement.lang);
-/** The sentence of that name, filled in; of a counted one the form that fits `n`. */
-export const t = (key, values = {}) => {
-  const found = words[key] ?? key;
-  return (found[rules.select(values.n)] ?? found).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-};
 /** A number as the language writes its fraction. */
-export const number = (given) => String(given).replace(".", words.decimal);
+export const number = (given) => String(given).replace(".", sentences.words.decimal);
 export const say = (text) => { $("#say").textContent = text; };
 
 export const picture = (src) => Object.assign(document.createElement("img"), { src, alt: "" });

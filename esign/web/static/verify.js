@@ -1,4 +1,6 @@
 // Sends the form of the page as soon as a file is chosen or dropped, and shows what the answer says in its place.
+import { t } from "./words.js";
+
 const $ = (selector, root = document) => root.querySelector(selector);
 const form = $("#verify");
 let request = null;
@@ -19,9 +21,9 @@ function begin() {
 function take(files) {
   if (request || !form.isConnected || !files.length) return;
   const most = Number(form.dataset.most);
-  if (files.length > 1) return refuse("Choose one file at a time.");
+  if (files.length > 1) return refuse(t("one"));
   const [file] = files;
-  if (file.size > most * 2 ** 20) return refuse(`The file is too large: up to ${most} MB can be checked here. Check it in a PDF reader instead.`);
+  if (file.size > most * 2 ** 20) return refuse(t("large", { mib: most }));
   send(file);
 }
 
@@ -33,10 +35,10 @@ function send(file) {
   request.open("POST", form.action);
   request.responseType = "document";
   request.setRequestHeader("Accept", "text/html");
-  request.upload.addEventListener("progress", (event) => tell("Reading the file…", (event.loaded / event.total) * 60));
-  request.upload.addEventListener("load", () => tell("Checking the seal…", 80));
+  request.upload.addEventListener("progress", (event) => tell(t("reading"), (event.loaded / event.total) * 60));
+  request.upload.addEventListener("load", () => tell(t("checking"), 80));
   request.addEventListener("load", () => show(request.response));
-  request.addEventListener("error", () => refuse("The connection was lost. Choose the file again."));
+  request.addEventListener("error", () => refuse(t("lost")));
   request.addEventListener("abort", () => again());
   request.send(body);
 }
@@ -46,7 +48,7 @@ function wait(name) {
   $("#drop").hidden = true;
   $("#waiting").hidden = false;
   $("#waiting [data-name]").textContent = name;
-  tell("Reading the file…", 0);
+  tell(t("reading"), 0);
   $("[data-stop]").focus();
 }
 
@@ -58,7 +60,7 @@ function tell(step, percent) {
 
 function show(answer) {
   const main = answer && $("main", answer);
-  if (!main) return refuse("The server is not available just now. Choose the file again in a minute.");
+  if (!main) return refuse(t("away"));
   const refused = $("#file-error:not([hidden]) [data-sentence]", main);
   if (refused) return refuse(refused.textContent);
   document.title = answer.title;

@@ -1,6 +1,7 @@
 """The verification page: ask for a file, then show what verification found."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from starlette.responses import Response
 
@@ -8,6 +9,7 @@ from esign.actions.verification import verify_file
 from esign.actions.verification.verify_file import VerifiedFile
 from esign.core.errors import Problem
 from esign.core.rate_network import find_network
+from esign.core.sentence import say
 from esign.pdf.inspection import NOT_CHECKED
 from esign.store.document import public_records
 from esign.web.http.multipart import SentFile
@@ -16,7 +18,7 @@ from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.verify import known_file
 from esign.web.office.verify.seals import check_archive_stamps, describe_seal
 from esign.web.office.verify.signers import list_signers
-from esign.web.office.verify.untrusted_text import format_size, format_time, make_printable
+from esign.web.office.verify.untrusted_text import format_time, make_printable
 from esign.web.office.verify.verdict import reach_verdict
 
 NOTHING = "Choose the PDF you want to check."
@@ -26,6 +28,12 @@ REFUSED: Mapping[str, str] = {
     "file_encrypted": "This PDF is protected with a password, so its seal can’t be checked here."
     " Check it in a PDF reader, or choose a copy without the password.",
 }
+TOO_LARGE = (
+    "This file is too large. You can check files of up to {mib} MB here. Check it in a PDF reader instead."
+)
+TOO_MANY_PAGES = (
+    "This file has too many pages. You can check up to {pages} pages here. Check it in a PDF reader instead."
+)
 ID_LENGTH = 64
 
 
@@ -34,7 +42,7 @@ async def show(call: OfficeCall) -> Response:
     asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
     record = await public_records.find(call.runtime.db, asked) if asked else None
-    about = known_file.describe_record(record) if asked else None
+    about = known_file.describe_record(record, call.words) if asked else None
     limits = call.runtime.config.limits
     return call.page("verify", asked=make_printable(asked), about=about, limits=limits)
 
@@ -63,10 +71,8 @@ def explain_refusal(call: OfficeCall, problem: Problem) -> str:
     limits = call.runtime.config.limits
     known = {
         **REFUSED,
-        "file_too_large": f"This file is too large. You can check files of up to {limits.file_mib} MB here."
-        " Check it in a PDF reader instead.",
-        "too_many_pages": f"This file has too many pages. You can check up to {limits.pages} pages here."
-        " Check it in a PDF reader instead.",
+        "file_too_large": say(TOO_LARGE, mib=limits.file_mib),
+        "too_many_pages": say(TOO_MANY_PAGES, pages=limits.pages),
     }
     if problem.code not in known:
         raise problem
@@ -77,22 +83,22 @@ def explain_refusal(call: OfficeCall, problem: Problem) -> str:
 
 def show_result(call: OfficeCall, file: SentFile, verified: VerifiedFile, asked: str) -> Response:
     """Render what verification found."""
-    found = verified.verification
-    seals = [describe_seal(signature) for signature in found["signatures"]]
+    found, t = verified.verification, call.words
+    seals = [describe_seal(signature, t) for signature in found["signatures"]]
     return call.page(
         "verify_result",
         asked=make_printable(asked),
-        note=known_file.compare_with_record(verified) if asked else None,
-        known=None if asked else known_file.find_known_file(verified),
-        name=make_printable(file.name) or "Your file",
-        size=format_size(len(file.content)),
+        note=known_file.compare_with_record(verified, t) if asked else None,
+        known=None if asked else known_file.find_known_file(verified, t),
+        name=make_printable(file.name) or t("verify.your_file"),
+        size=t.size(len(file.content)),
         found=found,
-        verdict=reach_verdict(found, seals, verified.record),
+        verdict=reach_verdict(found, seals, verified.record, t),
         seals=seals,
-        signers=list_signers(found),
+        signers=list_signers(found, t),
         present=[
             known_file.find_present_name(verified, seal.name) if seal.issued_here else None for seal in seals
         ],
-        archived=list(check_archive_stamps(found["documentTimestamps"])),
-        moment=format_time,
+        archived=list(check_archive_stamps(found["documentTimestamps"], t)),
+        moment=partial(format_time, t=t),
     )

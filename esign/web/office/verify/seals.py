@@ -4,28 +4,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from markupsafe import Markup
+
 from esign.core.instant import Instant, parse
 from esign.core.seal_credential import TEST_MARK
 from esign.pdf.report import DocumentTimestamp, Result, Signature
 from esign.pdf.verdict_sentences import (
-    ADDITIONS,
     AGAINST,
-    COVERAGE,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
-    LEVEL,
-    MODIFICATION,
+    LEVELS,
     NOTES,
     OF_A_TEST,
-    REVOCATION,
     STRIPPED,
     UNCHECKED,
     UNSIGNED,
     find_objections,
     find_result,
     is_level_missed,
+    read_reason,
 )
-from esign.web.office.verify.untrusted_text import format_time, make_printable
+from esign.web.office.frame.words import OfficeWords
+from esign.web.office.verify.untrusted_text import format_time, isolate, make_printable
 
 ROLE = " Document Seal"  # what `authority.make_certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]
@@ -35,11 +35,10 @@ SHOWN_APART = NOTES | {DAMAGED_STAMP, DAMAGED_ARCHIVE}
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One line in the list of checks: `strong` is printed in bold, `rest` follows it."""
+    """One line in the list of checks. The text begins with a few words in bold."""
 
     tone: Tone
-    strong: str
-    rest: str = ""
+    text: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,148 +62,143 @@ class SealSummary:
     fingerprint: str | None
     test: bool
     checks: tuple[CheckLine, ...]
-    details: tuple[tuple[str, str], ...]
+    details: tuple[tuple[Markup, Markup | str], ...]
 
 
-def describe_seal(signature: Signature) -> SealSummary:
+def describe_seal(signature: Signature, t: OfficeWords) -> SealSummary:
     """Return a signature as the page shows it."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
     proved = signature["valid"] and signature["trusted"]
     stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
     claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
+    level = signature["level"]
     return SealSummary(
         result=find_result(signature),
-        name=name_sealer(signature, proved and signature["issuedHere"]),
+        name=name_sealer(signature, t, ours=proved and signature["issuedHere"]),
         proved=proved,
         issued_here=proved and signature["issuedHere"],
         at=parse(claimed) if claimed else None,
         stamped=stamped,
-        level=LEVEL.get(signature["level"] or "", signature["level"]),
+        level=str(t(f"verify.level_of.{level}")) if level in LEVELS else level,
         issuer=extract_common_name(certificate["issuer"]) if certificate else None,
         since=parse(certificate["notBefore"]) if certificate else None,
         until=parse(certificate["notAfter"]) if certificate else None,
         fingerprint=certificate["sha256"] if certificate else None,
         test=OF_A_TEST in signature["reasons"],
-        checks=tuple(list_checks(signature)),
-        details=tuple(list_details(signature)),
+        checks=tuple(list_checks(signature, t)),
+        details=tuple(list_details(signature, t)),
     )
 
 
-def name_sealer(signature: Signature, ours: bool) -> str:
+def name_sealer(signature: Signature, t: OfficeWords, *, ours: bool) -> str:
     """Return the signer's name; if `ours`, only the organisation's name, without the words added around it."""
-    name = make_printable(signature["signerName"]) or "Unknown"
+    name = make_printable(signature["signerName"]) or str(t("verify.unknown_name"))
     return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
-def list_checks(signature: Signature) -> Iterator[CheckLine]:
+def list_checks(signature: Signature, t: OfficeWords) -> Iterator[CheckLine]:
     """Yield what speaks against the signature, what holds, and what is undecided."""
     reasons = signature["reasons"]
     against = find_objections(signature)
-    yield from (CheckLine("bad", *one.halves) for one in against)
+    yield from (CheckLine("bad", t(f"verify.objection.{name}")) for name in against)
     if not against and not {*reasons} & {*UNCHECKED}:
-        yield check_content(signature)
+        yield CheckLine("good", describe_content(signature, t))
     if signature["valid"] and signature["trusted"]:
-        ours = "It belongs to this installation."
-        others = "It was issued by an authority that this installation trusts."
-        yield CheckLine("good", "Trusted certificate.", ours if signature["issuedHere"] else others)
+        whose = "ours" if signature["issuedHere"] else "others"
+        yield CheckLine("good", t(f"verify.check.trusted_{whose}"))
     if OF_A_TEST in reasons:
-        yield CheckLine("warn", "Sealed in test mode.", "It has no legal effect.")
+        yield CheckLine("warn", t("verify.check.test"))
     for reason in reasons:
-        if reason in UNCHECKED:
-            yield CheckLine("warn", "Not checked:", reason)
-        elif reason == STRIPPED:
-            yield CheckLine("warn", "Altered after sealing:", reason)
-        elif reason in UNSIGNED:
-            yield CheckLine("warn", "Not covered by the seal:", reason)
-        elif reason not in AGAINST and reason not in SHOWN_APART:
-            yield CheckLine("warn", "Not confirmed:", make_printable(reason))
+        if reason not in AGAINST and reason not in SHOWN_APART:
+            yield CheckLine("warn", t(f"verify.check.{classify_doubt(reason)}", reason=say_reason(reason, t)))
     if signature["certificate"] is not None:
-        yield check_time(signature)
+        yield check_time(signature, t)
 
 
-def check_content(signature: Signature) -> CheckLine:
+def classify_doubt(reason: str) -> Literal["unchecked", "altered", "uncovered", "unconfirmed"]:
+    """Return the name of the words before a reason that leaves a signature undecided."""
+    if reason in UNCHECKED:
+        return "unchecked"
+    if reason == STRIPPED:
+        return "altered"
+    return "uncovered" if reason in UNSIGNED else "unconfirmed"
+
+
+def say_reason(reason: str, t: OfficeWords) -> Markup:
+    """Return a reason of a report in the reader's language; it may quote names of an untrusted file."""
+    return t.say(read_reason(make_printable(reason)))
+
+
+def describe_content(signature: Signature, t: OfficeWords) -> Markup:
     """Return the check of the sealed content, for a signature that nothing speaks against."""
     if STRIPPED in signature["reasons"]:
-        return CheckLine(
-            "good",
-            "Content unchanged.",
-            "Only data next to the signature was altered, and none of it is visible.",
-        )
+        return t("verify.check.content_altered")
     if {*signature["reasons"]} & {*UNSIGNED}:
-        return CheckLine("good", "Content unchanged.", "The unsigned data is next to the signature.")
+        return t("verify.check.content_unsigned")
     if signature["coverage"] == "entire_file":
-        return CheckLine("good", "Nothing has changed.", "The seal covers every byte of the file.")
+        return t("verify.check.content_whole")
     if signature["additions"]:
-        return CheckLine(
-            "good",
-            "What was sealed hasn’t changed.",
-            f"Only proof was added later: {name_additions(signature)}.",
-        )
-    return CheckLine(
-        "good", "What was sealed hasn’t changed.", "It can be told apart from what was added later."
-    )
+        return t("verify.check.content_proof", proof=name_additions(signature, t))
+    return t("verify.check.content_apart")
 
 
-def name_additions(signature: Signature) -> str:
+def name_additions(signature: Signature | None, t: OfficeWords) -> Markup:
     """Return in words what was added after the seal, if it is only proof of validity."""
-    return " and ".join(ADDITIONS[one] for one in signature["additions"])
+    added = signature["additions"] if signature is not None else []
+    return t(f"verify.additions.{'both' if len(added) > 1 else added[0] if added else 'none'}")
 
 
-def check_time(signature: Signature) -> CheckLine:
+def check_time(signature: Signature, t: OfficeWords) -> CheckLine:
     """Return the check of the time: proved by a time stamp, or only claimed by the sealing computer."""
     stamp, claimed = signature["timestamp"], signature["signedAt"]
     if stamp is not None and not stamp["valid"]:
-        return CheckLine("bad", DAMAGED_STAMP)
+        return CheckLine("bad", t("verify.check.stamp_damaged"))
     if stamp is not None:
-        authority = make_printable(stamp["authority"])
+        authority = isolate(make_printable(stamp["authority"]))
         if stamp["trusted"]:
-            return CheckLine("good", "Time confirmed.", f"The time stamp is from {authority}.")
-        unknown = f"It is from {authority}, an authority that this installation doesn’t know."
-        return CheckLine("info", "Time stamp not confirmed.", unknown)
+            return CheckLine("good", t("verify.check.stamp_trusted", authority=authority))
+        return CheckLine("info", t("verify.check.stamp_unknown", authority=authority))
     # A document time stamp covers the whole file and is listed separately; this is about the one in the signature.
-    strong = "No time stamp." if signature["level"] in (None, "B-B") else "No time stamp of its own."
+    key = "no_stamp" if signature["level"] in (None, "B-B") else "no_own_stamp"
     if is_level_missed(signature):
-        strong = "No time stamp, although one was requested."
+        key = "stamp_missed"
     if claimed is None:
-        return CheckLine("info", strong, "Nothing says when it was sealed.")
-    return CheckLine("info", strong, f"The sealing server’s clock said {format_time(parse(claimed))}.")
+        return CheckLine("info", t(f"verify.check.{key}_no_time"))
+    return CheckLine("info", t(f"verify.check.{key}", at=format_time(parse(claimed), t)))
 
 
-def list_details(signature: Signature) -> Iterator[tuple[str, str]]:
+def list_details(signature: Signature, t: OfficeWords) -> Iterator[tuple[Markup, Markup | str]]:
     """Yield the technical details as label and text."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
-    yield "Field", make_printable(signature["fieldName"]) or "none"
-    yield "Covers", COVERAGE[signature["coverage"]]
-    yield "Added later", MODIFICATION[signature["modification"]]
-    yield "Bytes unchanged", "yes" if signature["intact"] else "no"
-    yield "Signature matches", "yes" if signature["valid"] else "no"
-    yield "Issuer trusted", "yes" if signature["trusted"] else "no"
-    yield "Certificate revoked", REVOCATION[signature["revocation"]]
+    answers = {True: t("verify.detail.yes"), False: t("verify.detail.no")}
+    yield t("verify.detail.field"), make_printable(signature["fieldName"]) or t("verify.detail.none")
+    yield t("verify.detail.covers"), t(f"verify.coverage.{signature['coverage']}")
+    yield t("verify.detail.added"), t(f"verify.modification.{signature['modification']}")
+    yield t("verify.detail.intact"), answers[signature["intact"]]
+    yield t("verify.detail.matches"), answers[signature["valid"]]
+    yield t("verify.detail.trusted"), answers[signature["trusted"]]
+    yield t("verify.detail.revoked"), t(f"verify.revocation.{signature['revocation']}")
     if signature["signedAt"]:
-        yield "Time claimed", signature["signedAt"]
+        yield t("verify.detail.claimed"), signature["signedAt"]
     if stamp is not None:
-        yield "Time stamp", f"{stamp['time']} {make_printable(stamp['authority'])}"
+        yield t("verify.detail.stamp"), f"{stamp['time']} {make_printable(stamp['authority'])}"
     if certificate is not None:
-        yield "Subject", make_printable(certificate["subject"])
-        yield "Issuer", make_printable(certificate["issuer"])
-        yield "Serial number", certificate["serialNumber"]
+        yield t("verify.detail.subject"), make_printable(certificate["subject"])
+        yield t("verify.detail.issuer"), make_printable(certificate["issuer"])
+        yield t("verify.detail.serial"), certificate["serialNumber"]
 
 
-def check_archive_stamps(stamps: Sequence[DocumentTimestamp]) -> Iterator[CheckLine]:
+def check_archive_stamps(stamps: Sequence[DocumentTimestamp], t: OfficeWords) -> Iterator[CheckLine]:
     """Yield a check for each document time stamp, which covers the whole file."""
     for stamp in stamps:
-        authority = make_printable(stamp["authority"])
         if not stamp["valid"] or stamp["time"] is None:
-            yield CheckLine("bad", "A time stamp on the whole file is damaged.", "It confirms no time.")
-        elif stamp["trusted"]:
-            at = format_time(parse(stamp["time"]))
-            yield CheckLine(
-                "good", f"The whole file existed on {at}.", f"The time stamp is from {authority}."
-            )
+            yield CheckLine("bad", t("verify.check.archive_damaged"))
+            continue
+        at, authority = format_time(parse(stamp["time"]), t), isolate(make_printable(stamp["authority"]))
+        if stamp["trusted"]:
+            yield CheckLine("good", t("verify.check.archive_trusted", at=at, authority=authority))
         else:
-            at = format_time(parse(stamp["time"]))
-            unknown = f"It is from {authority}, an authority that this installation doesn’t know."
-            yield CheckLine("info", f"The whole file was time-stamped on {at}.", unknown)
+            yield CheckLine("info", t("verify.check.archive_unknown", at=at, authority=authority))
 
 
 def extract_common_name(name: str) -> str:

@@ -4,36 +4,32 @@ Nothing is read from the database: a visitor learns no name that the certificate
 Addresses and devices, which that page prints too, are left out, because the page is meant for showing around.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from esign.core.instant import Instant, parse
+from markupsafe import Markup
+
+from esign.core.instant import parse, rfc3339
 from esign.pdf.report import SignerRecord, Verification
-from esign.web.office.verify.untrusted_text import make_printable
-
-ACTS: Mapping[Literal["signed", "approved"], str] = {
-    "signed": "Signed on {at}",
-    "approved": "Approved on {at}",
-}
-ERASED = "Name erased"
+from esign.web.office.frame.words import OfficeWords
+from esign.web.office.verify.untrusted_text import format_time, make_printable
 
 
 @dataclass(frozen=True, slots=True)
 class SignerLine:
-    """A person who signed or approved; `text` has `{at}` for the time."""
+    """A person who signed or approved, and a sentence on when they did."""
 
     name: str
-    text: str
-    at: Instant
+    text: Markup
 
 
-def list_signers(found: Verification) -> list[SignerLine]:
+def list_signers(found: Verification, t: OfficeWords) -> list[SignerLine]:
     """Return who signed and approved, in the order in which they did."""
-    return [describe_signer(signer) for signer in found["signers"]]
+    return [describe_signer(signer, t) for signer in found["signers"]]
 
 
-def describe_signer(signer: SignerRecord) -> SignerLine:
+def describe_signer(signer: SignerRecord, t: OfficeWords) -> SignerLine:
     """Return the line of one signer."""
-    name = make_printable(signer["name"] or "") or ERASED
-    return SignerLine(name, ACTS[signer["act"]], parse(signer["at"]))
+    at = parse(signer["at"])
+    time = Markup('<time datetime="{}">{}</time>').format(rfc3339(at), format_time(at, t))
+    name = make_printable(signer["name"] or "") or str(t("verify.erased"))
+    return SignerLine(name, t(f"verify.{signer['act']}", at=time))

@@ -1,11 +1,12 @@
-"""Make text from untrusted files safe to show; format times and sizes for this page."""
+"""Make text from untrusted files safe to show, and format times for this page."""
+
+from markupsafe import Markup
 
 from esign.core.instant import Instant
 from esign.web.office.frame.formats import Times
-from esign.web.office.frame.words import load_words
+from esign.web.office.frame.words import OfficeWords
 
 LONGEST = 240
-MIB = 2**20
 JOINERS = "\u200c\u200d"  # zero-width joiners, which some scripts and many emoji need
 
 
@@ -17,13 +18,11 @@ def make_printable(text: str) -> str:
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
 
 
-def format_time(at: Instant) -> str:
+def format_time(at: Instant, t: OfficeWords) -> Markup:
     """Return `22 Nov 2026, 05:35 UTC`."""
-    return f"{Times('UTC', at, load_words('en')).moment(at)} UTC"
+    return t("verify.utc", moment=Times("UTC", at, t).moment(at))
 
 
-def format_size(length: int) -> str:
-    """Return a size in bytes as text, in kB or MB of 1024."""
-    if length < MIB:
-        return f"{max(1, round(length / 1024))} kB"
-    return f"{length / MIB:.1f} MB"
+def isolate(text: str) -> Markup:
+    """Return untrusted text for the inside of a sentence, isolated from the sentence's writing direction."""
+    return Markup("<bdi>{}</bdi>").format(text)

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from esign.core.instant import parse
+from esign.core.sentence import read_parts
 from esign.pdf.report import Result, Signature, Verification
 from esign.pdf.verdict_sentences import (
     ADDED,
@@ -12,9 +14,12 @@ from esign.pdf.verdict_sentences import (
     BURDENED,
     CHANGED,
     DAMAGED_STAMP,
+    EXPIRED,
     MISMATCH,
+    OBJECTIONS,
     OUTSIDE,
     PADDED,
+    REVOKED,
     STRIPPED,
     TOO_EARLY,
     TOO_MANY,
@@ -22,12 +27,18 @@ from esign.pdf.verdict_sentences import (
     UNJUDGED,
     UNREADABLE,
     UNREADABLE_FILE,
+    WITH_VALUES,
     is_unchanged,
+    read_reason,
     summarise_signatures,
 )
-from esign.web.office.verify.seals import describe_seal
-from esign.web.office.verify.untrusted_text import format_size, make_printable
+from esign.web.office.frame.words import load_words
+from esign.web.office.verify import seals
+from esign.web.office.verify.seals import SealSummary
+from esign.web.office.verify.untrusted_text import make_printable
 from esign.web.office.verify.verdict import VerdictSummary, reach_verdict
+
+T = load_words("en")
 
 
 def a_signature(**changes: Any) -> Signature:
@@ -71,6 +82,10 @@ def a_stamp(**changes: Any) -> dict[str, Any]:
     return stamp | changes
 
 
+def describe_seal(signature: Signature) -> SealSummary:
+    return seals.describe_seal(signature, T)
+
+
 def judge_result(result: Result, *signatures: Signature) -> VerdictSummary:
     found: Verification = {
         "result": result,
@@ -85,11 +100,11 @@ def judge_result(result: Result, *signatures: Signature) -> VerdictSummary:
         "signatures": list(signatures),
         "documentTimestamps": [],
     }
-    return reach_verdict(found, [describe_seal(signature) for signature in signatures], None)
+    return reach_verdict(found, [describe_seal(signature) for signature in signatures], None, T)
 
 
 def list_said(signature: Signature) -> list[tuple[str, str]]:
-    return [(check.tone, f"{check.strong} {check.rest}") for check in describe_seal(signature).checks]
+    return [(check.tone, str(check.text.striptags())) for check in describe_seal(signature).checks]
 
 
 def test_a_trusted_time_stamp_proves_the_time() -> None:
@@ -104,7 +119,7 @@ def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
     for stamp in (a_stamp(trusted=False), a_stamp(valid=False)):
         shown = describe_seal(a_signature(timestamp=stamp))
         assert (shown.stamped, shown.at) == (False, parse("2026-11-21T11:02:00.000Z"))
-    assert ("bad", f"{DAMAGED_STAMP} ") in list_said(a_signature(timestamp=a_stamp(valid=False)))
+    assert ("bad", DAMAGED_STAMP) in list_said(a_signature(timestamp=a_stamp(valid=False)))
 
 
 def test_a_seal_without_any_time_says_so() -> None:
@@ -112,7 +127,7 @@ def test_a_seal_without_any_time_says_so() -> None:
     assert ("info", "No time stamp. Nothing says when it was sealed.") in list_said(alone)
     assert (
         judge_result("valid", a_signature(signedAt=None)).text
-        == "This is exactly the file that {who} sealed."
+        == "This is exactly the file that <bdi>Acme</bdi> sealed."
     )
 
 
@@ -208,8 +223,34 @@ def test_text_of_others_is_one_line_without_tricks() -> None:
     assert len(make_printable("x" * 10_000)) == 241
 
 
+@pytest.mark.parametrize("name", OBJECTIONS)
+def test_the_words_of_the_page_against_a_seal_are_those_of_the_report(name: str) -> None:
+    assert T(f"verify.objection.{name}").striptags() == OBJECTIONS[name]
+
+
+REASONS = [
+    form.format(day="2027-01-01", issuer="Acme, “the” {authority}", algorithm="md5") for form in WITH_VALUES
+]
+
+
+@pytest.mark.parametrize(("form", "reason"), list(zip(WITH_VALUES, REASONS, strict=True)))
+def test_a_reason_with_values_is_read_back_as_its_form(form: str, reason: str) -> None:
+    found, values = read_parts(read_reason(reason))
+    assert found == form and form.format(**values) == reason
+    assert T.say(read_reason(reason)) == escape(reason)
+
+
+def test_a_reason_without_values_is_read_as_it_is() -> None:
+    assert read_reason(CHANGED) == CHANGED
+
+
 @pytest.mark.parametrize(
-    ("length", "text"), [(0, "1 kB"), (35_000, "34 kB"), (2**20, "1.0 MB"), (26 * 10**6, "24.8 MB")]
+    ("form", "title"),
+    [
+        *((form, "The certificate was revoked") for form in REVOKED),
+        *((form, "The certificate has expired") for form in EXPIRED),
+    ],
 )
-def test_sizes_are_written_with_units(length: int, text: str) -> None:
-    assert format_size(length) == text
+def test_a_certificate_that_has_ended_is_told_in_the_title(form: str, title: str) -> None:
+    reason = form.format(day="2027-01-01", issuer="Acme")
+    assert judge_result("indeterminate", a_signature(reasons=[reason])).title == title
