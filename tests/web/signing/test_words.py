@@ -13,7 +13,8 @@ WEB = Path(next(iter(esign.web.__path__)))
 WORDS = WordLibrary.load().choose("en")
 PYTHON = "\n".join(path.read_text() for path in (*(WEB / "signing").glob("*.py"), WEB / "words.py"))
 TEMPLATES = "\n".join(path.read_text() for path in (WEB / "templates" / "signing").glob("*.html"))
-SCRIPT = "\n".join(path.read_text() for path in (WEB / "static").glob("*.js") if path.stem != "reference")
+SCRIPTS = [path.read_text() for path in (WEB / "static").glob("*.js") if path.stem != "reference"]
+SCRIPT = "\n".join(text for text in SCRIPTS if 'import { t } from "./words.js"' not in text)  # of the office
 KEYS = set(WORDS.catalogue) - {"script"}
 
 

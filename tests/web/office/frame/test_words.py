@@ -22,7 +22,7 @@ SOURCE = "\n".join(
     )
 )
 ASKED = re.compile(
-    r"""\b(?:t|words)(?:\.count|\.link)?\(\s*["']([a-z_]+(?:\.[A-Za-z0-9_-]+)+)["'](?=[,)\s])"""
+    r"""\b(?:t|words)(?:\.count|\.link)?\(\s*["']([a-z_]+(?:\.[A-Za-z0-9_-]+)+)["'](?=\s*[,)])"""
 )
 QUOTED = re.compile(r"""["']([A-Za-z_]+(?:\.[A-Za-z0-9_-]+)*)["']""")
 # The beginning of a key whose rest is a value: f"draft.role.{role}" or "draft.role." ~ role.
