@@ -73,6 +73,25 @@ def editor(page: Page, office: WalkedOffice) -> Stops:
     office.stage.do(api.call("DELETE", f"/documents/{draft}"))
 
 
+def review(page: Page, office: WalkedOffice) -> Stops:
+    """A draft of its own that lacks nothing, and what one of its recipients will see."""
+    api = office.stage.site.api
+    draft = office.stage.do(api.ok("POST", "/documents", contract.build_create_body()))["id"]
+    office.go(page, f"/documents/{draft}/review")
+    yield "page"
+    page.locator("#h-pages").scroll_into_view_if_needed()
+    yield "pages"
+    page.locator("#h-email").scroll_into_view_if_needed()
+    page.get_by_label("Recipient", exact=True).select_option(index=1)
+    yield "email"
+    page.get_by_role("link", name=f"View as {contract.CAFE[0]}").click()
+    page.locator("body[data-alive]").wait_for(state="attached")
+    yield "preview"
+    page.get_by_role("button", name="Start").click()
+    yield "filling"
+    office.stage.do(api.call("DELETE", f"/documents/{draft}"))
+
+
 def documents(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/documents")
     yield "list"
@@ -259,6 +278,7 @@ def erasure(page: Page, office: WalkedOffice) -> Stops:
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
+    "office-review": review,
     "office-documents": documents,
     "office-several": several,
     "office-templates": templates,

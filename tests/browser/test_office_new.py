@@ -152,7 +152,8 @@ def test_from_a_file_to_a_document_that_is_sent(desk: DraftDesk, shot: Shot, how
     page.get_by_role("button", name="Review without fields").click()
     page.wait_for_url("**/review")
     expect(page.get_by_text("is invited first, then")).to_be_visible()
-    expect(page.get_by_text("Dear all, here it is.")).to_be_visible()
+    page.locator("#letter").scroll_into_view_if_needed()
+    expect(page.frame_locator("#letter").get_by_text("Dear all, here it is.")).to_be_visible()
     shot(page, "review")
     clean(page)
     page.get_by_role("button", name="Send without mail").click()
@@ -468,7 +469,7 @@ def test_names_and_addresses_have_room_and_options_are_folded_with_their_values(
     page.locator("#days").fill("10")
     wait_until_saved(page)
     page.goto(f"{desk.stage.site.base}{path}/review")
-    page.get_by_role("link", name="Change time").click()
+    page.get_by_role("link", name="Edit deadline").click()
     expect(page.locator("#days")).to_be_visible()
     clean(page)
 

@@ -138,6 +138,11 @@ POST /documents/{id}/edit                                   work
 POST /documents/{id}/file                                   work
 GET  /documents/{id}/review                                 work
 POST /documents/{id}/send                                   work
+GET  /documents/{id}/letters/{rid}                          work
+GET  /documents/{id}/preview/{rid}                          work
+GET  /documents/{id}/preview/{rid}/pages/{number}.webp      work
+GET  /documents/{id}/preview/{rid}/pages/{number}.json      work
+GET  /documents/{id}/preview/{rid}/original.pdf             work
 GET  /documents/{id}/discard                                work
 POST /documents/{id}/discard                                work
 GET  /documents                                             read
@@ -228,6 +233,10 @@ POST /templates/new                                         work
 GET  /templates/{id}                                        read
 GET  /templates/{id}/sheets/{number}.webp                   read
 GET  /templates/{id}/files/original                         read
+GET  /templates/{id}/preview/{rid}                          work
+GET  /templates/{id}/preview/{rid}/pages/{number}.webp      work
+GET  /templates/{id}/preview/{rid}/pages/{number}.json      work
+GET  /templates/{id}/preview/{rid}/original.pdf             work
 GET  /templates/{id}/edit                                   work
 POST /templates/{id}/edit                                   work
 GET  /templates/{id}/fields                                 work

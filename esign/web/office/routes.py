@@ -11,7 +11,7 @@ from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
 from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
-from esign.web.office.draft import contacts, edit, field_editor, own_fields, review, upload
+from esign.web.office.draft import contacts, edit, field_editor, own_fields, preview, review, upload
 from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.server import mail_list, seal, setup_steps
@@ -97,6 +97,21 @@ TABLE = (
     OfficeRoute("GET", "/documents/{id}/review", review.show_review, Permission.WORK),
     OfficeRoute("POST", "/documents/{id}/send", review.send, Permission.WORK, again=review.show_review),
     *make_form_routes("/documents/{id}/discard", edit.ask_discard, edit.discard, Permission.WORK),
+    # what a recipient of a draft will get and see; nothing below these addresses takes a form
+    OfficeRoute("GET", "/documents/{id}/letters/{rid}", preview.send_letter, Permission.WORK),
+    OfficeRoute("GET", "/documents/{id}/preview/{rid}", preview.show_draft, Permission.WORK),
+    OfficeRoute(
+        "GET",
+        "/documents/{id}/preview/{rid}/pages/{number}.webp",
+        preview.send_draft_picture,
+        Permission.WORK,
+    ),
+    OfficeRoute(
+        "GET", "/documents/{id}/preview/{rid}/pages/{number}.json", preview.send_draft_text, Permission.WORK
+    ),
+    OfficeRoute(
+        "GET", "/documents/{id}/preview/{rid}/original.pdf", preview.send_draft_file, Permission.WORK
+    ),
     # the list of documents, and actions on several of them
     OfficeRoute("GET", "/documents", documents.show_list, Permission.READ),
     OfficeRoute("GET", "/documents/views", views.show_all, Permission.READ),
@@ -246,6 +261,22 @@ TABLE = (
     OfficeRoute("GET", "/templates/{id}", template.show_template, Permission.READ),
     OfficeRoute("GET", "/templates/{id}/sheets/{number}.webp", template.send_page_picture, Permission.READ),
     OfficeRoute("GET", "/templates/{id}/files/original", template.send_original, Permission.READ),
+    OfficeRoute("GET", "/templates/{id}/preview/{rid}", preview.show_template, Permission.WORK),
+    OfficeRoute(
+        "GET",
+        "/templates/{id}/preview/{rid}/pages/{number}.webp",
+        preview.send_template_picture,
+        Permission.WORK,
+    ),
+    OfficeRoute(
+        "GET",
+        "/templates/{id}/preview/{rid}/pages/{number}.json",
+        preview.send_template_text,
+        Permission.WORK,
+    ),
+    OfficeRoute(
+        "GET", "/templates/{id}/preview/{rid}/original.pdf", preview.send_template_file, Permission.WORK
+    ),
     OfficeRoute("GET", "/templates/{id}/edit", roles.show_form, Permission.WORK),
     OfficeRoute("POST", "/templates/{id}/edit", roles.store_form, Permission.WORK, takes="rows"),
     OfficeRoute("GET", "/templates/{id}/fields", role_fields.show_editor, Permission.WORK),

@@ -24,6 +24,9 @@ export function tell(line, text = "") {
   $("span", line).textContent = text;
 }
 
+/** On a preview, which a member of the sender looks at, what is said where a recipient would have sent something. */
+export const preview = $("#preview")?.dataset.says;
+
 /**
  * Sends JSON to the link. Answers {ok} with what the server says, {stale} when the page no longer shows how things are,
  * {details} when answers need a correction, or {message}, a sentence to show: {lost} when no answer came, {busy} when
@@ -31,6 +34,7 @@ export function tell(line, text = "") {
  */
 export async function post(act, body, { patience = 60_000, keepalive = false } = {}) {
   let answer;
+  if (preview) return { message: preview };
   try {
     answer = await fetch(`${location.pathname}/${act}`, {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal: AbortSignal.timeout?.(patience), keepalive,
@@ -49,6 +53,7 @@ export async function post(act, body, { patience = 60_000, keepalive = false } =
 
 /** The state of the link now, or null while nobody answers. */
 export async function state() {
+  if (preview) return null;
   try {
     const answer = await fetch(`${location.pathname}/status`, { cache: "no-store" });
     return answer.ok ? (await answer.json()).state : null;

@@ -1,6 +1,6 @@
 // A typed name as the seal will draw it: in one of its hands, or in the plain face, which the server draws.
 
-import { post } from "./dom.js";
+import { post, preview } from "./dom.js";
 import { n } from "./lettering.js";
 import { penOf, canDraw, sheetOf } from "./picture.js";
 
@@ -27,8 +27,10 @@ export async function lettered(text, hand) {
 /** The same for one that was given before: where nobody answers, in letters of this browser. */
 export async function typedInk(text, hand) {
   const ink = await lettered(text, hand);
-  return ink.url || !canDraw() ? ink : { ...ink, ...(await drawn(text, "plain", '"Esign Sans", sans-serif')) };
+  return ink.url || !canDraw() ? ink : { ...ink, ...(await drawnPlain(text)) };
 }
+
+const drawnPlain = (text) => drawn(text, "plain", '"Esign Sans", sans-serif');
 
 async function drawn(text, face, family) {
   await document.fonts.load(`9px ${family}`, text).catch(() => []);
@@ -44,6 +46,7 @@ async function drawn(text, face, family) {
 }
 
 async function asked(text, hand) {
+  if (preview && canDraw()) return drawnPlain(text);
   const answer = await post("letters", { text, hand }, { patience: 20_000 });
   if (!answer.ok) return { message: answer.message ?? answer.details?.[0].message };
   return { url: answer.picture, widest: answer.widest, missing: answer.missing };

@@ -1,6 +1,6 @@
 // The signer's pages: which parts this page has, and what it tells the server by itself.
 
-import { $, $$, post, reloadIfChanged, t } from "./dom.js";
+import { $, $$, post, preview, reloadIfChanged, t } from "./dom.js";
 
 const shown = document.body.dataset.state;
 history.scrollRestoration = "manual"; // what has become another page begins at its top
@@ -40,7 +40,7 @@ async function fillOrRead() {
   }
   if ($("#answers")) {
     const [path, finish, draft] = await Promise.all([import("./path.js"), import("./finish.js"), import("./draft.js")]);
-    draft.begin();
+    if (!preview) draft.begin();
     path.begin(finish.review);
   } else await import("./reading.js");
   await import("./pages.js");

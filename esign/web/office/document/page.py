@@ -26,7 +26,7 @@ from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
-from esign.web.office.frame.formats import format_count, format_size
+from esign.web.office.frame.formats import format_count, format_field_count, format_size
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.signing.page import measure_picture
@@ -116,6 +116,7 @@ def describe_document(document: Document) -> dict[str, object]:
         "tone": tone,
         "sender": name_sender(document.created_by),
         "counted": format_count,
+        "fields": format_field_count(sum(len(one.fields) for one in document.recipients)),
         "size": format_size,
         "language": LANGUAGES[document.locale].name if document.locale else None,
     }

@@ -18,7 +18,7 @@ from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
 from esign.web.office.document import possible_actions
 from esign.web.office.editor import editor
-from esign.web.office.frame.formats import Times, format_count
+from esign.web.office.frame.formats import Times, format_field_count
 
 ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
 LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
@@ -128,9 +128,8 @@ class CardBuilder:
     def line(self, recipient: Recipient) -> str:
         """Return the line below the name, such as `Signer · opened on 20 Nov 2026 · reminded twice`."""
         words = [ROLES[recipient.role]]
-        if self.document.status is Status.DRAFT:
-            count = len(recipient.fields)
-            words += [format_count(count, "field") if count else "no fields"] if recipient.acting else []
+        if recipient.acting:
+            words.append(format_field_count(len(recipient.fields)))
         if proof := PROOFS.get(recipient.authentication):
             words.append(proof)
         if recipient.locale:

@@ -8,20 +8,23 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import documents
-from esign.actions.mail import mail_preview
-from esign.core.document.document import ACTING, INVITED, Document, Recipient
+from esign.core.document import estimate
+from esign.core.document.document import INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
-from esign.web.office.draft.draft_summary import split_rounds, write_outline
+from esign.web.office.draft.draft_summary import write_outline
 from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import parse_count
+from esign.web.office.draft.preview import list_invitations
 from esign.web.office.editor import editor
 from esign.web.office.frame.forms import FormError, parse_revision
+from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall
 
 CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
+SHOWN_PAGES = 24  # of a longer file only pages with fields are shown, and as many at most
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 
 
@@ -41,24 +44,42 @@ async def show_review(call: OfficeCall) -> Response:
     document = await find_unsent_draft(call)
     if document is None:
         return call.redirect_to(f"/documents/{call.path['id']}")
-    first = next(split_rounds(document.recipients), [])
-    reader = next((one for one in first if one.role in ACTING), None)
+    asked = call.request.query_params.get("email", "")
     now = call.runtime.clock.now()
-    return call.page(
+    page = call.page(
         "draft_review",
         document=document,
         missing=await find_missing(call, document),
         groups=group_recipients(document),
         outline=write_outline(document),
         changes=describe_changes(document.file),
-        reader=reader,
-        letter=await mail_preview.preview_invitation(call.runtime, document, reader) if reader else None,
+        sheets=list_sheets(document),
+        total=sum(len(one.fields) for one in document.recipients),
+        letters=(letters := await list_invitations(call, document)),
+        reader=next((one for one in letters if one.recipient.id == asked), letters[0] if letters else None),
         until=now + document.expires_in_days * DAY,
         placed=parse_count(call.request.query_params.get("found", "")),
         roles=ROLES,
         proofs=PROOFS,
         languages=LANGUAGES,
     )
+    return allow_frames(page)
+
+
+def list_sheets(document: Document) -> list[dict[str, Any]]:
+    """Return the pages to show, each with its fields in the colours of their holders.
+
+    Of a long file these are the pages with fields.
+    """
+    colours = editor.assign_colours(document.recipients)
+    fields = [(field, colours[one.id]) for one in document.list_holders() for field in one.fields]
+    found = [
+        {"page": page, "fields": [pair for pair in fields if pair[0].page == page.number]}
+        for page in editor.list_pages(document.file, f"/documents/{document.id}")
+    ]
+    if len(found) > SHOWN_PAGES:
+        found = [one for one in found if one["fields"]][:SHOWN_PAGES]
+    return found
 
 
 async def find_missing(call: OfficeCall, document: Document) -> list[MissingItem]:
@@ -97,7 +118,8 @@ def group_recipients(document: Document) -> list[dict[str, Any]]:
     colours = editor.assign_colours(document.recipients)
 
     def describe(one: Recipient) -> dict[str, Any]:
-        return {"one": one, "colour": colours.get(one.id), "fields": len(one.fields)}
+        given = estimate.count_answers(one)
+        return {"one": one, "colour": colours.get(one.id), "fields": len(one.fields), "given": given}
 
     return [{"step": step, "people": [describe(one) for one in found]} for step, found in split]
 

@@ -13,6 +13,11 @@ def format_count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def format_field_count(number: int) -> str:
+    """Return how many fields somebody or a document has, in the words of every page: `No fields`, `19 fields`."""
+    return format_count(number, "field") if number else "No fields"
+
+
 def format_size(octets: int) -> str:
     """Return a size in bytes as text: `341 kB`, `1.2 MB`."""
     return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"

@@ -33,8 +33,8 @@ function overview() {
   const out = [h("section", { class: "stack-s" }, h("h2", {}, "Check"), h("ul", { class: "checks" }, ...checks().map(check)))];
   const pages = Map.groupBy ? Map.groupBy(model.fields.toSorted(inOrder), (field) => field.page) : grouped(model.fields.toSorted(inOrder));
   const list = [...pages].flatMap(([page, fields]) => [h("h3", { class: "sub" }, `Page ${page}`), h("ul", { class: "outline" }, ...fields.map((field) => h("li", {}, go(field))))]);
-  const empty = holders().length ? "No fields yet. Drag one from the left onto the page, or choose one and click where it goes." : `Fields are for people: add ${body.dataset.list} first.`;
-  out.push(h("section", { class: "sect" }, h("h2", {}, plural(model.fields.length, "field")), ...(list.length ? list : [h("p", { class: "hint" }, empty)])));
+  const empty = holders().length ? "Drag one from the left onto the page, or choose one and click where it goes." : `Fields are for people: add ${body.dataset.list} first.`;
+  out.push(h("section", { class: "sect" }, h("h2", {}, model.fields.length ? plural(model.fields.length, "field") : "No fields"), ...(list.length ? list : [h("p", { class: "hint" }, empty)])));
   return out;
 }
 

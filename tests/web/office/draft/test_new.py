@@ -517,8 +517,8 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     await give_field(office, path)
     said = ISOLATES.sub("", (await ada.get(f"{path}/review")).said)
     assert "One signs, one approves, one gets a copy. Ada Lovelace is invited first, then Bo Weber." in said
-    assert "What Ada Lovelace would get by mail" in said and "Call me if anything is unclear." in said
-    assert "for 14 days, until" in said and "after 3 days, then every 4, at most 5" in said
+    assert "No email is sent: there is no mail server." in said and "To lovelace@example.test" in said
+    assert "if you send it now (14 days)" in said and "After 3 days, then every 4 days, at most 5" in said
     assert "Approves · Link only · Deutsch · No fields" in said and "1 field" in said
     page = await ada.get(f"{path}/review")
     page = await ada.post(f"{path}/send", revision=page.value("revision"))

@@ -100,7 +100,7 @@ async def test_the_list_shows_what_each_is_made_of_and_when_it_was_used(office: 
     said = (await ada.get("/templates")).said
     assert said.index("Offer") < said.index("Lease")
     assert "1 page · 3 fields Tenant Office Yesterday Yesterday" in said
-    assert "1 page · 0 fields None yet Not yet Yesterday" in said
+    assert "1 page · No fields None yet Not yet Yesterday" in said
     page = await ada.get("/templates?q=LEA")
     assert "Lease" in page.said and "Offer" not in main(page)
     none = await ada.get("/templates?q=boat")
@@ -141,7 +141,7 @@ async def test_a_template_is_shown_with_roles_fields_and_message(office: Office)
     assert (page.status, page.title) == (200, "Lease")
     for words in (
         "Tenant tenant Signs · step 1 · 3 fields",
-        "Office office Approves · step 2 · 0 fields",
+        "Office office Approves · step 2 · No fields",
         "Plot Text for Tenant , page 1",
         "Your lease",
         "for 9 days",
@@ -500,7 +500,7 @@ async def test_what_cannot_be_sent_waits_as_a_draft_with_the_reason(office: Offi
     assert "No role of this template signs." in page.said and 'value="send"' not in page.text
     answer = await use(ada, template, do="send")
     assert answer.to.endswith("/review?done=not-sent")
-    assert "Before it can be sent" in (await ada.get(answer.to)).said
+    assert "Before you can send" in (await ada.get(answer.to)).said
 
 
 @pytest.mark.parametrize(

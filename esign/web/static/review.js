@@ -1,0 +1,10 @@
+// The review of a draft: the email of another recipient is shown in place, without loading the page again.
+const choice = document.querySelector("#reader"), letter = document.querySelector("#letter");
+
+choice?.addEventListener("change", () => {
+  const { value, dataset, text } = choice.selectedOptions[0];
+  letter.src = `${choice.dataset.at}${value}`;
+  letter.title = `Email: ${text}`;
+  document.querySelector("#mail-to").textContent = dataset.to;
+  document.querySelector("#mail-subject").textContent = dataset.subject;
+});
