@@ -284,6 +284,61 @@ def test_everything_is_done_with_keys_alone(opened: Opens) -> None:
     assert {one["type"] for one in editor.read_stored()} == {"date", "signature"}
 
 
+def test_the_letters_beside_the_types_work_without_a_click_on_the_pages(opened: Opens) -> None:
+    editor = opened()
+    page, keys = editor.page, editor.page.keyboard
+    for key in ("2", "d", "Enter"):
+        keys.press(key)
+    expect(
+        page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required, page 1"))
+    ).to_be_focused()
+    page.get_by_role("button", name="Smaller").focus()
+    keys.press("s")
+    expect(editor.type("Signature")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#main")).to_be_focused()
+    keys.press("Enter")
+    assert [one["type"] for one in editor.read_stored()] == ["date", "signature"]
+    page.locator("#people label", has_text="Helena").click()
+    keys.press("t")
+    expect(editor.type("Text")).to_have_attribute("aria-pressed", "true")
+    keys.press("Escape")
+
+
+def test_single_keys_do_nothing_where_one_types_or_holds_another_key_or_has_turned_them_off(
+    opened: Opens,
+) -> None:
+    editor = opened(fields=[a_field("text", x=20, y=20)])
+    page, keys = editor.page, editor.page.keyboard
+    pressed = page.locator("#palette [aria-pressed=true]")
+    editor.fields().first.click()
+    page.get_by_label("Label").focus()
+    keys.type("S1 Delete?")
+    expect(page.get_by_label("Label")).to_have_value("S1 Delete?")
+    page.get_by_label("Must be filled in").focus()
+    keys.press("s")
+    expect(pressed).to_have_count(0)
+    page.locator("#main").focus()
+    for key in ("Control+s", "Alt+s", "Meta+i"):
+        keys.press(key)
+    expect(pressed).to_have_count(0)
+    keys.press("?")
+    box = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(box.get_by_text("Take a type of field")).to_be_visible()
+    keys.press("s")
+    box.get_by_label("Single-key shortcuts").uncheck()
+    keys.press("Escape")
+    keys.press("s")
+    expect(pressed).to_have_count(0)
+    keys.press("Control+k")
+    expect(page.get_by_role("dialog", name="Search")).to_be_visible()
+    keys.press("Escape")
+    assert len(editor.read_stored()) == 1
+    keys.press("?")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.locator("#map").click()
+    box.get_by_label("Single-key shortcuts").check()
+
+
 def test_escape_takes_a_drag_back_and_puts_a_type_back(opened: Opens) -> None:
     editor = opened(fields=[a_field(x=20, y=20)])
     mouse = editor.page.mouse
@@ -629,7 +684,7 @@ def test_no_rule_of_accessibility_is_broken(opened: Opens, shot: Shot, width: in
         expect(editor.sheet(3)).to_be_in_viewport()
         expect(page.locator("#thumbs")).to_be_hidden()
     if width > 800:
-        page.get_by_role("button", name="Keyboard map").click()
+        page.get_by_role("button", name="Keyboard shortcuts").click()
         check("keys")
 
 

@@ -153,6 +153,7 @@ POST /contacts/new                                          work
 GET  /contacts/{id}                                         work
 POST /contacts/{id}                                         work
 POST /contacts/{id}/remove                                  work
+GET  /palette                                               read
 GET  /documents/views                                       read
 GET  /documents/views/new                                   read
 POST /documents/views/new                                   read

@@ -14,6 +14,7 @@ from esign.web.office.documents import listing as documents
 from esign.web.office.draft import contacts, edit, field_editor, own_fields, preview, review, upload
 from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
+from esign.web.office.palette import search
 from esign.web.office.server import mail_list, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.office.settings import (
@@ -133,6 +134,8 @@ TABLE = (
     *make_form_routes("/contacts/new", contacts.show_new, contacts.create, Permission.WORK),
     *make_form_routes("/contacts/{id}", contacts.show_edit, contacts.change, Permission.WORK),
     OfficeRoute("POST", "/contacts/{id}/remove", contacts.remove, Permission.WORK),
+    # what the command palette finds, as JSON
+    OfficeRoute("GET", "/palette", search.search, Permission.READ),
     # the public verification page
     OfficeRoute("GET", "/verify", verify.show),
     OfficeRoute("GET", "/verify/{id}", verify.show),

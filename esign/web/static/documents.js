@@ -2,7 +2,8 @@
 const search = document.querySelector("[data-slash]");
 document.addEventListener("keydown", (event) => {
   const writing = event.target.closest?.("input:not([type=checkbox]), textarea, select");
-  if (event.key === "/" && search && !writing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  const off = document.documentElement.dataset.keys === "off";
+  if (event.key === "/" && search && !writing && !off && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     search.focus();
     search.select();

@@ -1,6 +1,6 @@
-// The keyboard: letters and arrows while the pages have the focus, undo everywhere but where one types.
+// The keyboard: letters and undo everywhere but where one types; arrows, Space and Enter while the pages have the focus.
 
-import { say } from "./dom.js";
+import { body, say } from "./dom.js";
 import { canvas, element, fieldAt, inView } from "./canvas.js";
 import { TYPES, holders, model, select } from "./model.js";
 import { addInView, copy, duplicate, give, nudge, paste, redo, remove, undo } from "./actions.js";
@@ -57,16 +57,29 @@ function onPages(event, key) {
     return true;
   }
   if (ctrl) {
-    if (event.altKey || event.shiftKey || !WITH_CTRL[key] || (key === "c" && !model.selected.size)) return false;
+    if (event.altKey || event.shiftKey || !WITH_CTRL[key] || (key === "c" && (!model.selected.size || String(getSelection())))) return false;
     WITH_CTRL[key](field);
     return true;
   }
   if (event.altKey) return false;
   if (PLAIN[key]) return PLAIN[key](field, event) !== false;
-  if (LETTERS[key]) { take(LETTERS[key]); return true; }
-  const who = holders()[Number(key) - 1];
-  if (/^[1-8]$/.test(key) && who) { give(who.id); return true; }
-  return false;
+  return letter(key);
+}
+
+/** Takes a type of field, or chooses for whom; people can turn such keys off (WCAG 2.1.4). Whether the key did something. */
+function letter(key) {
+  if (document.documentElement.dataset.keys === "off") return false;
+  const who = /^[1-8]$/.test(key) && holders()[Number(key) - 1];
+  if (who) give(who.id);
+  else if (LETTERS[key]) take(LETTERS[key]);
+  return Boolean(who || LETTERS[key]);
+}
+
+/** The same where something beside the pages has the focus: then Enter on the pages places what was taken. */
+function elsewhere(event, key) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([name=holder])") || !letter(key)) return false;
+  if (model.armed) canvas.focus({ preventScroll: true });
+  return true;
 }
 
 document.addEventListener("keydown", (event) => {
@@ -76,6 +89,6 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     if (key === "y" || event.shiftKey) redo(); else undo();
   } else if (key === "escape") escape();
-  else if (canvas.contains(event.target) && onPages(event, key)) event.preventDefault();
+  else if (canvas.contains(event.target) || event.target === body ? onPages(event, key) : elsewhere(event, key)) event.preventDefault();
 });
 

@@ -26,7 +26,6 @@ $("#redo").addEventListener("click", redo);
 $("#zin").addEventListener("click", () => zoomBy(0.25));
 $("#zout").addEventListener("click", () => zoomBy(-0.25));
 $("#zfit").addEventListener("click", fit);
-$("#map").addEventListener("click", () => $("#keys").showModal());
 for (const close of $$("dialog [data-close]")) close.addEventListener("click", () => close.closest("dialog").close());
 
 const pages = $("#pages"), thumbs = $("#thumbs");
