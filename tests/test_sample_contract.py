@@ -10,6 +10,7 @@ import pikepdf
 import pytest
 
 from esign.demo import contract
+from esign.web.office.draft import sample
 
 ROOT = Path(__file__).parents[1]
 FIELDS = {field["key"]: field for field in (*contract.CAFE_FIELDS, *contract.GARDENER_FIELDS)}
@@ -22,13 +23,14 @@ def test_the_file_and_the_fields_are_what_the_source_makes() -> None:
     script = [sys.executable, str(ROOT / "packaging" / "contract"), "--check"]
     ran = subprocess.run(script, capture_output=True, text=True, check=False, timeout=60)
     assert ran.returncode == 0, ran.stderr
-    printed: dict[str, dict[str, Any]] = {}
+    printed: dict[str, dict[str, dict[str, Any]]] = {"contract": {}, "sample": {}}
     for line in ran.stdout.splitlines():
         place = json.loads(line)
-        printed[place["key"]] = place
-    assert printed.keys() == FIELDS.keys()
-    for key, place in printed.items():
-        assert {name: FIELDS[key][name] for name in place} == place
+        printed[place.pop("source")][place["key"]] = place
+    for source, fields in (("contract", FIELDS), ("sample", {one["key"]: one for one in sample.FIELDS})):
+        assert printed[source].keys() == fields.keys()
+        for key, place in printed[source].items():
+            assert {name: fields[key][name] for name in place} == place
 
 
 def test_the_contract_is_small_has_three_pages_of_a4_and_no_form() -> None:

@@ -288,4 +288,4 @@ def test_filters_are_saved_as_a_view(
     shot(page, "office-views")
     page.get_by_role("link", name="Edit Agreements").click()
     page.get_by_role("button", name="Delete view").click()
-    expect(page.get_by_role("heading", name="No saved views")).to_be_visible()
+    expect(page.get_by_role("heading", name="No saved views yet")).to_be_visible()

@@ -65,7 +65,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
     page = visit.at(f"{stage.site.base}/templates", storage_state=signed_in(stage), **how)
-    expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()
+    expect(page.get_by_role("heading", name="Create your first template")).to_be_visible()
     clean(page)
     path = upload(page)
     page.get_by_label("Name of the template").fill("Lease of a room")
@@ -162,7 +162,7 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: Br
     expect(page.get_by_role("button", name="Send without mail")).to_be_visible()
     page.goto(f"{stage.site.base}{path}/delete")
     press_button(page, "Delete template")
-    expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()
+    expect(page.get_by_role("heading", name="Create your first template")).to_be_visible()
 
 
 def test_two_people_in_the_editor_choose_between_their_fields(visit: Visits, stage: BrowserStage) -> None:

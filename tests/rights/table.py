@@ -133,6 +133,7 @@ GET  /server/seal                                           own
 POST /server/seal                                           own
 GET  /documents/new                                         work
 POST /documents/new                                         work
+POST /documents/sample                                      work
 GET  /documents/{id}/edit                                   work
 POST /documents/{id}/edit                                   work
 POST /documents/{id}/file                                   work
@@ -198,6 +199,7 @@ POST /documents/{id}/duplicate                              work
 GET  /documents/{id}/template                               work
 POST /documents/{id}/template                               work
 POST /documents/{id}/retry-seal                             work
+POST /documents/{id}/sign                                   work
 GET  /documents/{id}/delete                                 work
 POST /documents/{id}/delete                                 work
 GET  /documents/{id}/recipients/add                         work

@@ -99,9 +99,11 @@ OFFICE_TEXT = """
 /server/mail                                trying
 /server/seal                                trying
 /documents/new                              work
+/documents/sample                           work
 /documents/{id}/edit                        work
 /documents/{id}/file                        work
 /documents/{id}/send                        trail
+/documents/{id}/sign                        trail
 /documents/{id}/discard                     document.deleted
 /documents/export                           documents.listed
 /contacts/new                               work

@@ -8,10 +8,18 @@ from esign.core.people.permission import Permission
 from esign.core.people.user import Stage
 from esign.runtime import Runtime
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
-from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
+from esign.web.office.document import (
+    document_actions,
+    edit_recipient,
+    own_turn,
+    page,
+    papers,
+    terms,
+    test_mode,
+)
 from esign.web.office.documents import event_log, export, selection, views
 from esign.web.office.documents import listing as documents
-from esign.web.office.draft import contacts, edit, field_editor, own_fields, preview, review, upload
+from esign.web.office.draft import contacts, edit, field_editor, own_fields, preview, review, sample, upload
 from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.palette import search
@@ -85,6 +93,7 @@ TABLE = (
     # a new document: file, people, (fields), review
     OfficeRoute("GET", "/documents/new", upload.show_upload, Permission.WORK),
     OfficeRoute("POST", "/documents/new", upload.take_drafts, Permission.WORK, takes="files"),
+    OfficeRoute("POST", "/documents/sample", sample.create, Permission.WORK),
     OfficeRoute("GET", "/documents/{id}/edit", edit.show_form, Permission.WORK),
     OfficeRoute("POST", "/documents/{id}/edit", edit.store_form, Permission.WORK, takes="rows"),
     OfficeRoute(
@@ -194,6 +203,7 @@ TABLE = (
     *make_form_routes(
         "/documents/{id}/delete", document_actions.ask_delete, document_actions.delete, Permission.WORK
     ),
+    OfficeRoute("POST", "/documents/{id}/sign", own_turn.sign_now, Permission.WORK, again=page.show_document),
     # its recipients
     *make_form_routes(
         "/documents/{id}/recipients/add", edit_recipient.ask_add, edit_recipient.add, Permission.WORK

@@ -145,6 +145,7 @@ box.addEventListener("close", () => {
   clearTimeout(timer);
   asking?.abort();
   [asking, hasty] = [null, false];
+  input.value = "";
 });
 
 for (const dialog of [box, keys]) {
@@ -181,8 +182,9 @@ const choice = $("#single-keys");
 try {
   if (localStorage.getItem(OFF)) root.dataset.keys = "off";
 } catch { /* the browser keeps nothing for this page: they are on */ }
-choice.checked = single();
+choice.defaultChecked = single(); // pages that look whether something was typed shall find nothing here
 choice.addEventListener("change", () => {
+  choice.defaultChecked = choice.checked;
   root.dataset.keys = choice.checked ? "on" : "off";
   try {
     if (choice.checked) localStorage.removeItem(OFF); else localStorage.setItem(OFF, "yes");

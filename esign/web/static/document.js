@@ -45,6 +45,9 @@ async function again() {
 }
 setTimeout(again, EVERY);
 
+// --- what opens in a tab of its own leaves this page free to show what comes of it
+document.addEventListener("submit", ({ target, submitter }) => target.target === "_blank" && submitter?.blur());
+
 // --- questions
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-ask]");

@@ -47,7 +47,7 @@ def audit_log(desk: ParityDesk) -> None:
     expect(entries).to_have_count(len(desk.ask(f"/audit?actor={signed['actor']['id']}")["data"]))
     desk.use("listAuditLog.from").fill("2099-01-01")
     page.get_by_role("button", name="Show", exact=True).click()
-    desk.sees("Nothing of this kind")
+    desk.sees("No entries match")
 
 
 def settings(desk: ParityDesk) -> None:
@@ -65,7 +65,7 @@ def settings(desk: ParityDesk) -> None:
     expect(page.locator(".log > li")).to_have_count(len(happened))
     desk.use("listEvents.type").select_option("document.completed")
     page.get_by_role("button", name="Show", exact=True).click()
-    desk.sees("Nothing of this kind")
+    desk.sees("No events of this kind")
     audit_log(desk)
     desk.use("getUsage").click()
     days = desk.ask("/account/usage")["data"]

@@ -79,5 +79,5 @@ def secret_and_end(desk: ParityDesk, program: ListeningProgram, path: str) -> No
     assert program.genuine(second)[-1]
     desk.go(f"/settings{path}/delete")
     desk.use("deleteWebhook").click()
-    desk.sees("No program is told yet")
+    desk.sees("No webhooks yet")
     assert desk.ask("/webhooks")["data"] == []

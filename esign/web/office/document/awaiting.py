@@ -7,7 +7,14 @@ from markupsafe import Markup
 
 from esign.actions.mail.mail_breaker import Outage
 from esign.core.document import attention
-from esign.core.document.document import Document, MailDelivery, Recipient, RecipientStatus, Status
+from esign.core.document.document import (
+    Document,
+    MailDelivery,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Status,
+)
 from esign.core.document.summary import AnyRecipient
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible_actions
@@ -23,7 +30,8 @@ SOON = 3 * DAY
 class StepButton:
     """A link, or a form with the fields of `form` if that is given.
 
-    `work`: only members who may work with documents get it. `ask`: it leads to a question page.
+    `work`: only members who may work with documents get it. `ask`: it leads to a question page. `aside`: what it
+    leads to opens in a tab of its own, and the page of the document stays.
     """
 
     words: str
@@ -33,6 +41,7 @@ class StepButton:
     busy: str = ""
     work: bool = True
     ask: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,8 @@ class DocumentSituation:
     """What the sentence is made of.
 
     `seal_due` is when the seal is tried next, `missing` what a draft lacks, `asked_anew` the recipients who
-    asked for a new link. `outage` says why no mail leaves, or is None.
+    asked for a new link. `outage` says why no mail leaves, or is None. `own` is the reader as a recipient whose
+    turn it is, or None.
     """
 
     document: Document
@@ -64,6 +74,7 @@ class DocumentSituation:
     missing: Sequence[str]
     asked_anew: Sequence[str] = ()
     outage: Outage | None = None
+    own: Recipient | None = None
 
     @property
     def home(self) -> str:
@@ -92,6 +103,28 @@ def describe_sent(scene: DocumentSituation) -> NextStep:
     waiting = [r for r in scene.document.recipients if r.is_invited]
     if refused := attention.find_refused_recipients(scene.document):
         return describe_undelivered(scene, refused[0])
+    if scene.own is not None:
+        return describe_own_turn(scene, scene.own, waiting)
+    return describe_waiting(scene, waiting)
+
+
+def describe_own_turn(scene: DocumentSituation, own: Recipient, waiting: Sequence[Recipient]) -> NextStep:
+    """Offer the reader their own signing page; what the others are waited for stands behind it."""
+    others = [one for one in waiting if one.id != own.id]
+    rest = describe_waiting(scene, others) if others else None
+    title = "Your turn to approve" if own.role is Role.APPROVER else "Your turn to sign"
+    verb = "Approve now" if own.role is Role.APPROVER else "Sign now"
+    words = (
+        Markup("{}. {}").format(rest.title, rest.words)
+        if rest
+        else Markup.escape("You are the recipient. Open your signing page from here; no email is needed.")
+    )
+    button = StepButton(verb, f"{scene.home}/sign", "signature", {}, aside=True)
+    return NextStep(Markup.escape(title), words, "signature", "", (button, *(rest.buttons if rest else ())))
+
+
+def describe_waiting(scene: DocumentSituation, waiting: Sequence[Recipient]) -> NextStep:
+    """Say whom the document waits for, and offer a reminder, or signing links where no mail was sent."""
     if unmailed := [r for r in waiting if is_without_mail(scene, r)]:
         return describe_unmailed(scene, waiting, unmailed)
     buttons = [] if len(waiting) != 1 else [make_link_button(scene, waiting[0])]

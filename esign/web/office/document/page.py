@@ -23,6 +23,7 @@ from esign.store.queue.kept_mail import KeptMailFilter
 from esign.web.office.document import awaiting, possible_actions
 from esign.web.office.document.document_row import choose_badge
 from esign.web.office.document.forms import find_document, get_times
+from esign.web.office.document.own_turn import find_own_recipient
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
@@ -142,6 +143,7 @@ async def load_situation(
         await find_missing(runtime, document) if document.status is Status.DRAFT else (),
         [name for id, name in names.items() if id in asked],
         call.outage,
+        find_own_recipient(document, call.signed_in.user.email),
     )
 
 

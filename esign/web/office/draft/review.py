@@ -18,6 +18,7 @@ from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import parse_count
 from esign.web.office.draft.preview import list_invitations
+from esign.web.office.draft.sample import is_sample
 from esign.web.office.editor import editor
 from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.mail_frame import allow_frames
@@ -54,6 +55,7 @@ async def show_review(call: OfficeCall) -> Response:
         outline=write_outline(document),
         changes=describe_changes(document.file),
         sheets=list_sheets(document),
+        sample=is_sample(document.file),
         total=sum(len(one.fields) for one in document.recipients),
         letters=(letters := await list_invitations(call, document)),
         reader=next((one for one in letters if one.recipient.id == asked), letters[0] if letters else None),

@@ -53,6 +53,15 @@ PLACES: tuple[PalettePlace, ...] = (
     PalettePlace(
         "New document", "/documents/new", "plus", "action", "upload pdf send sign", WORK, usual=True
     ),
+    PalettePlace(
+        "Try it with a sample",
+        "/documents/sample",
+        "signature",
+        "action",
+        "demo example test document agreement",
+        WORK,
+        form={},
+    ),
     PalettePlace("New template", "/templates/new", "template", "action", "create add", WORK),
     PalettePlace("Add person", "/contacts/new", "users", "action", "new contact address book", WORK),
     PalettePlace("Invite member", "/members#email", "users", "action", "new colleague user team", SETTLE),

@@ -590,9 +590,9 @@ async def test_a_live_document_knows_no_simulation(office: Office) -> None:
 
 async def test_mails_of_test_mode_can_be_read_by_those_who_work(office: Office) -> None:
     visitor = await office.signed_in("Maren", MemberRole.MEMBER)
-    assert "Go to test mode" in (await visitor.get("/test/messages")).said
+    assert "Switch to test mode" in (await visitor.get("/test/messages")).said
     await visitor.post("/mode", mode="test")
-    assert "No mail yet." in (await visitor.get("/test/messages")).said
+    assert "No messages yet" in (await visitor.get("/test/messages")).said
     test = await office.site.key(mode=Mode.TEST)
     documents = [
         await test.send_document(recipients=[{"name": HOSTILE, "email": ADA}], title=f"{HOSTILE}{n}")

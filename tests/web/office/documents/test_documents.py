@@ -218,7 +218,7 @@ async def test_what_narrows_the_list_is_named_and_can_be_dropped(office: Office)
     page = await ada.get(asked.replace("lease", "nothing-like-it"))
     assert "Nothing matches “ nothing-like-it ”" in page.said
     assert "Recipient: jo@example.com , Created from 1 Nov 2026 leave out" in page.said
-    assert "Nobody is waited for" in (await ada.get("/documents?view=waiting")).said
+    assert "No documents are waiting" in (await ada.get("/documents?view=waiting")).said
 
 
 async def test_pages_are_turned_forwards_and_back_while_documents_come_and_go(office: Office) -> None:

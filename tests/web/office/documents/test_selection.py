@@ -178,7 +178,7 @@ async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None
     ).to == "/documents?done=documents-retry-seal&number=1"
     await site.work("seal")
     assert await site.api.status(id) == "completed"
-    assert "All is well" in (await ada.get("/documents?view=attention")).said
+    assert "Nothing needs your attention" in (await ada.get("/documents?view=attention")).said
 
 
 @pytest.mark.parametrize("deed", ["remind", "cancel", "delete", "download"])

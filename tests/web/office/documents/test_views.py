@@ -30,7 +30,7 @@ async def list_views(visitor: Visitor) -> str:
 async def test_a_view_leads_back_to_its_list(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await office.site.api.create(title="lease")
-    assert "No saved views" in await list_views(ada)
+    assert "No saved views yet" in await list_views(ada)
     there = (await save(ada, "My leases")).to
     assert there == f"{LEASES}&done=view-saved"
     page = await ada.get(LEASES)

@@ -307,7 +307,7 @@ async def test_the_page_shows_who_did_what_and_is_narrowed_by_its_form(office: O
     assert "Signed in" not in narrowed.said.partition("Show all")[2]
     [member] = await find_by_user(office.runtime.db, (await office.user_of("ada@example.test")).id)
     assert "Member invited" in (await ada.get(f"{HERE}?actor={member.id}")).said
-    assert "Nothing of this kind" in (await ada.get(f"{HERE}?from=2099-01-01")).said
+    assert "No entries match" in (await ada.get(f"{HERE}?from=2099-01-01")).said
     assert "A day such as" in (await ada.get(f"{HERE}?to=nonsense")).said
 
 

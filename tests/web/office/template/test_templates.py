@@ -83,7 +83,7 @@ async def test_an_empty_list_says_what_templates_are_for(office: Office) -> None
     ada = await office.signed_in("Ada")
     page = await ada.get("/templates")
     assert (page.status, page.title) == (200, "Templates")
-    assert "Make your first template" in page.said and 'href="/templates/new"' in page.text
+    assert "Create your first template" in page.said and 'href="/templates/new"' in page.text
     assert 'href="/templates" aria-current="page"' in page.text
     viewer = await office.signed_in("Vi", MemberRole.VIEWER)
     assert "No templates yet" in (page := await viewer.get("/templates")).said

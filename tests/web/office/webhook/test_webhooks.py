@@ -98,7 +98,7 @@ async def test_a_webhook_is_made_tested_changed_switched_and_deleted(
     assert (await ada.get(f"{at}/delete")).title == "Delete the webhook?"
     assert (await ada.post(f"{at}/delete")).to == f"{HERE}?done=webhook-deleted"
     assert (await office.site.api.ok("GET", "/webhooks"))["data"] == []
-    assert "No program is told yet" in (await ada.get(HERE)).said
+    assert "No webhooks yet" in (await ada.get(HERE)).said
 
 
 SEEN = ("seen-url", "seen-description", "seen-names")
@@ -284,7 +284,7 @@ async def test_webhooks_of_the_other_mode_do_not_exist(office: Office, receiver:
     await make(ada, receiver.url)
     at = f"{HERE}/{(await the_only(office))['id']}"
     await ada.post("/mode", mode="test")
-    assert "No program is told yet" in (await ada.get(HERE)).said
+    assert "No webhooks yet" in (await ada.get(HERE)).said
     for path in ("", "/edit", "/secret", "/recover", "/delete"):
         assert (await ada.get(f"{at}{path}")).status == 404
     for path in ("/edit", "/on", "/off", "/test", "/secret", "/recover", "/delete", "/deliveries/x/again"):
