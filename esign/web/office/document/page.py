@@ -93,7 +93,7 @@ async def build_context(call: OfficeCall, document: Document, trail: list[AuditE
             document, organisation, call.runtime.config.test.purge_after_days
         ),
         "sheets": list_pictures(document, THUMBS),
-        "changes": describe_changes(document.file),
+        "changes": describe_changes(document.file, untouched=is_untouched(document)),
         "mark": make_change_mark(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],
@@ -203,6 +203,11 @@ async def send_change_mark(call: OfficeCall) -> Response:
     owner = call.owner
     revision, entries = await documents.get_change_mark(call.runtime.db, owner, call.path["id"])
     return answer_json({"mark": make_change_mark(revision, entries)})
+
+
+def is_untouched(document: Document) -> bool:
+    """Return whether a document is a draft on which nobody has placed a field."""
+    return document.status is Status.DRAFT and not any(one.fields for one in document.recipients)
 
 
 def make_change_mark(revision: int, entries: int) -> str:

@@ -88,7 +88,7 @@ def render_form(call: OfficeCall, document: Document, sheet: FormSheet, *, more:
         open="options" in call.request.query_params or any(name in call.wrong for name in FOLDED),
         names={tag: one.name for tag, one in LANGUAGES.items()},
         placed=any(one.fields for one in document.recipients),
-        changes=describe_changes(document.file),
+        changes=describe_changes(document.file, untouched=not any(one.fields for one in document.recipients)),
         roles=ROLES,
         proofs=PROOFS,
         languages=LANGUAGES.values(),

@@ -36,6 +36,7 @@ REMOVED: Mapping[str, str] = {
     "foreign data": "Data of another kind around the PDF was removed. Only the PDF is kept and handed out.",
 }
 OWN_FIELDS = "Form fields and marks in the file became fields to fill in."
+COMING_FIELDS = "Its form fields become fields to fill in when you choose “Place fields”."
 REPAIRED = "The file was damaged and was repaired. Please look through its pages."
 
 
@@ -51,9 +52,14 @@ def explain_refusal(problem: Problem) -> FileRefusal:
     return FileRefusal(REFUSED.get(problem.code, OTHERWISE), problem.message)
 
 
-def describe_changes(file: File) -> list[str]:
-    """Return how the stored file differs from the file that was uploaded, as sentences."""
+def describe_changes(file: File, *, untouched: bool = False) -> list[str]:
+    """Return how the stored file differs from the file that was uploaded, as sentences.
+
+    `untouched`: nobody has placed a field yet, so that those of the file are about to be placed.
+    """
     sentences = describe_repairs(file.repaired, file.removed)
+    if untouched and not file.own_fields:
+        return [COMING_FIELDS if one == REMOVED["form fields"] else one for one in sentences]
     if file.own_fields != PLACED:
         return sentences
     return [OWN_FIELDS, *(one for one in sentences if one != REMOVED["form fields"])]

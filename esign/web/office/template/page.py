@@ -44,7 +44,7 @@ async def show_template(call: OfficeCall) -> Response:
         does=ROLES,
         fields=editor.sort_fields(template.roles),
         sheets=editor.list_pages(template.file, get_template_path(template.id)),
-        changes=describe_changes(template.file),
+        changes=describe_changes(template.file, untouched=not any(role.fields for role in template.roles)),
         last=await find_last_use(call, template),
     )
 

@@ -62,10 +62,17 @@ async def test_a_form_is_for_the_first_signer_and_dropdowns_keep_their_value(off
         {"FT": "/Ch", "T": "c", "Ff": 1 << 17, "Opt": ["Red", "Blue"], "V": "Blue", "Rect": (9, 9, 90, 30)},
     )
     ada, document = await office.signed_in("Ada"), await a_draft(office, form)
+    said = (await ada.get(f"/documents/{document}/edit")).said
+    assert "Its form fields become fields to fill in when you choose “Place fields”." in said
+    assert "are part of the pages" not in said
     assert await go_on(ada, document, "review") == f"/documents/{document}/review?found=2"
     assert "2 fields were found in the file." in (await ada.get(f"/documents/{document}/review?found=2")).said
     fields = (await office.site.api.get(document))["recipients"][1]["fields"]
     assert [(one["type"], one.get("value")) for one in fields] == [("text", None), ("dropdown", "Blue")]
+    said = (await ada.get(f"/documents/{document}/edit")).said
+    assert "became fields to fill in" in said and "become fields" not in said
+    await ada.post(f"/documents/{document}/fields/found/undo")
+    assert "are part of the pages now" in (await ada.get(f"/documents/{document}/edit")).said
 
 
 async def test_what_somebody_placed_stays_and_the_rest_comes_on_request(office: Office) -> None:
