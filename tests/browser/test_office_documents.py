@@ -280,6 +280,7 @@ def test_filters_are_saved_as_a_view(
     page.goto(f"{base}/documents")
     page.locator("summary", has_text="Views").click()
     shot(page, "office-views-menu")
+    assert page.evaluate("document.querySelector('.viewmenu').getBoundingClientRect().right <= innerWidth")
     page.get_by_role("link", name="Agreements out for signature").click()
     expect(page.get_by_role("row")).to_have_count(4)
     page.locator("summary", has_text="Agreements out for signature").click()
