@@ -1,12 +1,16 @@
 """The table of all pages of the office: the permission that each needs, and how its form is handled."""
 
+from functools import partial
 from typing import Any, Literal
 
+from starlette.requests import Request
 from starlette.routing import Route
 
+from esign.core.errors import Problem
 from esign.core.people.permission import Permission
 from esign.core.people.user import Stage
 from esign.runtime import Runtime
+from esign.web.http.errors import METHOD_NOT_ALLOWED, make_method_problem
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, RateWindows, Uploads
 from esign.web.office.document import (
     document_actions,
@@ -22,6 +26,7 @@ from esign.web.office.documents import listing as documents
 from esign.web.office.draft import contacts, edit, field_editor, own_fields, preview, review, sample, upload
 from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
+from esign.web.office.frame.missing_pages import NO_PAGE
 from esign.web.office.palette import search
 from esign.web.office.server import mail_list, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
@@ -433,4 +438,35 @@ def make_routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]
     door = OfficeDispatcher(
         runtime, pages, LoginThrottle(runtime.clock), uploads, windows, places, packing, strangers
     )
-    return [door.open(line) for line in TABLE]
+    return [*(door.open(line) for line in TABLE), *make_refusing_routes(door)]
+
+
+def make_refusing_routes(door: OfficeDispatcher) -> list[Route]:
+    """Return the routes of what is not in the table below the office's own addresses, behind all others.
+
+    They are wrong methods of known addresses, which answer 405, and unknown addresses, which answer 404. Members
+    see what is wrong and where to go; anybody else gets the common error page.
+    """
+    methods: dict[str, set[str]] = {}
+    for line in TABLE:
+        methods.setdefault(line.path, set()).add(line.method)
+    refusing = [
+        door.refuse(path, method, partial(refuse_method, allow=", ".join(sorted(takes))))
+        for path, takes in methods.items()
+        for method in ("GET", "POST")
+        if method not in takes
+    ]
+    beginnings = sorted({path.split("/")[1] for path in methods} - {"", "s"})
+    unknown = [
+        door.refuse(f"/{begin}/{{rest:path}}", method, lambda _: Problem("not_found", NO_PAGE))
+        for begin in beginnings
+        for method in ("GET", "POST")
+    ]
+    return refusing + unknown
+
+
+def refuse_method(request: Request, allow: str) -> Problem:
+    """Return the problem of a method that a page does not take."""
+    problem = make_method_problem(request.method, allow)
+    problem.status = METHOD_NOT_ALLOWED
+    return problem

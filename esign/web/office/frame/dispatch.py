@@ -33,6 +33,7 @@ from esign.web.http.origin import require_same_origin
 from esign.web.http.ratelimit import RateWindows, UploadPlace, Uploads
 from esign.web.office.frame import forms, held_form
 from esign.web.office.frame.forms import EMPTY, FormError
+from esign.web.office.frame.missing_pages import METHOD_NOT_ALLOWED, NOT_FOUND, find_missing_page
 from esign.web.office.frame.office_call import CSRF, PLACE, OfficeCall, is_csrf_token_of
 from esign.web.office.frame.words import choose_words
 from esign.web.office.session import cookies
@@ -141,6 +142,17 @@ class OfficeDispatcher:
             return answered
 
         return Route(line.path, answer, methods=[line.method])
+
+    def refuse(self, path: str, method: str, problem: Callable[[Request], Problem]) -> Route:
+        """Return a route that only says, within the frame of the office, what is wrong with the address or method."""
+
+        async def answer(request: Request) -> Response:
+            call = OfficeCall(request, self.runtime, self.pages, self.tries, places=self.places)
+            await self._recognise(call)
+            found = problem(request)
+            return respond_as_json(request.scope, found) if call.wants_json else show_problem(call, found)
+
+        return Route(path, answer, methods=[method])
 
     async def _answer(self, line: OfficeRoute, call: OfficeCall) -> Response:
         """Read the form, recognise the session, check the permission, and call the handler.
@@ -402,10 +414,12 @@ def show_problem(call: OfficeCall, problem: Problem) -> Response:
     """
     if call.person is None and problem.status not in (400, 409, 429):
         raise problem
-    kinds = {401: "refused", 404: "missing", 409: "conflict", 429: "busy", 503: "away"}
-    shown = call.page(
-        "fault", kind=kinds.get(problem.status, "wrong"), sentence=call.words.say(problem.message)
-    )
+    kinds = {401: "refused", 409: "conflict", 429: "busy", 503: "away"}
+    missing = None
+    if problem.status in (NOT_FOUND, METHOD_NOT_ALLOWED):
+        missing = find_missing_page(call.request.url.path, problem)
+    kind = kinds.get(problem.status, "wrong")
+    shown = call.page("fault", kind=kind, sentence=call.words.say(problem.message), missing=missing)
     shown.status_code = 403 if problem.status == 401 else problem.status
     shown.headers.update(dict(errors.list_headers(problem)))
     return shown

@@ -285,6 +285,6 @@ async def test_a_page_that_a_role_may_not_open_says_so(
 ) -> None:
     visitor = await browser(office, people[MemberRole.MEMBER])
     page = await visitor.get("/members")
-    assert (page.status, page.title) == (403, "This is not yours to do")
+    assert (page.status, page.title) == (403, "You don’t have access")
     assert "Members" not in (await visitor.get("/account")).said.split("Your account")[0]
     assert (await visitor.get("/nothing")).status == 404

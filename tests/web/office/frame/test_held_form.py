@@ -22,7 +22,7 @@ NOTES = {
 
 def fields(page: Page) -> dict[str, str]:
     """The hidden fields of the form on the page."""
-    main = page.text.partition("<main")[2]
+    main = page.text.partition("<main")[2].partition("</main>")[0]
     found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', main)
     return {unescape(name): unescape(text) for name, text in found}
 
