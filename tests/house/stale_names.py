@@ -27,6 +27,7 @@ FOREIGN = frozenset(
     {
         "verify.qr_svg",
         "contract.typ",
+        "sample.typ",
         "TimeStampResp",
         "resolv.conf",
         "Tamil",
