@@ -92,6 +92,21 @@ def review(page: Page, office: WalkedOffice) -> Stops:
     office.stage.do(api.call("DELETE", f"/documents/{draft}"))
 
 
+def commands(page: Page, office: WalkedOffice) -> Stops:
+    """The command palette, and the keys of a page."""
+    office.go(page, "/documents")
+    page.keyboard.press("Control+k")
+    page.locator(".cmd-option").first.wait_for()
+    yield "usual"
+    page.keyboard.type("agreement")
+    page.locator(".cmd-option").filter(has_text="Lindqvist").wait_for()
+    page.locator(".cmd-group").filter(has_text="Recent").wait_for(state="detached")
+    yield "found"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    yield "keys"
+
+
 def documents(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/documents")
     yield "list"
@@ -279,6 +294,7 @@ OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-review": review,
+    "office-commands": commands,
     "office-documents": documents,
     "office-several": several,
     "office-templates": templates,
