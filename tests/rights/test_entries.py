@@ -119,6 +119,7 @@ OFFICE_TEXT = """
 /selection/download                         documents.exported
 /verify                                     trying
 /mode                                       place
+/language                                   place
 /organisation                               place
 /documents/{id}/remind                      trail
 /documents/{id}/cancel                      trail
