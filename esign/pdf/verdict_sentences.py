@@ -5,10 +5,9 @@ first words of an objection in bold and puts a title above it. Programs read `re
 report: the wording of a sentence may change (contract 9).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
-from esign.core.sentence import say
+from esign.core.sentence import list_forms, read_back
 from esign.pdf.report import Addition, Coverage, Result, Revocation, Signature
 
 LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
@@ -67,7 +66,9 @@ UNTRUSTED = "The certificate was issued by “{issuer}”, which is not among th
 UNPROVED = "The certificate issued by “{issuer}” could not be checked up to a trusted authority."
 OTHER_PURPOSE = "The certificate, or one of its issuers, is not meant for signing documents."
 ISSUER_EXPIRED = "The certificate of the issuer “{issuer}” has expired."
-WITH_VALUES = (*EXPIRED, *REVOKED, NOT_YET_VALID, UNSAFE_ALGORITHM, UNTRUSTED, UNPROVED, ISSUER_EXPIRED)
+WITH_VALUES = list_forms(
+    *EXPIRED, *REVOKED, NOT_YET_VALID, UNSAFE_ALGORITHM, UNTRUSTED, UNPROVED, ISSUER_EXPIRED
+)
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 # Notes on added proof; they leave a signature valid.
 PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
@@ -129,20 +130,7 @@ def find_objections(signature: Signature) -> list[str]:
 
 def read_reason(reason: str) -> str:
     """Return a reason of a report as the sentence that it was, if values were put into it; any other as it is."""
-    for form, pattern in PATTERNS.items():
-        if found := pattern.fullmatch(reason):
-            return say(form, **found.groupdict())
-    return reason
-
-
-def make_pattern(form: str) -> re.Pattern[str]:
-    """Return a pattern of the sentences that were made from `form`."""
-    parts = re.split(r"\{(\w+)\}", form)
-    texts, names = map(re.escape, parts[::2]), [f"(?P<{name}>.+)" for name in parts[1::2]] + [""]
-    return re.compile("".join(text + name for text, name in zip(texts, names, strict=True)), re.DOTALL)
-
-
-PATTERNS = {form: make_pattern(form) for form in WITH_VALUES}
+    return read_back(reason, WITH_VALUES)
 
 
 def is_level_missed(signature: Signature) -> bool:

@@ -6,6 +6,8 @@ English form.
 """
 
 import json
+import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +17,13 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from esign.core import language
-from esign.core.sentence import read_parts
-from esign.web.words import PageWords, fill_sentence
+from esign.core.sentence import PLACE, Sentence, read_back, read_parts
+from esign.web.words import PageWords
 
+log = logging.getLogger("esign.web")
+
+UNKNOWN = "no catalogue of the web application has the sentence %r"
+CODE = re.compile("^[a-z_]+: ")
 FOLDER = Path(__file__).parents[1] / "words"
 SENTENCES = "sentences"
 COMMON = "common"  # the area whose keys have no name before them
@@ -38,14 +44,48 @@ class OfficeWords(PageWords):
         return said
 
     def say(self, sentence: str) -> Markup:
-        """Return the sentence of an error in this language, or in English where the catalogue does not have it."""
+        """Return the sentence of an error in this language, for a page."""
+        return escape(self.tell(sentence))
+
+    def tell(self, sentence: str) -> str:
+        """Return the sentence of an error in this language as plain text, for a script.
+
+        A sentence that the catalogue does not have is English. That is an error of the program, and logged.
+        """
         form, values = read_parts(sentence)
+        if form not in self.sentences:
+            log.warning(UNKNOWN, form)
+        return self._fill(str(sentence), form, values)
+
+    def recognise(self, text: str) -> Markup:
+        """Return a stored text for a page: a sentence of this program in this language, any other as it is.
+
+        What a mail server or another program said is stored in the same places as the program's own sentences.
+        """
+        return escape(self.recall(text))
+
+    def recognise_clause(self, clause: str) -> Markup:
+        """Return a stored clause, such as `timeout: no answer within the time allowed`, as a sentence for a page.
+
+        The word before the colon is for programs.
+        """
+        bare = CODE.sub("", clause).rstrip(".")
+        return self.recognise(f"{bare[:1].upper()}{bare[1:]}.")
+
+    def recall(self, text: str) -> str:
+        """Return a stored text as `recognise` does, but as plain text, for a script."""
+        known = text if text in self.sentences else read_back(text, list_english_forms())
+        return self._fill(text, *read_parts(known))
+
+    def _fill(self, text: str, form: str, values: Mapping[str, object]) -> str:
+        """Return the sentence of a form with its values, or `text` if the catalogue does not have it."""
         found = self.sentences.get(form)
         if found is None:
-            return escape(str(sentence))
+            return text
         if isinstance(found, dict):
             found = found[self.language.form(int(str(values["n"])))]
-        return fill_sentence(found, values)
+        shown = {name: ShownValue(self, value) for name, value in values.items()}
+        return str(found).format(**shown) if shown else str(found)
 
     def script(self, *areas: str) -> Mapping[str, Any]:
         """Return the sentences of the scripts of some areas by their keys without the area, for a page's `words`."""
@@ -77,6 +117,37 @@ def flatten(above: str, words: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
             yield from flatten(f"{above}.{key}", said)
         else:
             yield f"{above}.{key}", said
+
+
+@cache
+def list_english_forms() -> Mapping[str, str]:
+    """Return the English texts that have places for values, each with the form by which it is found."""
+    return {
+        text: form
+        for form, said in load_words(language.DEFAULT).sentences.items()
+        for text in (said.values() if isinstance(said, dict) else (said,))
+        if "{" in text and re.search("[a-z]", PLACE.sub("", text))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A value of a sentence, written as the language does."""
+
+    words: OfficeWords
+    value: object
+
+    def __format__(self, spec: str) -> str:
+        """Return a sentence in the language, a number with its marks, and any other text isolated from its sentence."""
+        if isinstance(self.value, Sentence):
+            return self.words.tell(self.value)
+        if isinstance(self.value, int):
+            return self.words.group(self.value)
+        if isinstance(self.value, float):
+            return self.words.number(format(self.value, spec))
+        if self.words.language.direction == "rtl":
+            return language.isolate_text(str(self.value), "rtl")
+        return str(self.value)
 
 
 FORMS = frozenset({"zero", "one", "two", "few", "many", "other"})
