@@ -14,19 +14,49 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from esign.authority import public_key
 from esign.core.seal_credential import Credential
+from esign.core.sentence import join, say
 
 Extension = TypeVar("Extension", bound=x509.ExtensionType)
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
-KEYS = "RSA with 2048 bits or more, or P-256, P-384, P-521"
+NO_SEALING_KEY = (
+    "{file} holds a key that cannot seal; use RSA with 2048 bits or more, or P-256, P-384, P-521."
+)
+UNMATCHED = "The key in {file} does not belong to its certificate; put the matching two in place."
+FOR_DOCUMENTS = "It must be issued for signing documents."
 BRAINPOOL = (ec.BrainpoolP256R1, ec.BrainpoolP384R1, ec.BrainpoolP512R1)
 CURVES = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1, *BRAINPOOL)
 ELSEWHERE = {  # PDF readers refuse a seal by a certificate that is only for these
-    ExtendedKeyUsageOID.SERVER_AUTH: "TLS servers",
-    ExtendedKeyUsageOID.CLIENT_AUTH: "TLS clients",
-    ExtendedKeyUsageOID.TIME_STAMPING: "time stamps",
-    ExtendedKeyUsageOID.OCSP_SIGNING: "answers about revocation",
+    ExtendedKeyUsageOID.SERVER_AUTH: "serverAuth",
+    ExtendedKeyUsageOID.CLIENT_AUTH: "clientAuth",
+    ExtendedKeyUsageOID.TIME_STAMPING: "timeStamping",
+    ExtendedKeyUsageOID.OCSP_SIGNING: "OCSPSigning",
 }
+DAMAGED = (
+    "The seal certificate in {file}, or one above it, is damaged or issued in a way that is not known here."
+)
+WEAK_RSA = (
+    "{file} holds a weak key, RSA with {bits} bits, which readers of PDFs refuse; use RSA with 2048 bits or more, or"
+    " P-256, P-384, P-521."
+)
+WEAK_CURVE = (
+    "{file} holds a weak key, on the curve {curve}, which readers of PDFs refuse; use RSA with 2048 bits or more, or"
+    " P-256, P-384, P-521."
+)
+OF_AUTHORITY = (
+    "The seal certificate in {file} is that of a certification authority (CA:TRUE), which issues certificates and"
+    " seals no documents."
+)
+NO_SIGNATURES = (
+    "The seal certificate in {file} may not be used for signatures: its key usage names neither digitalSignature nor"
+    " nonRepudiation."
+)
+OTHER_USES = (
+    "The seal certificate in {file} is for {purposes} alone (extended key usage), so that readers of PDFs refuse"
+    " it."
+)
+EXPIRED = "The seal certificate in {file} has expired on {day}."
+NOT_YET_VALID = "The seal certificate in {file} is not valid before {day}; check this machine's clock."
 # Exceptions of a malformed certificate, when it is loaded or only when one of its parts is accessed.
 UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
 ENDING = "seal certificate ends soon"
@@ -40,19 +70,43 @@ class AuthorityError(Exception):
         self.problems = problems
         super().__init__(" ".join(problems))
 
+    @property
+    def sentence(self) -> str:
+        """Return all problems, one after the other."""
+        return join(self.problems)
+
+
+class SourceRemedies(NamedTuple):
+    """What to do about key and certificate, as sentences: use others, give the passphrase, or check it."""
+
+    another: str
+    give_passphrase: str
+    check_passphrase: str
+
+
+CONFIGURED_PKCS12 = SourceRemedies(
+    "Set seal.pkcs12 to another one.",
+    "Give it as seal.passphrase.",
+    "Check seal.passphrase and the file.",
+)
+CONFIGURED_PEM = CONFIGURED_PKCS12._replace(another="Set seal.certificate and seal.key to another one.")
+CHOSEN = SourceRemedies(
+    "Choose another one.", "Enter the passphrase as well.", "Check the passphrase and the file."
+)
+UPLOADED = CHOSEN._replace(another="Upload another one on the page of the seal.")
+
 
 @dataclass(frozen=True, slots=True)
 class MaterialSource:
-    """Where key and certificate come from, as phrases for messages; `another` says how to use others."""
+    """Where key and certificate come from, as the names of their files, and what to do about them."""
 
     key: str
     certificate: str
-    secret: str
-    another: str
+    remedies: SourceRemedies
 
-    @property
-    def what(self) -> str:
-        return f"The seal certificate in {self.certificate}"
+    def ask_for_another(self, problem: str, need: str = "") -> str:
+        """Return a problem with the remedy to use another certificate, and what that one needs."""
+        return join([problem, self.remedies.another, need])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +198,7 @@ def examine_material(material: SealMaterial, at: datetime, source: MaterialSourc
                 *_check_use(certificate, source),
                 *_check_hash(material, source),
             ),
-            dates=describe_lapse(certificate, at, source.what, source.another),
+            dates=describe_lapse(certificate, at, source.certificate, source.remedies.another),
             notices=(
                 *_note_curve(material.key, source),
                 *_note_chain(material, at, source),
@@ -152,9 +206,7 @@ def examine_material(material: SealMaterial, at: datetime, source: MaterialSourc
             ),
         )
     except UNREADABLE as error:
-        raise AuthorityError(
-            f"{source.what}, or one above it, is damaged or issued in a way that is not known here; {source.another}."
-        ) from error
+        raise AuthorityError(source.ask_for_another(say(DAMAGED, file=source.certificate))) from error
 
 
 # ---------- the key ----------
@@ -162,19 +214,19 @@ def examine_material(material: SealMaterial, at: datetime, source: MaterialSourc
 
 def _check_form(certificate: x509.Certificate, source: MaterialSource) -> Iterator[str]:
     if (odd := public_key.find_oddity(certificate)) is not None:
-        yield f"{source.what} {odd.cause}; {source.another}, {odd.remedy}."
+        yield source.ask_for_another(say(odd.cause, file=source.certificate), odd.need)
 
 
 def _check_key(material: SealMaterial, source: MaterialSource) -> Iterator[str]:
-    key, held = material.key, f"{source.key} holds"
+    key = material.key
     if isinstance(key, rsa.RSAPrivateKey) and key.key_size < 2048:
-        yield f"{held} a weak key, RSA with {key.key_size} bits, which readers of PDFs refuse; use {KEYS}."
+        yield say(WEAK_RSA, file=source.key, bits=key.key_size)
     elif isinstance(key, ec.EllipticCurvePrivateKey) and key.key_size < 256:
-        yield f"{held} a weak key, on the curve {key.curve.name}, which readers of PDFs refuse; use {KEYS}."
+        yield say(WEAK_CURVE, file=source.key, curve=key.curve.name)
     elif not (isinstance(key, rsa.RSAPrivateKey) or _is_on_known_curve(key)):
-        yield f"{held} a key that cannot seal; use {KEYS}."
+        yield say(NO_SEALING_KEY, file=source.key)
     if not public_key.is_pair(key, material.certificate):
-        yield f"The key in {source.key} does not belong to its certificate; put the matching two in place."
+        yield say(UNMATCHED, file=source.key)
 
 
 def _is_on_known_curve(key: object) -> bool:
@@ -185,8 +237,12 @@ def _note_curve(key: object, source: MaterialSource) -> Iterator[SealNotice]:
     if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, BRAINPOOL):
         yield SealNotice(
             "not every reader of PDFs knows the curve of the seal key",
-            f"{source.key} holds a key on the curve {key.curve.name}, which not every reader of PDFs knows: those that"
-            " do not call each seal invalid; P-256 is known to all.",
+            say(
+                "{file} holds a key on the curve {curve}, which not every reader of PDFs knows: those that do not call"
+                " each seal invalid; P-256 is known to all.",
+                file=source.key,
+                curve=key.curve.name,
+            ),
         )
 
 
@@ -196,14 +252,12 @@ def require_supported_key(key: object, path: object) -> PrivateKey:
         return key
     if isinstance(key, ec.EllipticCurvePrivateKey) and _is_on_known_curve(key):
         return key
-    raise AuthorityError(f"{path} holds a key that cannot seal; use {KEYS}.")
+    raise AuthorityError(say(NO_SEALING_KEY, file=path))
 
 
 def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> None:
     if not public_key.is_pair(key, certificate):
-        raise AuthorityError(
-            f"The key in {where} does not belong to its certificate; put the matching two in place."
-        )
+        raise AuthorityError(say(UNMATCHED, file=where))
 
 
 # ---------- the purpose of the certificate ----------
@@ -213,23 +267,16 @@ def _check_use(certificate: x509.Certificate, source: MaterialSource) -> Iterato
     """Yield problems with its purpose; a certificate without these extensions may be used for anything (RFC 5280)."""
     constraints = _find_extension(certificate, x509.BasicConstraints)
     if constraints is not None and constraints.ca:
-        yield (
-            f"{source.what} is that of a certification authority (CA:TRUE), which issues certificates and seals no"
-            f" documents; {source.another}, made with CA:FALSE."
+        yield source.ask_for_another(
+            say(OF_AUTHORITY, file=source.certificate), "It must be made with CA:FALSE."
         )
     usage = _find_extension(certificate, x509.KeyUsage)
     if usage is not None and not (usage.digital_signature or usage.content_commitment):
-        yield (
-            f"{source.what} may not be used for signatures: its key usage names neither digitalSignature nor"
-            f" nonRepudiation; {source.another}, issued for signing documents."
-        )
+        yield source.ask_for_another(say(NO_SIGNATURES, file=source.certificate), FOR_DOCUMENTS)
     purposes = _find_extension(certificate, x509.ExtendedKeyUsage)
     if purposes is not None and all(purpose in ELSEWHERE for purpose in purposes):
-        for_these = " and ".join(sorted(ELSEWHERE[purpose] for purpose in purposes))
-        yield (
-            f"{source.what} is for {for_these} alone (extended key usage), so that readers of PDFs refuse it;"
-            f" {source.another}, issued for signing documents."
-        )
+        named = ", ".join(sorted(ELSEWHERE[purpose] for purpose in purposes))
+        yield source.ask_for_another(say(OTHER_USES, file=source.certificate, purposes=named), FOR_DOCUMENTS)
 
 
 def _find_extension(certificate: x509.Certificate, kind: type[Extension]) -> Extension | None:
@@ -245,11 +292,13 @@ def _check_hash(material: SealMaterial, source: MaterialSource) -> Iterator[str]
     for certificate in (material.certificate, *below_a_root):
         hashed = certificate.signature_hash_algorithm
         if isinstance(hashed, SHA1 | MD5):
-            yield (
-                f"The certificate of “{read_name(certificate.subject)}” in {source.certificate} was issued with"
-                f" {hashed.name.upper().replace('SHA1', 'SHA-1')}, which readers of PDFs refuse; {source.another},"
-                " issued with SHA-256."
+            problem = say(
+                "The certificate of “{name}” in {file} was issued with {algorithm}, which readers of PDFs refuse.",
+                name=read_name(certificate.subject),
+                file=source.certificate,
+                algorithm=hashed.name.upper().replace("SHA1", "SHA-1"),
             )
+            yield source.ask_for_another(problem, "It must be issued with SHA-256.")
 
 
 def _note_chain(material: SealMaterial, at: datetime, source: MaterialSource) -> Iterator[SealNotice]:
@@ -258,36 +307,55 @@ def _note_chain(material: SealMaterial, at: datetime, source: MaterialSource) ->
     if top.issuer != top.subject:
         yield SealNotice(
             "chain of the seal certificate not complete",
-            f"The chain in {source.certificate} is not complete: the certificate of “{read_name(top.issuer)}”, which"
-            f" issued “{read_name(top.subject)}”, is missing, so that readers of PDFs may not find out who sealed;"
-            " add it.",
+            say(
+                "The chain in {file} is not complete: the certificate of “{issuer}”, which issued “{subject}”, is"
+                " missing, so that readers of PDFs may not find out who sealed; add it.",
+                file=source.certificate,
+                issuer=read_name(top.issuer),
+                subject=read_name(top.subject),
+            ),
         )
     for issuer in material.chain:
         if at > issuer.not_valid_after_utc:
             yield SealNotice(
                 "an issuer of the seal certificate has expired",
-                f"The certificate of “{read_name(issuer.subject)}” in {source.certificate} has expired on"
-                f" {issuer.not_valid_after_utc:%Y-%m-%d}; ask for the current one, and put it in its place.",
+                say(
+                    "The certificate of “{name}” in {file} has expired on {day}; ask for the current one, and put it in"
+                    " its place.",
+                    name=read_name(issuer.subject),
+                    file=source.certificate,
+                    day=f"{issuer.not_valid_after_utc:%Y-%m-%d}",
+                ),
             )
 
 
 # ---------- dates ----------
 
 
-def describe_lapse(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
-    """Return a sentence with the remedy if `at` lies outside the certificate's dates, or None."""
+def describe_lapse(certificate: x509.Certificate, at: datetime, file: str, remedy: str) -> str | None:
+    """Return a sentence, and the remedy, if `at` lies outside the certificate's dates, or None."""
+    if is_valid_at(certificate, at):
+        return None
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if at > last:
-        return f"{what} has expired on {last:%Y-%m-%d}; {remedy}."
-    if at < first:
-        return f"{what} is not valid before {first:%Y-%m-%d}; check this machine's clock, or {remedy}."
-    return None
+        return join([say(EXPIRED, file=file, day=f"{last:%Y-%m-%d}"), remedy])
+    return join([say(NOT_YET_VALID, file=file, day=f"{first:%Y-%m-%d}"), remedy])
+
+
+def is_valid_at(certificate: x509.Certificate, at: datetime) -> bool:
+    """Return whether `at` lies within the certificate's dates."""
+    return certificate.not_valid_before_utc <= at <= certificate.not_valid_after_utc
 
 
 def _note_end(certificate: x509.Certificate, at: datetime, source: MaterialSource) -> Iterator[SealNotice]:
     last = certificate.not_valid_after_utc
     if at <= last < at + SOON:
-        yield SealNotice(ENDING, f"{source.what} ends on {last:%Y-%m-%d}; {source.another} before.")
+        ends = say(
+            "The seal certificate in {file} ends on {day}; replace it before that day.",
+            file=source.certificate,
+            day=f"{last:%Y-%m-%d}",
+        )
+        yield SealNotice(ENDING, source.ask_for_another(ends))
 
 
 def read_name(name: x509.Name) -> str:

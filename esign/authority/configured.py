@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from esign.authority import files, pem, pkcs12
-from esign.authority.checks import MaterialSource, SealMaterial
+from esign.authority.checks import CONFIGURED_PEM, CONFIGURED_PKCS12, MaterialSource, SealMaterial
 from esign.config import SealSettings
 
 
@@ -21,12 +21,10 @@ class SealFiles:
 
     @property
     def source(self) -> MaterialSource:
-        named = "seal.pkcs12" if self.key is None else "seal.certificate and seal.key"
         return MaterialSource(
             key=str(self.key or self.certificate),
             certificate=str(self.certificate),
-            secret="seal.passphrase",  # noqa: S106  (the name of the setting)
-            another=f"set {named} to another one",
+            remedies=CONFIGURED_PKCS12 if self.key is None else CONFIGURED_PEM,
         )
 
     def read_material(self) -> SealMaterial:

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from esign.authority.checks import AuthorityError
+from esign.core.sentence import say
 from esign.system.vault import write_once, write_over
+
+NOT_PEM = "{file} is no certificate in PEM; put it back from a backup."
+UNWRITTEN = "{file} cannot be written ({error}); let this user write to {folder}."
 
 
 def read_file(path: Path) -> bytes:
@@ -13,7 +17,11 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise AuthorityError(
-            f"{path} cannot be read ({error.strerror}); put it there and let this user read it."
+            say(
+                "{file} cannot be read ({error}); put it there and let this user read it.",
+                file=path,
+                error=error.strerror,
+            )
         ) from error
 
 
@@ -32,7 +40,12 @@ def remove_file(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise AuthorityError(
-            f"{path} cannot be removed ({error.strerror}); let this user write to {path.parent}."
+            say(
+                "{file} cannot be removed ({error}); let this user write to {folder}.",
+                file=path,
+                error=error.strerror,
+                folder=path.parent,
+            )
         ) from error
 
 
@@ -40,6 +53,4 @@ def _write_with(path: Path, content: bytes, how: Callable[[Path, bytes], None]) 
     try:
         how(path, content)
     except OSError as error:
-        raise AuthorityError(
-            f"{path} cannot be written ({error.strerror}); let this user write to {path.parent}."
-        ) from error
+        raise AuthorityError(say(UNWRITTEN, file=path, error=error.strerror, folder=path.parent)) from error

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from esign.authority import files
 from esign.authority.checks import AuthorityError
 from esign.core.instant import Instant
+from esign.core.sentence import say
 
 FILE = "seal-changes.jsonl"
 
@@ -40,9 +42,7 @@ def add_change(folder: Path, change: SealChange) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise AuthorityError(
-            f"{path} cannot be written ({error.strerror}); let this user write to {folder}."
-        ) from error
+        raise AuthorityError(say(files.UNWRITTEN, file=path, error=error.strerror, folder=folder)) from error
 
 
 def read_changes(folder: Path) -> list[SealChange]:

@@ -7,9 +7,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.authority import pem, pkcs12
-from esign.authority.checks import UNREADABLE, AuthorityError, MaterialSource, SealMaterial
+from esign.authority.checks import CHOSEN, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
+from esign.core.sentence import say
 
-ANOTHER = "choose another one"
+UNKNOWN = "{file} is neither a PKCS#12 file (.p12 or .pfx) nor key or certificate in PEM; choose another one."
 LARGEST = 2**20  # a chain of ten certificates has 30 kB
 
 
@@ -20,7 +21,9 @@ def open_upload(
     bundles, texts = [], []
     for name, content in files:
         if len(content) > LARGEST:
-            raise AuthorityError(f"{name} is too large for a key or a certificate; {ANOTHER}.")
+            raise AuthorityError(
+                say("{file} is too large for a key or a certificate; choose another one.", file=name)
+            )
         if (certificate := _read_der_certificate(content)) is not None:
             texts.append((name, certificate.public_bytes(Encoding.PEM)))
         elif content[:1] == b"\x30":
@@ -28,11 +31,15 @@ def open_upload(
         elif b"-----BEGIN " in content:
             texts.append((name, content + b"\n"))
         else:
-            raise AuthorityError(
-                f"{name} is neither a PKCS#12 file (.p12 or .pfx) nor key or certificate in PEM; {ANOTHER}."
-            )
+            raise AuthorityError(say(UNKNOWN, file=name))
     if len(bundles) > 1:
-        raise AuthorityError(f"{bundles[0][0]} and {bundles[1][0]} hold a seal each; choose one of them.")
+        raise AuthorityError(
+            say(
+                "{file} and {other} hold a seal each; choose one of them.",
+                file=bundles[0][0],
+                other=bundles[1][0],
+            )
+        )
     return _open_bundle(bundles[0], texts, passphrase) if bundles else _open_texts(texts, passphrase)
 
 
@@ -49,7 +56,7 @@ def _open_bundle(
 ) -> tuple[SealMaterial, MaterialSource]:
     """Return the material of a PKCS#12 file. Certificates in the other files may complete its chain."""
     name, content = one
-    source = MaterialSource(name, name, "the passphrase", ANOTHER)
+    source = MaterialSource(name, name, CHOSEN)
     material = pkcs12.open_bundle(content, passphrase, source)
     beside = tuple(
         certificate
@@ -66,13 +73,20 @@ def _open_texts(
     keys = [name for name, text in texts if pem.KEY.search(text)]
     certificates = [name for name, text in texts if b"-----BEGIN CERTIFICATE-----" in text]
     if len(keys) > 1:
-        raise AuthorityError(f"{keys[0]} and {keys[1]} hold a key each; choose one of them.")
+        raise AuthorityError(
+            say("{file} and {other} hold a key each; choose one of them.", file=keys[0], other=keys[1])
+        )
     names = ", ".join(name for name, _ in texts)
     if not keys:
-        raise AuthorityError(f"{names} holds no private key; choose the file of the key together with it.")
+        raise AuthorityError(
+            say("{files} holds no private key; choose the file of the key together with it.", files=names)
+        )
     if not certificates:
         raise AuthorityError(
-            f"{names} holds no certificate; choose the file of the certificate together with it."
+            say(
+                "{files} holds no certificate; choose the file of the certificate together with it.",
+                files=names,
+            )
         )
-    source = MaterialSource(keys[0], " and ".join(certificates), "the passphrase", ANOTHER)
+    source = MaterialSource(keys[0], ", ".join(certificates), CHOSEN)
     return pem.open_pem(whole, whole, passphrase, source), source

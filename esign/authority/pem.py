@@ -8,12 +8,15 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
+from esign.authority.checks import NO_SEALING_KEY, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
 from esign.authority.pkcs12 import find_missing_cipher
 from esign.authority.public_key import is_pair
+from esign.core.sentence import join, say
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
 BODY = re.compile(rb"-----\s+([A-Za-z0-9+/=\s]+)-----END")
+WRONG = "{file} cannot be opened: the passphrase is wrong or the file is damaged."
+DAMAGED = "{file} cannot be opened: the file is damaged."
 UNKNOWN = re.compile("unknown (cipher|key encryption)", re.IGNORECASE)  # texts of the library's errors
 
 
@@ -35,11 +38,17 @@ def read_certificates(content: bytes, source: MaterialSource) -> list[x509.Certi
     except UNREADABLE as error:
         if KEY.search(content) and b"CERTIFICATE-----" not in content:
             raise AuthorityError(
-                f"{source.certificate} holds a private key and no certificate; give the file of its certificate there."
+                say(
+                    "{file} holds a private key and no certificate; give the file of its certificate there.",
+                    file=source.certificate,
+                )
             ) from error
         raise AuthorityError(
-            f"{source.certificate} holds no certificate in PEM (-----BEGIN CERTIFICATE-----); convert it:"
-            " openssl x509 -in seal.cer -out seal.pem."
+            say(
+                "{file} holds no certificate in PEM (-----BEGIN CERTIFICATE-----); convert it: openssl x509 -in"
+                " seal.cer -out seal.pem.",
+                file=source.certificate,
+            )
         ) from error
 
 
@@ -47,28 +56,31 @@ def _read_private_key(content: bytes, passphrase: str | None, source: MaterialSo
     block = KEY.search(content)
     if block is None:
         raise AuthorityError(
-            f"{source.key} holds no private key in PEM (-----BEGIN PRIVATE KEY-----); convert it:"
-            " openssl pkey -in seal.key -out seal-key.pem."
+            say(
+                "{file} holds no private key in PEM (-----BEGIN PRIVATE KEY-----); convert it: openssl pkey -in"
+                " seal.key -out seal-key.pem.",
+                file=source.key,
+            )
         )
     locked = b"ENCRYPTED" in block[0]
     if locked and not passphrase:
-        raise AuthorityError(
-            f"{source.key} cannot be opened: it needs a passphrase; give it as {source.secret}."
-        )
+        problem = say("{file} cannot be opened: it needs a passphrase.", file=source.key)
+        raise AuthorityError(join([problem, source.remedies.give_passphrase]))
     try:
         return load_pem_private_key(block[0], passphrase.encode() if locked and passphrase else None)
     except UnsupportedAlgorithm as error:
-        raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
+        raise AuthorityError(say(NO_SEALING_KEY, file=source.key)) from error
     except (ValueError, TypeError) as error:
         if locked and _is_locked_by_unknown(block[0], str(error)):
             raise AuthorityError(
-                f"{source.key} is encrypted with a legacy or unusual algorithm that is not known here; convert it:"
-                " openssl pkey -provider legacy -provider default -in seal.key -aes256 -out seal-key.pem."
+                say(
+                    "{file} is encrypted with a legacy or unusual algorithm that is not known here; convert it: openssl"
+                    " pkey -provider legacy -provider default -in seal.key -aes256 -out seal-key.pem.",
+                    file=source.key,
+                )
             ) from error
-        wrong = "the passphrase is wrong or the file is damaged" if locked else "the file is damaged"
-        raise AuthorityError(
-            f"{source.key} cannot be opened: {wrong}; check {source.secret} and the file."
-        ) from error
+        problem = say(WRONG if locked else DAMAGED, file=source.key)
+        raise AuthorityError(join([problem, source.remedies.check_passphrase])) from error
 
 
 def _is_locked_by_unknown(block: bytes, error: str) -> bool:

@@ -5,7 +5,8 @@ from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
 from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherAlgorithm, modes
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
+from esign.authority.checks import NO_SEALING_KEY, UNREADABLE, AuthorityError, MaterialSource, SealMaterial
+from esign.core.sentence import join, say
 
 OLD = b"\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"  # 1.2.840.113549.1.12.1, and one more byte for each of its ciphers
 CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
@@ -17,12 +18,24 @@ CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
     b"\x06": ("RC2", RC2(bytes(16))),
 }
 
+BUNDLE = "It must be a .p12 or .pfx file."
+BUNDLE_OR_PEM = "It must be a .p12 or .pfx file, or name PEM files as seal.certificate and seal.key."
+NO_KEY = "{file} holds no private key; export it again with key, certificate and chain."
+NO_CERTIFICATE = "{file} holds no certificate of its key; export it again with key, certificate and chain."
+LEGACY = (
+    "{file} is encrypted with {cipher}, a legacy algorithm that OpenSSL on this machine no longer has; convert it on a"
+    " machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then openssl pkcs12 -export -in"
+    " seal.pem -out new.p12, and delete seal.pem."
+)
+WRONG = "{file} cannot be opened: the passphrase is wrong or the file is damaged."
+LOCKED = "{file} cannot be opened: it needs a passphrase or the file is damaged."
+
 
 def open_bundle(content: bytes, passphrase: str | None, source: MaterialSource) -> SealMaterial:
     """Return key, certificate and chain. Raises `AuthorityError` with the cause and its remedy."""
     if content[:1] != b"\x30":
-        pem = ", or name PEM files as seal.certificate and seal.key" if b"-----BEGIN " in content else ""
-        raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file{pem}.")
+        need = BUNDLE_OR_PEM if b"-----BEGIN " in content else BUNDLE
+        raise AuthorityError(source.ask_for_another(say("{file} is no PKCS#12 file.", file=source.key), need))
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:
@@ -30,13 +43,10 @@ def open_bundle(content: bytes, passphrase: str | None, source: MaterialSource) 
         if known and isinstance(
             error, UnsupportedAlgorithm
         ):  # the file was decrypted, but its key cannot be used
-            raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
+            raise AuthorityError(say(NO_SEALING_KEY, file=source.key)) from error
         raise AuthorityError(explain_closed_bundle(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
-        lacking = "private key" if bundle.key is None else "certificate of its key"
-        raise AuthorityError(
-            f"{source.key} holds no {lacking}; export it again with key, certificate and chain."
-        )
+        raise AuthorityError(say(NO_KEY if bundle.key is None else NO_CERTIFICATE, file=source.key))
     others = tuple(extra.certificate for extra in bundle.additional_certs)
     return SealMaterial(bundle.key, bundle.cert.certificate, others)
 
@@ -47,15 +57,9 @@ def explain_closed_bundle(content: bytes, passphrase: str | None, source: Materi
     The library raises the same error for a wrong passphrase and a missing cipher.
     """
     if missing := find_missing_cipher(content):
-        return (
-            f"{source.key} is encrypted with {missing}, a legacy algorithm that OpenSSL on this machine no longer has;"
-            " convert it on a machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then"
-            " openssl pkcs12 -export -in seal.pem -out new.p12, and delete seal.pem."
-        )
-    wrong = "the passphrase is wrong" if passphrase else "it needs a passphrase"
-    return (
-        f"{source.key} cannot be opened: {wrong} or the file is damaged; check {source.secret} and the file."
-    )
+        return say(LEGACY, file=source.key, cipher=missing)
+    problem = say(WRONG if passphrase else LOCKED, file=source.key)
+    return join([problem, source.remedies.check_passphrase])
 
 
 def find_missing_cipher(content: bytes) -> str | None:

@@ -9,10 +9,10 @@ from cryptography.x509.oid import PublicKeyAlgorithmOID
 
 
 class Oddity(NamedTuple):
-    """Why other programs cannot read the key, and what a suitable certificate would have."""
+    """Why other programs cannot read the key in a file, and what a suitable certificate needs, as sentences."""
 
     cause: str
-    remedy: str
+    need: str
 
 
 def is_pair(key: object, certificate: x509.Certificate) -> bool:
@@ -26,17 +26,18 @@ def find_oddity(certificate: x509.Certificate) -> Oddity | None:
     """Return what makes PDF readers or our own verification refuse seals by this certificate's key, or None."""
     if certificate.public_key_algorithm_oid == PublicKeyAlgorithmOID.RSASSA_PSS:
         return Oddity(
-            "is for RSASSA-PSS signatures alone, which many readers of PDFs cannot check",
-            "for a plain RSA key (openssl req -newkey rsa:3072) or one on P-256",
+            "The seal certificate in {file} is for RSASSA-PSS signatures alone, which many readers of PDFs cannot"
+            " check.",
+            "It must be for a plain RSA key (openssl req -newkey rsa:3072) or one on P-256.",
         )
     if certificate.public_key_algorithm_oid != PublicKeyAlgorithmOID.EC_PUBLIC_KEY:
         return None
     plain = _encode_public_key(certificate)
     if plain is not None and plain not in certificate.tbs_certificate_bytes:
         return Oddity(
-            "writes its key in an unusual form, the curve by its numbers or the point compressed, which readers of"
-            " PDFs refuse",
-            "whose curve has a name (openssl ec -param_enc named_curve -conv_form uncompressed)",
+            "The seal certificate in {file} writes its key in an unusual form, the curve by its numbers or the point"
+            " compressed, which readers of PDFs refuse.",
+            "Its curve must have a name (openssl ec -param_enc named_curve -conv_form uncompressed).",
         )
     return None
 

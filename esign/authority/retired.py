@@ -14,6 +14,7 @@ from esign.authority import files
 from esign.authority.checks import AuthorityError
 from esign.authority.uploaded import encode_certificates
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 
 NAME = "sealed-with-{}.pem"
 
@@ -33,5 +34,5 @@ def read_chains(folder: Path) -> Iterator[list[bytes]]:
         try:
             found = x509.load_pem_x509_certificates(files.read_file(path))
         except ValueError as error:
-            raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
+            raise AuthorityError(say(files.NOT_PEM, file=path)) from error
         yield [one.public_bytes(Encoding.DER) for one in found]

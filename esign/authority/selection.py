@@ -20,6 +20,7 @@ from esign.authority.configured import SealFiles
 from esign.authority.self_signed import AuthorityFolder
 from esign.core.instant import Instant, to_datetime
 from esign.core.seal_credential import TEST_MARK, Credential
+from esign.core.sentence import mark, say
 
 LIVE, TEST = "", "test-"  # prefixes of the file names of each mode
 
@@ -125,11 +126,21 @@ def _describe_hindrance(folder: AuthorityFolder, hindrance: str) -> SealNotice:
     """Return a notice on what is not renewed, and why."""
     if folder.is_ending_soon():
         ends = f"{folder.seal().not_valid_after_utc:%Y-%m-%d}"
-        return SealNotice(ENDING, f"The seal certificate ends on {ends} and cannot be renewed: {hindrance}")
+        return SealNotice(
+            ENDING,
+            say(
+                "The seal certificate ends on {day} and cannot be renewed: {reason}",
+                day=ends,
+                reason=mark(hindrance),
+            ),
+        )
     return SealNotice(
         "some readers of PDFs refuse the seal certificate",
-        "The seal certificate names document signing as its only purpose, which some readers of PDFs (NSS, OpenSSL,"
-        f" Adobe) do not accept; esign would renew it, and cannot: {hindrance}",
+        say(
+            "The seal certificate names document signing as its only purpose, which some readers of PDFs (NSS, OpenSSL,"
+            " Adobe) do not accept; esign would renew it, and cannot: {reason}",
+            reason=mark(hindrance),
+        ),
     )
 
 

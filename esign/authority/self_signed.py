@@ -30,6 +30,7 @@ from esign.authority.checks import (
     build_credential,
     describe_lapse,
     is_issued_by,
+    is_valid_at,
     read_name,
     require_pair,
     require_supported_key,
@@ -42,6 +43,7 @@ from esign.authority.make_certificates import (
     read_organisation,
 )
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 
 # How long before its end a seal is renewed: a server that is off for a summer is not too late.
 RENEW_BEFORE = timedelta(days=90)
@@ -80,7 +82,7 @@ class AuthorityFolder:
         A certificate that was made while the clock was wrong thus does no harm.
         """
         found = self.read_certificates(kind)
-        current = [number for number, one in found.items() if describe_lapse(one, self.at, "", "") is None]
+        current = [number for number, one in found.items() if is_valid_at(one, self.at)]
         return max(current or found, default=1)
 
     # ---------- loading ----------
@@ -108,8 +110,11 @@ class AuthorityFolder:
             if is_issued_by(seal, one):
                 return one
         raise AuthorityError(
-            f"The authority that issued the seal certificate is not among {self.path('authority', 1, 'pem')} and those"
-            " that followed; put it back from a backup."
+            say(
+                "The authority that issued the seal certificate is not among {file} and those that followed; put it"
+                " back from a backup.",
+                file=self.path("authority", 1, "pem"),
+            )
         )
 
     def read_roots(self) -> list[bytes]:
@@ -133,9 +138,9 @@ class AuthorityFolder:
             if key.exists():
                 self.renew()
                 return None
-            problem = f"{key} is not there; put it back from where it is kept."
+            problem: str = say("{file} is not there; put it back from where it is kept.", file=key)
         except AuthorityError as error:
-            problem = str(error)
+            problem = error.sentence
         return problem if self._is_due() else None
 
     def _is_due(self) -> bool:
@@ -187,9 +192,13 @@ class AuthorityFolder:
             return None
         return SealNotice(
             "the authority behind the seal changes soon",
-            f"The authority behind the seal ends on {self._find_issuer(seal).not_valid_after_utc:%Y-%m-%d}. From"
-            f" {seal.not_valid_after_utc - RENEW_BEFORE:%Y-%m-%d} on, the seal comes from the one that follows it,"
-            f" “{read_name(following.subject)}”; give its certificate to those who trust the present one.",
+            say(
+                "The authority behind the seal ends on {ends}. From {begins} on, the seal comes from the one that"
+                " follows it, “{name}”; give its certificate to those who trust the present one.",
+                ends=f"{self._find_issuer(seal).not_valid_after_utc:%Y-%m-%d}",
+                begins=f"{seal.not_valid_after_utc - RENEW_BEFORE:%Y-%m-%d}",
+                name=read_name(following.subject),
+            ),
         )
 
     def describe_late_seal(self, hindrance: str | None) -> str | None:
@@ -197,8 +206,8 @@ class AuthorityFolder:
         with the remedy.
         """
         path = self.path("seal", self.find_number_in_use("seal"), "pem")
-        remedy = hindrance or "make a new one on the page of the seal."
-        return describe_lapse(self.seal(), self.at, f"The seal certificate {path}", remedy.removesuffix("."))
+        remedy = hindrance or "Make a new one on the page of the seal."
+        return describe_lapse(self.seal(), self.at, str(path), remedy)
 
     # ---------- making ----------
 
@@ -208,7 +217,11 @@ class AuthorityFolder:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise AuthorityError(
-                f"{self.folder} cannot be made a folder ({error.strerror}); choose another."
+                say(
+                    "{folder} cannot be made a folder ({error}); choose another.",
+                    folder=self.folder,
+                    error=error.strerror,
+                )
             ) from error
         if not self.list_numbers("authority"):
             self._add_authority(self.name)
@@ -217,7 +230,7 @@ class AuthorityFolder:
         require_pair(
             self._load_or_make_key("authority", number), authority, str(self.path("authority", number, "key"))
         )
-        if describe_lapse(authority, self.at, "", "") or is_ending_before(authority, self.at + SEAL_LIFE):
+        if not is_valid_at(authority, self.at) or is_ending_before(authority, self.at + SEAL_LIFE):
             number = self._add_authority(read_organisation(authority))
         self._add_seal(self.name, number)
 
@@ -246,8 +259,12 @@ class AuthorityFolder:
         if not path.exists():
             if certificate.exists():
                 raise AuthorityError(
-                    f"{certificate} is there without {path}; put the key back from a backup, or move the certificate"
-                    " away and start again to make a new pair."
+                    say(
+                        "{certificate} is there without {key}; put the key back from a backup, or move the certificate"
+                        " away and start again to make a new pair.",
+                        certificate=certificate,
+                        key=path,
+                    )
                 )
             files.write_file(path, encode_key(ec.generate_private_key(ec.SECP256R1())))
         return _read_key(path)
@@ -267,7 +284,7 @@ def _read_key(path: Path) -> PrivateKey:
         return require_supported_key(load_pem_private_key(files.read_file(path), None), path)
     except (ValueError, TypeError) as error:
         raise AuthorityError(
-            f"{path} is no private key in PEM without a passphrase; put it back from a backup."
+            say("{file} is no private key in PEM without a passphrase; put it back from a backup.", file=path)
         ) from error
 
 
@@ -275,7 +292,7 @@ def _read_certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(files.read_file(path))
     except ValueError as error:
-        raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
+        raise AuthorityError(say(files.NOT_PEM, file=path)) from error
 
 
 def _encode_certificate(certificate: x509.Certificate) -> bytes:

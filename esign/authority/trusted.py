@@ -12,6 +12,7 @@ from cryptography.utils import CryptographyDeprecationWarning
 
 from esign.authority import files
 from esign.authority.checks import AuthorityError
+from esign.core.sentence import say
 
 ENDINGS = (".pem", ".crt", ".cer", ".der")
 PEM = b"-----BEGIN CERTIFICATE-----"
@@ -40,7 +41,11 @@ def _list_files(path: Path) -> list[Path]:
     named = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in ENDINGS and entry.is_file())
     if not named:
         raise AuthorityError(
-            f"{path} holds no certificate; put root certificates ({', '.join(ENDINGS)}) into it."
+            say(
+                "{folder} holds no certificate; put root certificates ({endings}) into it.",
+                folder=path,
+                endings=", ".join(ENDINGS),
+            )
         )
     return named
 
@@ -54,7 +59,7 @@ def _read_file(path: Path) -> list[bytes]:
             found = [x509.load_der_x509_certificate(content)]
     except ValueError as error:
         raise AuthorityError(
-            f"{path} is not a certificate; give a root certificate as PEM or DER."
+            say("{file} is not a certificate; give a root certificate as PEM or DER.", file=path)
         ) from error
     return [certificate.public_bytes(Encoding.DER) for certificate in found]
 

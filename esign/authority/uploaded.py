@@ -9,17 +9,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, load_der_private_key
 
 from esign.authority import files, pem
-from esign.authority.checks import AuthorityError, MaterialSource, SealMaterial
+from esign.authority.checks import UPLOADED, AuthorityError, MaterialSource, SealMaterial
 from esign.authority.self_signed import encode_key
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 
 FILE = "uploaded-seal.pem"
-SOURCE = MaterialSource(
-    key="the uploaded file",
-    certificate="the uploaded file",
-    secret="",
-    another="upload another one on the page of the seal",
-)
+SOURCE = MaterialSource(FILE, FILE, UPLOADED)
 
 
 def read_uploaded_seal(folder: Path) -> SealMaterial | None:
@@ -32,7 +28,10 @@ def read_uploaded_seal(folder: Path) -> SealMaterial | None:
         return pem.open_pem(content, content, None, SOURCE)
     except AuthorityError as error:
         raise AuthorityError(
-            f"{path} is damaged; put it back from a backup, or move it away to seal with the certificate made here."
+            say(
+                "{file} is damaged; put it back from a backup, or move it away to seal with the certificate made here.",
+                file=path,
+            )
         ) from error
 
 

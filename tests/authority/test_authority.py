@@ -165,7 +165,7 @@ def test_an_expired_seal_certificate_is_named_with_a_remedy(tmp_path: Path) -> N
     load(tmp_path)
     (tmp_path / "authority.key").unlink()
     late = load(tmp_path, now=NOW + 4 * 365 * DAY)
-    said = r"seal.pem has expired on 2029-11-21; .*authority.key is not there; put it back"
+    said = r"seal.pem has expired on 2029-11-21\. .*authority.key is not there; put it back"
     assert re.search(said, late.warnings[0])
     assert len(late.warnings) == 1, "that of test mode was renewed"
 
@@ -252,7 +252,7 @@ def test_a_wrong_passphrase_is_said(tmp_path: Path, bundle: Path, word: str | No
 
 def test_what_is_no_pkcs12_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "seal.p12").write_bytes(b"-----BEGIN CERTIFICATE-----")
-    with pytest.raises(AuthorityError, match=r"no PKCS#12 file; set seal\.pkcs12"):
+    with pytest.raises(AuthorityError, match=r"no PKCS#12 file\. Set seal\.pkcs12"):
         load(tmp_path, file=tmp_path / "seal.p12", word="right")
 
 
@@ -274,7 +274,7 @@ def test_an_expired_bundle_is_said(tmp_path: Path) -> None:
     expired = a_seal(ROOT, last=MADE + timedelta(days=9))
     (tmp_path / "seal.p12").write_bytes(expired.pkcs12("right"))
     late = load(tmp_path, file=tmp_path / "seal.p12", word="right")
-    assert re.search(r"seal\.p12 has expired on 2026-01-10; set seal\.pkcs12", late.warnings[0])
+    assert re.search(r"seal\.p12 has expired on 2026-01-10\. Set seal\.pkcs12", late.warnings[0])
 
 
 def test_a_bundle_whose_key_cannot_seal_is_said(tmp_path: Path) -> None:
