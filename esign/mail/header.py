@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from email.policy import Policy
 
+from esign.core.sentence import say
 from esign.mail.failure import PermanentFailure
 
 LINE = 76
@@ -49,7 +50,7 @@ def write_mailbox(name: str, person: str | None, address: str) -> HeaderLine:
 def refuse_controls(name: str, value: str) -> None:
     """Raise PermanentFailure for characters that could end a line or cannot be encoded."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", value):
-        raise PermanentFailure(f"{name} contains a control character")
+        raise PermanentFailure(say("{name} contains a control character", name=name))
 
 
 def _write_display_name(person: str) -> Iterable[str]:

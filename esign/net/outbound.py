@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from esign.core.errors import Problem
+from esign.core.sentence import mark, say
 from esign.net.address_gate import AddressGate, Resolve
 from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
 from esign.net.cares_resolver import NameResolver
@@ -78,7 +79,7 @@ class OutboundClient:
         target, reach = self._check_target(url, plain_allowed=True)
         status, _, kept = await self._open_session(reach).ask(target.url, question, headers, USUAL, most + 1)
         if status != 200:
-            raise RequestFailed(f"status: the answer is {status}")
+            raise RequestFailed(say("status: the answer is {status}", status=status))
         if len(kept) > most:
             raise RequestFailed("too_long: there is more than anybody would read")
         return kept
@@ -87,7 +88,7 @@ class OutboundClient:
         try:
             return self._judged(url, plain_allowed=plain_allowed)
         except Problem as problem:
-            raise TargetRefused(f"address_refused: {problem.message}") from problem
+            raise TargetRefused(say("address_refused: {reason}", reason=mark(problem.message))) from problem
 
     async def close(self) -> None:
         sessions = list(self._sessions.values())

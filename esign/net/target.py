@@ -9,19 +9,28 @@ from urllib.parse import quote
 import idna
 
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.net.zones import Address, Reach, Zone, find_zone
 
+CODE = "invalid_webhook_url"
 LONGEST = 2_048
 DEFAULT_PORTS = {"https": 443, "http": 80}
 LOOPBACK_SPELLINGS = frozenset({"localhost", "127.0.0.1", "::1"})
 
-NO_PLAIN = "http is only for test keys and for hosts listed in [webhooks] allow_hosts; use https"
+NO_PLAIN = (
+    "This address cannot receive webhooks: http is only for test keys and for hosts listed in [webhooks] allow_hosts;"
+    " use https."
+)
 WAY_OUT = {
     Zone.PUBLIC: NO_PLAIN,
-    Zone.PRIVATE: "it is private; [webhooks] allow_hosts or allow_private = true would allow it",
-    Zone.LOOPBACK: "it is this machine; [webhooks] allow_hosts or allow_private = true would allow it",
-    Zone.FORBIDDEN: "it is not a public address; only listing it in [webhooks] allow_hosts would allow it",
+    Zone.PRIVATE: "This address cannot receive webhooks: it is private; [webhooks] allow_hosts or"
+    " allow_private = true would allow it.",
+    Zone.LOOPBACK: "This address cannot receive webhooks: it is this machine; [webhooks] allow_hosts or"
+    " allow_private = true would allow it.",
+    Zone.FORBIDDEN: "This address cannot receive webhooks: it is not a public address; only listing it in [webhooks]"
+    " allow_hosts would allow it.",
 }
+NOT_PLAIN = "This address cannot receive webhooks: its host is not written plainly."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +69,15 @@ class TargetRules:
         target = parse_target(url)
         reach = self.find_reach(target, plain_allowed=plain_allowed)
         if not _is_port_allowed(target):
-            raise build_refusal("use port 443 or one from 1024 to 65535; with http also port 80")
+            raise Problem(
+                CODE,
+                "This address cannot receive webhooks: use port 443 or one from 1024 to 65535; with http also port 80.",
+            )
         known = _find_known_zone(target)
         if known is None and not reach:
-            raise build_refusal(NO_PLAIN)
+            raise Problem(CODE, NO_PLAIN)
         if known is not None and known not in reach:
-            raise build_refusal(WAY_OUT[known])
+            raise Problem(CODE, WAY_OUT[known])
         return target, reach
 
     def find_reach(self, target: WebhookTarget, *, plain_allowed: bool) -> Reach:
@@ -85,25 +97,29 @@ class TargetRules:
 def parse_target(url: str) -> WebhookTarget:
     """Parse an http(s) address in its plain spelling. Raises Problem `invalid_webhook_url` for any other."""
     if len(url) > LONGEST:
-        raise build_refusal(f"it is longer than {LONGEST} characters")
+        raise Problem(
+            CODE,
+            say(
+                "This address cannot receive webhooks: it is longer than {longest} characters.",
+                longest=LONGEST,
+            ),
+        )
     match = _SHAPE.fullmatch(url)
     if match is None or _CONFUSING.search(url):
-        raise build_refusal("write it as https://host/path")
+        raise Problem(CODE, "This address cannot receive webhooks: write it as https://host/path.")
     if "@" in match["authority"]:
-        raise build_refusal("it must not contain a user name or password")
+        raise Problem(
+            CODE, "This address cannot receive webhooks: it must not contain a user name or password."
+        )
     place = _PLACE.fullmatch(match["authority"])
     if place is None:
-        raise build_refusal("its host or port is not written plainly")
+        raise Problem(CODE, "This address cannot receive webhooks: its host or port is not written plainly.")
     scheme = match["scheme"].lower()
     port = int(place["port"] or DEFAULT_PORTS[scheme])
     rest = quote(match["rest"], safe="/?:@!$&'()*+,;=%[]")
     return WebhookTarget(
         scheme, _normalise_host(place["host"]), port, rest if rest.startswith("/") else "/" + rest
     )
-
-
-def build_refusal(reason: str) -> Problem:
-    return Problem("invalid_webhook_url", f"This address cannot receive webhooks: {reason}.")
 
 
 _SHAPE = re.compile(r"(?P<scheme>(?i:https?))://(?P<authority>[^/?#]+)(?P<rest>[^#]*)(?:#.*)?")
@@ -121,13 +137,15 @@ def _normalise_host(spelt: str) -> str:
     if spelt.startswith("["):
         return _normalise_ipv6(spelt[1:-1])
     if _OTHER_DOTS.search(spelt):
-        raise build_refusal("its host is not written plainly")
+        raise Problem(CODE, NOT_PLAIN)
     host = _encode_host(spelt.lower())
     labels = host.split(".")
     if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
-        raise build_refusal("its host is not a valid name")
+        raise Problem(CODE, "This address cannot receive webhooks: its host is not a valid name.")
     if _NUMBER.fullmatch(labels[-1]) and _parse_literal(host) is None:
-        raise build_refusal("write an IPv4 address as four decimal numbers")
+        raise Problem(
+            CODE, "This address cannot receive webhooks: write an IPv4 address as four decimal numbers."
+        )
     return host
 
 
@@ -135,9 +153,11 @@ def _normalise_ipv6(spelt: str) -> str:
     try:
         address = IPv6Address(spelt)
     except ValueError as error:
-        raise build_refusal("its host is not an IPv6 address") from error
+        raise Problem(
+            CODE, "This address cannot receive webhooks: its host is not an IPv6 address."
+        ) from error
     if address.is_loopback and spelt != "::1":
-        raise build_refusal("its host is not written plainly")
+        raise Problem(CODE, NOT_PLAIN)
     return str(address)
 
 
@@ -147,7 +167,9 @@ def _encode_host(name: str) -> str:
     try:
         return idna.encode(name).decode()
     except idna.IDNAError as error:
-        raise build_refusal("its host is not a valid internationalised name") from error
+        raise Problem(
+            CODE, "This address cannot receive webhooks: its host is not a valid internationalised name."
+        ) from error
 
 
 def _normalise_listed_host(listed: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from esign.core.document.document import PageGeometry
+from esign.core.sentence import list_forms
 
 # The words of `removed`, in the order in which they are reported. Form fields and annotations are drawn into the
 # page, the rest is gone.
@@ -31,6 +32,31 @@ TOO_COMPLEX = (
 NOT_CHECKED = (
     "This file cannot be checked here: that takes too long, too much memory, or more than this program knows. "
     "Check its signatures in a PDF reader."
+)
+
+# Sentences of a worker about a file. They reach the program as text, and are found again by their forms.
+TOO_LARGE = "The file has {bytes:,} bytes; {most:,} are allowed."
+TOO_MANY_PAGES = "The file has {n} pages; {most} are allowed."
+MISSHAPEN = (
+    "Page {page} measures {width:g} by {height:g} points; sides must have {least} to {most:,} points, and one at most"
+    " {ratio} times those of the other."
+)
+SIZE = "Page {page} measures {width:g} by {height:g} points."
+UNREADABLE_PAGE = "Page {page} of the file cannot be read."
+UNDRAWN_PAGE = "Page {page} of the file cannot be displayed."
+UNEQUAL_PAGE = "Page {page} of the file is displayed in different sizes by different readers."
+LOST_PAGES = "The file has {pages} pages, but only {shown} can be displayed."
+NARROW_LOGO = "The logo is too small, or too long for its height: less than {pixels} pixels are left of it."
+WORKER_FORMS = list_forms(
+    NARROW_LOGO,
+    TOO_LARGE,
+    TOO_MANY_PAGES,
+    MISSHAPEN,
+    SIZE,
+    UNREADABLE_PAGE,
+    UNDRAWN_PAGE,
+    UNEQUAL_PAGE,
+    LOST_PAGES,
 )
 
 

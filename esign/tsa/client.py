@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from esign.config import RemoteAddress
+from esign.core.sentence import say
 from esign.core.timestamp import TimeStamp, TimeStampAuthority
 from esign.net import DirectClient, RequestFailed
 from esign.net.time_limits import TimeLimits
@@ -69,7 +70,7 @@ class TimeStampClient:
                 return outcome
             errors[url] = outcome
         said = "; ".join(f"{self._known[url].host}: {errors[url]}" for url in self._known)
-        reason = f"No authority gave a time stamp. {said}."
+        reason = say("No authority gave a time stamp. {answers}.", answers=said)
         self._quiet = (self._clock.monotonic(), reason)
         raise NoTimeStamp(reason)
 
@@ -116,9 +117,9 @@ class TimeStampClient:
             if status == 401:
                 return REFUSED if self._logins[url] else ASKED
             if status != 200:
-                return f"it answered with HTTP status {status}"
+                return say("it answered with HTTP status {status}", status=status)
             if len(answer) > LARGEST:
-                return f"its answer has more than {LARGEST:,} bytes"
+                return say("its answer has more than {most:,} bytes", most=LARGEST)
             return token.check_answer(answer, digest, nonce, self._clock.now())
         except RequestFailed as failure:
             return str(failure).partition(": ")[2]

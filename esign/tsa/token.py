@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, encode_der, encode_integer, encode_oid
 from esign.core.instant import HOUR, Instant, to_datetime
+from esign.core.sentence import say
 from esign.core.timestamp import LARGEST, TimeStamp
 from esign.pdf.verify import cms_envelope
 
@@ -60,8 +61,8 @@ def _check_response(answer: bytes, digest: bytes, nonce: int, now: Instant) -> T
     response = TimeStampResponse.load(answer, strict=True)
     status = response["status"]["status"].native
     if status not in ("granted", "granted_with_mods"):
-        causes = response["status"]["fail_info"].native
-        raise UnusableToken(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
+        causes = ", ".join(sorted(response["status"]["fail_info"].native)) or status
+        raise UnusableToken(say("it refused: {causes}", causes=causes.replace("_", " ")))
     content = response["time_stamp_token"]
     token: bytes = (
         content.dump()
@@ -80,7 +81,7 @@ def _check_response(answer: bytes, digest: bytes, nonce: int, now: Instant) -> T
     _require_stamping_certificate(certificate, at, now)
     _require_signature(signer_info, stated, certificate)
     if len(token) > LARGEST:
-        raise UnusableToken(f"its time stamp has more than {LARGEST:,} bytes")
+        raise UnusableToken(say("its time stamp has more than {most:,} bytes", most=LARGEST))
     if not cms_envelope.is_bare_token(token):
         raise UnusableToken("its time stamp carries something that it did not sign and that proves nothing")
     return TimeStamp(token, int(at.timestamp() * 1000), _write_name(certificate.subject))
@@ -121,9 +122,9 @@ def _require_stamping_certificate(certificate: x509.Certificate, at: datetime, n
     first, last = certificate.not_valid_before, certificate.not_valid_after
     for moment in (at, to_datetime(now)):
         if moment > last:
-            raise UnusableToken(f"its certificate has expired on {last:%Y-%m-%d}")
+            raise UnusableToken(say("its certificate has expired on {day}", day=f"{last:%Y-%m-%d}"))
         if moment < first:
-            raise UnusableToken(f"its certificate is not valid before {first:%Y-%m-%d}")
+            raise UnusableToken(say("its certificate is not valid before {day}", day=f"{first:%Y-%m-%d}"))
     if abs(int(at.timestamp() * 1000) - now) > CLOCKS_APART:
         raise UnusableToken("its time is more than an hour away from the clock of this machine")
 
@@ -150,7 +151,9 @@ def _require_signature(signer_info: cms.SignerInfo, stated: bytes, certificate: 
 
 def _choose_digest(name: str) -> HashAlgorithm:
     if name not in DIGESTS:
-        raise UnusableToken(f"its time stamp uses an algorithm that is no longer safe ({name})")
+        raise UnusableToken(
+            say("its time stamp uses an algorithm that is no longer safe ({name})", name=name)
+        )
     return DIGESTS[name]
 
 

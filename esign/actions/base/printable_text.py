@@ -12,10 +12,14 @@ from esign.core.document import texts_to_draw
 from esign.core.document.document import Document, Recipient
 from esign.core.document.field_types import FIELD_TYPES
 from esign.core.errors import Detail, Problem
+from esign.core.sentence import say
 from esign.pdf.drawing import missing_glyphs
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.people import organisations
+
+UNPRINTABLE = "No font at hand can print {characters} ({scripts})."
+UNPRINTABLE_PART = "No font at hand can print {characters} ({scripts}) of “{text}”."
 
 
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
@@ -29,7 +33,9 @@ async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:
     return [
         *(
             Detail(
-                path, f"No font at hand can print {shown} ({name_scripts(shown)}) of “{text[:80]}”.", "format"
+                path,
+                say(UNPRINTABLE_PART, characters=shown, scripts=name_scripts(shown), text=text[:80]),
+                "format",
             )
             for path, text in found
             if (shown := find_undrawn(text, missing))
@@ -50,7 +56,7 @@ async def check_texts(runtime: Runtime, texts: Mapping[str, str], organisation_i
     """
     missing = await find_unprintable(runtime, list(texts.values()), organisation_id)
     if details := [
-        Detail(path, f"No font at hand can print {shown} ({name_scripts(shown)}).", "format")
+        Detail(path, say(UNPRINTABLE, characters=shown, scripts=name_scripts(shown)), "format")
         for path, text in texts.items()
         if (shown := find_undrawn(text, missing))
     ]:
@@ -62,7 +68,7 @@ async def check_answers(runtime: Runtime, document: Document, recipient: Recipie
     texts = list(list_written_texts(recipient))
     missing = await find_unprintable(runtime, [text for _, text in texts], document.organisation_id)
     details = [
-        Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
+        Detail(f"/answers/{key}", say("We cannot print {characters} here.", characters=shown), "format")
         for key, text in texts
         if (shown := find_undrawn(text, missing))
     ]

@@ -11,12 +11,16 @@ from esign.core.actor import Owner
 from esign.core.document.document import ACTING, Document, File
 from esign.core.document.state import Act, require
 from esign.core.document.template import Template
+from esign.core.sentence import say
 from esign.pdf.inspection import DetectedField, DetectedFields, UnusableField
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.document import blobs
 
-NOBODY = "It is for {} {}, and there is none."
+NOBODY = {
+    "recipient": "It is for recipient {number}, and there is none.",
+    "role": "It is for role {number}, and there is none.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def assign_fields(holders: Sequence[str], found: DetectedFields, noun: str = "re
     """
     people = dict(enumerate(holders, 1))
     lost = tuple(
-        UnusableField(one.page, f"{{{{{one.type}:{one.person}}}}}", NOBODY.format(noun, one.person))
+        UnusableField(one.page, f"{{{{{one.type}:{one.person}}}}}", say(NOBODY[noun], number=one.person))
         for one in found.fields
         if one.person is not None and one.person not in people
     )

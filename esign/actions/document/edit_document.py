@@ -25,6 +25,7 @@ from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant, Millis
 from esign.core.people.usage import Usage
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Transaction
@@ -151,7 +152,11 @@ async def add_recipient(runtime: Runtime, caller: Caller, document_id: str, entr
 
     def everybody(document: Document) -> tuple[Recipient, ...]:
         if len(document.recipients) >= limit:
-            raise Problem("limit_reached", f"At most {limit} recipients.", current_status=document.status)
+            raise Problem(
+                "limit_reached",
+                say("At most {n} recipients.", one="At most {n} recipient.", n=limit),
+                current_status=document.status,
+            )
         check_recipient(runtime, document, recipient)
         return (*document.recipients, recipient)
 

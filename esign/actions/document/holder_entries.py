@@ -18,6 +18,7 @@ from esign.core.document.recipient_rules import (
 from esign.core.document.template import TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.system.entropy import make_id
 from esign.system.vault import Vault
@@ -124,7 +125,13 @@ def check_recipient(runtime: Runtime, document: Document, recipient: Recipient) 
     others = [r for r in document.recipients if r.id != recipient.id]
     details: list[Detail] = []
     if sum(len(r.fields) for r in (*others, recipient)) > most:
-        details.append(Detail("/fields", f"At most {most} fields in all.", "length"))
+        details.append(
+            Detail(
+                "/fields",
+                say("At most {n} fields in all.", one="At most {n} field in all.", n=most),
+                "length",
+            )
+        )
     seen = {field.key for other in others for field in other.fields} - {None}
     for m, field in enumerate(recipient.fields):
         if field.key in seen:

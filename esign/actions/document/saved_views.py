@@ -5,12 +5,17 @@ from dataclasses import replace
 from esign.actions.base.caller import Caller
 from esign.core.document.saved_view import MOST, SavedView
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.document import saved_views
 from esign.store.engine.database import Transaction
 from esign.system.entropy import make_id
 
-FULL = f"You have {MOST} views. Delete one to save another."
+FULL = say(
+    "You have {n} views. Delete one to save another.",
+    one="You have {n} view. Delete it to save another.",
+    n=MOST,
+)
 
 
 async def find_all(runtime: Runtime, caller: Caller) -> list[SavedView]:

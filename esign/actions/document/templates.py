@@ -24,6 +24,7 @@ from esign.core.document.template import Taker, Template, make_recipients, make_
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.usage import Meter, Usage
+from esign.core.sentence import say
 from esign.core.webhook import webhook
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes, templates
@@ -162,7 +163,14 @@ def check_limit(runtime: Runtime, there: int) -> None:
     """Raise `limit_reached` if the organisation has as many templates as are allowed."""
     limit = runtime.config.limits.templates
     if there >= limit:
-        raise Problem("limit_reached", f"The organisation has {limit} templates; delete one first.")
+        raise Problem(
+            "limit_reached",
+            say(
+                "The organisation has {n} templates; delete one first.",
+                one="The organisation has {n} template; delete it first.",
+                n=limit,
+            ),
+        )
 
 
 def check_placement(template: Template) -> None:

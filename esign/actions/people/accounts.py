@@ -14,6 +14,7 @@ from esign.core.instant import DAY, Instant
 from esign.core.people import api_key
 from esign.core.people.account import Organisation, may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope
+from esign.core.sentence import say
 from esign.pdf.drawing import missing_glyphs
 from esign.runtime import Installation
 from esign.store.engine.database import Database, Transaction
@@ -130,7 +131,14 @@ async def add_key(installation: Installation, caller: Caller, wish: KeyWish) -> 
     async def write(tx: Transaction) -> None:
         limit = config.limits.api_keys
         if await api_keys.count_active(tx, organisation.id, now) >= limit:
-            raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
+            raise Problem(
+                "limit_reached",
+                say(
+                    "The organisation has {n} active keys; revoke one first.",
+                    one="The organisation has {n} active key; revoke it first.",
+                    n=limit,
+                ),
+            )
         # The answer is kept first: a repeated request may bring a `secret` whose key was added a moment ago.
         await caller.keep(tx, key)
         await api_keys.add(tx, key, api_key.hash_key(text))
@@ -170,7 +178,7 @@ async def revoke_key(installation: Installation, key_id: str) -> None:
         return True
 
     if not await installation.db.write(write):
-        raise Problem("not_found", f"There is no key {key_id}; see esign keys list.")
+        raise Problem("not_found", say("There is no key {id}; see esign keys list.", id=key_id))
 
 
 def name_state(key: ApiKey, now: Instant) -> str:
@@ -219,7 +227,9 @@ async def set_plan(installation: Installation, organisation_id: str, plan: str) 
     async def write(tx: Transaction) -> None:
         found = {one.id: one for one in await organisations.find_all(tx)}
         if organisation_id not in found:
-            raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
+            raise Problem(
+                "not_found", say("There is no organisation {id}; see esign orgs list.", id=organisation_id)
+            )
         before = found[organisation_id]
         await organisations.save(tx, replace(before, plan=plan))
         data = {"from": before.plan, "to": plan}

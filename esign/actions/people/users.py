@@ -14,6 +14,7 @@ from esign.core.errors import Problem
 from esign.core.language import Tag
 from esign.core.people.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.people.user import Errand, User
+from esign.core.sentence import say
 from esign.runtime import Installation, Runtime
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import members, organisations, sessions, tickets, users
@@ -42,7 +43,9 @@ async def create_invitation(
         found = await organisations.find_all(tx)
         organisation = next((one for one in found if organisation_id in (None, one.id)), None)
         if organisation is None:
-            raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
+            raise Problem(
+                "not_found", say("There is no organisation {id}; see esign orgs list.", id=organisation_id)
+            )
         member = Member(make_id("mem", now), organisation.id, email, name, role, MemberStatus.INVITED, now)
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
@@ -166,5 +169,5 @@ async def get_by_email(tx: Transaction, email: str) -> User:
     """Return the user of this address. Raises `not_found`."""
     user = await users.find(tx, email)
     if user is None:
-        raise Problem("not_found", f"Nobody signs in as {email}; see esign users list.")
+        raise Problem("not_found", say("Nobody signs in as {email}; see esign users list.", email=email))
     return user

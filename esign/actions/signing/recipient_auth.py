@@ -15,6 +15,7 @@ from esign.core.document.state.lifecycle import make_actor, name_link
 from esign.core.document.state.outcome import Event, MailJob, Outcome
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, SECOND, Instant, Millis, rfc3339
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.document import challenges, documents, outcomes
 from esign.store.engine.database import Transaction
@@ -147,8 +148,11 @@ def make_attempt_event(recipient: Recipient, origin: Origin, now: Instant, *, pa
 def make_refusal(standing: ChallengeStanding, now: Instant) -> Problem:
     """Return why the code was not accepted, with the number of attempts that are left."""
     if standing.step is ChallengeStep.ENTER:
-        times = "once more" if standing.left == 1 else f"{standing.left} more times"
-        message = f"This code does not fit. You can try {times}."
+        message = say(
+            "This code does not fit. You can try {n} more times.",
+            one="This code does not fit. You can try once more.",
+            n=standing.left,
+        )
         return Problem("invalid_request", message, details=[Detail("/code", message, "reference")])
     if standing.step is ChallengeStep.WAIT and standing.at is not None:
         return make_wait_error(standing.at, now)

@@ -13,6 +13,7 @@ from esign.core.document.state import Act, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, Millis
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.document import challenges, outcomes
 from esign.store.engine.database import Reader, Transaction
@@ -29,6 +30,9 @@ class UnblockResult:
 
     recipient_id: str
     unblocked: bool
+
+
+TOO_OFTEN = "This recipient was unblocked {times} times in 24 hours. Agree upon another way to sign."
 
 
 async def unblock(runtime: Runtime, caller: Caller, document_id: str, recipient_id: str) -> UnblockResult:
@@ -65,8 +69,7 @@ async def unblock(runtime: Runtime, caller: Caller, document_id: str, recipient_
 
 def make_wait_error(wait: Millis) -> Problem:
     """Return the error that says when the recipient may be unblocked again."""
-    message = f"This recipient was unblocked {MOST} times in 24 hours. Agree upon another way to sign."
-    return Problem("rate_limited", message, retry_after=max(1, ceil(wait / SECOND)))
+    return Problem("rate_limited", say(TOO_OFTEN, times=MOST), retry_after=max(1, ceil(wait / SECOND)))
 
 
 def require_code(document: Document, recipient: Recipient) -> None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from esign.core.actor import Owner
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.runtime import Runtime
@@ -96,10 +97,13 @@ async def verify_in_worker(runtime: Runtime, file: bytes, turn: QueueTurn) -> Ve
     """Verify the file in a worker. Raises `file_too_large` and `too_many_pages`."""
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
-        raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
+        raise Problem("file_too_large", say("The file is larger than {mib} MiB.", mib=limits.file_mib))
     roots = (*runtime.trusted, *runtime.roots)
     case = VerificationCase(roots, runtime.clock.now(), tuple(runtime.own))
     verification = await runtime.pdf.verify(file, case, turn)
     if verification["pageCount"] > limits.pages:
-        raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
+        raise Problem(
+            "too_many_pages",
+            say("The file has more than {n} pages.", one="The file has more than {n} page.", n=limits.pages),
+        )
     return verification

@@ -10,6 +10,7 @@ from esign.actions.base.caller import Caller
 from esign.core.actor import Mode, Owner
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
+from esign.core.sentence import say
 from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import ALL_EVENTS, Webhook
 from esign.runtime import Runtime
@@ -68,7 +69,14 @@ async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> Creat
     async def write(tx: Transaction) -> None:
         limit = runtime.config.limits.webhooks
         if len(await webhooks.find(tx, owner)) >= limit:
-            raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
+            raise Problem(
+                "limit_reached",
+                say(
+                    "The organisation has {n} webhooks; delete one first.",
+                    one="The organisation has {n} webhook; delete it first.",
+                    n=limit,
+                ),
+            )
         entry = make_entry("webhook.created", now, webhook, {"events": list(webhook.events)})
         await audit_log.log_act(tx, runtime.vault, caller, entry)
         await webhooks.add(tx, webhook)
@@ -92,7 +100,7 @@ def check_event_names(names: tuple[str, ...]) -> None:
     if "*" in names and names != ("*",):
         raise Problem("unknown_event", details=[Detail("/events", "“*” stands alone.", "enum")])
     unknown = [
-        Detail(f"/events/{n}", f"There is no event “{name}”.", "enum")
+        Detail(f"/events/{n}", say("There is no event “{name}”.", name=name), "enum")
         for n, name in enumerate(names)
         if name != "*" and name not in ALL_EVENTS
     ]

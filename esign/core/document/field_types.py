@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from esign.core.document.document import Field, FieldType, Ink, Recipient, Value
+from esign.core.sentence import say
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
@@ -37,6 +38,29 @@ PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
         "A postcode has letters and digits only.",
     ),
 }
+
+
+LEAST_LETTERS, LEAST_LETTER = "Please write at least {n} characters.", "Please write at least {n} character."
+MOST_LETTERS, MOST_LETTER = "Please write at most {n} characters.", "Please write at most {n} character."
+MOST_DIGITS, MOST_DIGIT = "Use at most {n} digits after the point.", "Use at most {n} digit after the point."
+
+
+class RangeSentences(NamedTuple):
+    """What a value outside of its bounds is told, by the bounds that there are."""
+
+    between: str
+    least: str
+    most: str
+
+
+DAYS = RangeSentences(
+    "Choose a day between {least} and {most}.", "Choose a day from {least} on.", "Choose a day up to {most}."
+)
+NUMBERS = RangeSentences(
+    "Choose a number between {least} and {most}.",
+    "Choose a number from {least} on.",
+    "Choose a number up to {most}.",
+)
 
 
 class InvalidValue(ValueError):
@@ -107,9 +131,9 @@ def check_text(field: Field, given: Any) -> str:
         raise InvalidValue("format", "This text has characters that cannot be printed.")
     least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
     if len(text) < least:
-        raise InvalidValue("length", f"Please write at least {least} characters.")
+        raise InvalidValue("length", say(LEAST_LETTERS, one=LEAST_LETTER, n=least))
     if len(text) > most:
-        raise InvalidValue("length", f"Please write at most {most} characters.")
+        raise InvalidValue("length", say(MOST_LETTERS, one=MOST_LETTER, n=most))
     fits, sentence = PATTERNS[field.options.get("pattern") or "none"]
     if not all(fits(line) for line in text.splitlines() if line):
         raise InvalidValue("format", sentence)
@@ -122,7 +146,7 @@ def check_name(field: Field, given: Any) -> str:
     if CONTROL.search(text):
         raise InvalidValue("format", "This text has characters that cannot be printed.")
     if len(text) > 200:
-        raise InvalidValue("length", "Please write at most 200 characters.")
+        raise InvalidValue("length", say(MOST_LETTERS, one=MOST_LETTER, n=200))
     return text
 
 
@@ -145,7 +169,7 @@ def check_day(field: Field, given: Any) -> str:
         raise InvalidValue("format", "This date does not exist.") from None
     least, most = field.options.get("min"), field.options.get("max")
     if (least and text < least) or (most and text > most):
-        raise InvalidValue("range", _describe_range("Choose a day", least, most))
+        raise InvalidValue("range", _describe_range(DAYS, least, most))
     return text
 
 
@@ -162,15 +186,15 @@ def check_number(field: Field, given: Any) -> str:
         raise InvalidValue("format", "Please write a number, such as 12 or 3.50.")
     decimals = field.options.get("decimals")
     if decimals is not None and len(text.partition(".")[2]) > decimals:
-        raise InvalidValue(
-            "format", f"Use at most {decimals} digits after the point." if decimals else "Use a whole number."
-        )
+        if not decimals:
+            raise InvalidValue("format", "Use a whole number.")
+        raise InvalidValue("format", say(MOST_DIGITS, one=MOST_DIGIT, n=decimals))
     least, most = field.options.get("min"), field.options.get("max")
     exact = Decimal(text)
     if (least is not None and exact < Decimal(str(least))) or (
         most is not None and exact > Decimal(str(most))
     ):
-        raise InvalidValue("range", _describe_range("Choose a number", least, most))
+        raise InvalidValue("range", _describe_range(NUMBERS, least, most))
     return text
 
 
@@ -193,10 +217,10 @@ def require_string(given: Any) -> str:
     return given
 
 
-def _describe_range(lead: str, least: Any, most: Any) -> str:
+def _describe_range(sentences: RangeSentences, least: Any, most: Any) -> str:
     if least is not None and most is not None:
-        return f"{lead} between {least} and {most}."
-    return f"{lead} from {least} on." if least is not None else f"{lead} up to {most}."
+        return say(sentences.between, least=least, most=most)
+    return say(sentences.least, least=least) if least is not None else say(sentences.most, most=most)
 
 
 # ---------- inventions of test mode ----------

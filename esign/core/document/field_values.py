@@ -15,7 +15,10 @@ from esign.core.document.field_types import (
 )
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
+from esign.core.sentence import say
 
+TICK_MORE, TICK_ONE = "Tick at least {n} of these boxes.", "Tick at least {n} of these boxes."
+TICK_FEWER, TICK_NO_MORE = "Tick at most {n} of these boxes.", "Tick at most {n} of these boxes."
 MISSING = {
     ValueShape.TEXT: "Please fill this in.",
     ValueShape.TICK: "Please tick this box.",
@@ -124,7 +127,7 @@ def _find_group_problem(boxes: Sequence[Field], must: bool) -> Detail | None:
     most = min(limits, default=len(boxes))
     ticked = sum(box.value is True for box in boxes)
     if ticked < least:
-        return Detail(f"/answers/{boxes[0].id}", f"Tick at least {least} of these boxes.", "range")
+        return Detail(f"/answers/{boxes[0].id}", say(TICK_MORE, one=TICK_ONE, n=least), "range")
     if ticked > most:
-        return Detail(f"/answers/{boxes[0].id}", f"Tick at most {most} of these boxes.", "range")
+        return Detail(f"/answers/{boxes[0].id}", say(TICK_FEWER, one=TICK_NO_MORE, n=most), "range")
     return None

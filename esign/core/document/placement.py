@@ -8,8 +8,19 @@ from math import isfinite
 from esign.core.document.document import Field, FieldType, PageGeometry
 from esign.core.document.field_types import FIELD_TYPES
 from esign.core.errors import Detail
+from esign.core.sentence import say
 
 TOLERANCE = 0.01
+# Where a field begins and how long it is, each way, with the sentences about a wrong start and a wrong size.
+SIDES = (
+    ("x", "width", "x lies between 0 and 100 percent of the page.", "The width must be more than 0 percent."),
+    (
+        "y",
+        "height",
+        "y lies between 0 and 100 percent of the page.",
+        "The height must be more than 0 percent.",
+    ),
+)
 
 
 def complete_size(
@@ -34,14 +45,14 @@ def cut_to_page(size: float, start: float) -> float:
 def find_out_of_bounds(field: Field, pages: Sequence[PageGeometry], path: str) -> Iterator[Detail]:
     """Yield every reason why a field does not lie on its page, with the member it is about."""
     if not 1 <= field.page <= len(pages):
-        yield Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
-    for start, size in (("x", "width"), ("y", "height")):
+        yield Detail(f"{path}/page", say("The document has pages 1 to {last}.", last=len(pages)), "range")
+    for start, size, outside, empty in SIDES:
         at, length = getattr(field, start), getattr(field, size)
         begins_inside = isfinite(at) and 0 <= at < 100
         if not begins_inside:
-            yield Detail(f"{path}/{start}", f"{start} lies between 0 and 100 percent of the page.", "range")
+            yield Detail(f"{path}/{start}", outside, "range")
         if not (isfinite(length) and length > 0):
-            yield Detail(f"{path}/{size}", f"The {size} must be more than 0 percent.", "range")
+            yield Detail(f"{path}/{size}", empty, "range")
         elif (at if begins_inside else 0) + length > 100 + TOLERANCE:
             yield Detail(f"{path}/{size}", "The field reaches over the edge of the page.", "range")
 

@@ -6,6 +6,16 @@ from typing import Protocol
 from esign.core.document.challenge import Method
 from esign.core.document.document import ACTING, Field, Recipient, Role
 from esign.core.errors import Detail
+from esign.core.sentence import say
+
+# Sentences by the list that they are about, and by the member that stands in it twice.
+MOST = {"/recipients": "At most {n} recipients.", "/roles": "At most {n} roles."}
+MOST_ONE = {"/recipients": "At most {n} recipient.", "/roles": "At most {n} role."}
+ONCE = {"id": "Each id stands once.", "key": "Each key stands once."}
+
+TOO_MANY, TOO_MANY_FOR_ONE = "Only {n} boxes can be ticked.", "Only {n} box can be ticked."
+TOO_FEW, TOO_FEW_FOR_ONE = "The group asks for at least {n} ticks.", "The group asks for at least {n} tick."
+FORCED, FORCED_ONE = "{n} boxes of the group have to be ticked.", "{n} box of the group has to be ticked."
 
 
 class FieldOwner(Protocol):
@@ -27,9 +37,11 @@ def find_list_problems(
     codes, and groups of check boxes. `place` is the JSON Pointer of the list.
     """
     if len(holders) > most_holders:
-        yield Detail(place, f"At most {most_holders} {place[1:]}.", "length")
+        yield Detail(place, say(MOST[place], one=MOST_ONE[place], n=most_holders), "length")
     if sum(len(holder.fields) for holder in holders) > most_fields:
-        yield Detail(place, f"At most {most_fields} fields in all.", "length")
+        yield Detail(
+            place, say("At most {n} fields in all.", one="At most {n} field in all.", n=most_fields), "length"
+        )
     seen: set[str | None] = set()
     for n, holder in enumerate(holders):
         for m, field in enumerate(holder.fields):
@@ -66,7 +78,7 @@ def find_duplicates(names: Sequence[str | None], place: str, member: str) -> Ite
     seen: set[str] = set()
     for n, name in enumerate(names):
         if name in seen:
-            yield Detail(f"{place}/{n}/{member}", f"Each {member} stands once.", "duplicate")
+            yield Detail(f"{place}/{n}/{member}", ONCE[member], "duplicate")
         elif name is not None:
             seen.add(name)
 
@@ -97,11 +109,13 @@ def _find_group_problem(boxes: dict[int, Field], path: str) -> Iterator[Detail]:
     free = sum(not (box.read_only and box.value is False) for box in boxes.values())
     forced = sum(box.required or (box.read_only and box.value is True) for box in boxes.values())
     if fewest > free:
-        yield Detail(f"{path}/fields/{least}/minChecked", f"Only {free} boxes can be ticked.", "range")
+        yield Detail(
+            f"{path}/fields/{least}/minChecked", say(TOO_MANY, one=TOO_MANY_FOR_ONE, n=free), "range"
+        )
     if limits:
         most = min(limits, key=lambda n: limits[n])
         where = f"{path}/fields/{most}/maxChecked"
         if limits[most] < fewest:
-            yield Detail(where, f"The group asks for at least {fewest} ticks.", "range")
+            yield Detail(where, say(TOO_FEW, one=TOO_FEW_FOR_ONE, n=fewest), "range")
         elif limits[most] < forced:
-            yield Detail(where, f"{forced} boxes of the group have to be ticked.", "range")
+            yield Detail(where, say(FORCED, one=FORCED_ONE, n=forced), "range")

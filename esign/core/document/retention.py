@@ -9,6 +9,7 @@ from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.core.people.account import Organisation
+from esign.core.sentence import say
 
 
 def find_lock_end(document: AnyDocument, organisation: Organisation) -> Instant | None:
@@ -23,7 +24,7 @@ def require_unlocked(document: AnyDocument, organisation: Organisation, now: Ins
     if until is not None and now < until:
         raise Problem(
             "retention_locked",
-            f"The document is kept until {rfc3339(until)}.",
+            say("The document is kept until {time}.", time=rfc3339(until)),
             current_status=document.status,
         )
 

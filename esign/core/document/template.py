@@ -10,6 +10,7 @@ from esign.core.document.field_values import prefill
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders
+from esign.core.sentence import say
 
 NewId = Callable[[str], str]
 
@@ -83,7 +84,7 @@ def make_recipients(template: Template, takers: Sequence[Taker], new_id: NewId) 
             problems += find_wrong_values(role, taker, f"/recipients/{n}/values")
             made[role.key] = make_recipient(role, taker, new_id)
     problems += [
-        Detail("/recipients", f"The role “{key}” needs a recipient.", "required")
+        Detail("/recipients", say("The role “{key}” needs a recipient.", key=key), "required")
         for key in roles
         if key not in made
     ]

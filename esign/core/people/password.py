@@ -5,10 +5,14 @@
 
 import unicodedata
 
+from esign.core.sentence import say
+
 LEAST = 12
 LEAST_WITH_TOTP = 8
 MOST_BYTES = 1024
 JUDGED = 72  # characters whose strength is judged: what follows can only make the password stronger
+
+TOO_SHORT = "A password has {least} characters or more. Several words in a row are easy to keep in mind."
 
 
 def normalise_password(text: str) -> str:
@@ -20,7 +24,7 @@ def find_complaint(text: str, *, with_totp: bool) -> str | None:
     """Return what is wrong with the length of a normalised password, or None."""
     least = LEAST_WITH_TOTP if with_totp else LEAST
     if len(text) < least:
-        return f"A password has {least} characters or more. Several words in a row are easy to keep in mind."
+        return say(TOO_SHORT, least=least)
     if len(text.encode()) > MOST_BYTES:
-        return f"A password has {MOST_BYTES} bytes at most."
+        return say("A password has {most} bytes at most.", most=MOST_BYTES)
     return None

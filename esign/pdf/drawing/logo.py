@@ -8,8 +8,9 @@ import io
 from PIL import Image
 
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.pdf.drawing.signature_picture import read_pixels, trim_to_ink
-from esign.pdf.inspection import RedrawnPicture
+from esign.pdf.inspection import NARROW_LOGO, RedrawnPicture
 
 FORMATS = ("PNG", "JPEG")
 BOUNDS, LESS = (640, 160), (480, 120)  # pixels of the result: 11 mm on the certificate page at 370 dpi
@@ -17,7 +18,6 @@ LEAST = 16  # pixels in height, and in width
 MOST = 64 * 2**10  # bytes of the result, which each signing page and each mail brings
 NEITHER = "The picture is neither a PNG nor a JPEG. An SVG is not taken; save it as a PNG and send that."
 BLANK = "On white nothing is seen of it. Send the logo that is made for light backgrounds."
-NARROW = f"The logo is too small, or too long for its height: less than {LEAST} pixels are left of it."
 
 
 def redraw_logo(image: bytes) -> RedrawnPicture:
@@ -30,7 +30,7 @@ def redraw_logo(image: bytes) -> RedrawnPicture:
     sheet.paste(ink, mask=ink)
     sheet.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     if min(sheet.size) < LEAST:
-        raise Problem("invalid_request", NARROW)
+        raise Problem("invalid_request", say(NARROW_LOGO, pixels=LEAST))
     png = write_png(sheet)
     if len(png) > MOST:
         png = write_png(sheet.quantize())

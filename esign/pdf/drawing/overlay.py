@@ -7,6 +7,7 @@ from esign.core.document import text_fit
 from esign.core.document.document import FieldType
 from esign.core.document.field_types import FIELD_TYPES
 from esign.core.instant import Instant
+from esign.core.sentence import say
 from esign.pdf.drawing import typst_template
 from esign.pdf.seal_order import DrawnField, SealFailed, Typesetting
 
@@ -72,9 +73,12 @@ def _build_pages(
     by_page: dict[int, list[dict[str, object]]] = {n: [] for n in range(1, len(sizes) + 1) if all_pages}
     for field in fields:
         if not 1 <= field.page <= len(sizes):
-            raise SealFailed(f"Field {field.id} lies on page {field.page}, which the document does not have.")
+            raise SealFailed(say(NO_PAGE, id=field.id, page=field.page))
         by_page.setdefault(field.page, []).append(_build_field(field, *sizes[field.page - 1]))
     return [_build_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
+
+
+NO_PAGE = "Field {id} lies on page {page}, which the document does not have."
 
 
 def _build_page(

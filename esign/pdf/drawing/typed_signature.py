@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typst
 
 from esign.core.document import text_fit
+from esign.core.sentence import say
 from esign.pdf.drawing import missing_glyphs, typst_template
 from esign.pdf.inspection import TypedLetters
 from esign.pdf.seal_order import SealFailed
@@ -34,6 +35,6 @@ def draw_letters(
     try:
         svg = typst_template.compile_template("letters", facts, paths, format="svg")
     except typst.TypstError as error:
-        raise SealFailed(f"The name cannot be drawn: {error.message}") from error
+        raise SealFailed(say("The name cannot be drawn: {error}", error=error.message)) from error
     found = WIDTH.search(svg)
     return TypedLetters(svg, float(found[1]) if found else 0, ())

@@ -10,6 +10,7 @@ import typst
 
 from esign.core import language
 from esign.core.instant import Instant
+from esign.core.sentence import say
 from esign.pdf.drawing import cjk_fonts, missing_glyphs
 from esign.pdf.drawing.qr_code import draw_qr_code
 from esign.pdf.seal_order import SealFailed
@@ -158,4 +159,6 @@ def draw_template(
     except typst.TypstError as error:
         if error.message.startswith(OVERFLOW):
             raise TextOverflow(error.message.removeprefix(OVERFLOW).split()) from error
-        raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
+        raise SealFailed(
+            say("The {kind} cannot be drawn: {error}", kind=kind, error=error.message)
+        ) from error

@@ -34,6 +34,9 @@ EMPTY = ("", "/Off")
 LINES = ("text", "number", "date")
 
 
+NAMELESS_FIELD, NAMELESS_DROPDOWN = "A field without a name", "A dropdown"
+
+
 def read_form(pdf: Pdf) -> Iterator[DetectedField | UnusableField]:
     """Yield the fields of the form page by page, in the order of the file. A key that repeats is dropped."""
     taken: set[str] = set()
@@ -68,11 +71,11 @@ def read_field(
     label = read_text(find_inherited(widget, "/TU")) or name.rpartition(".")[2]
     place = read_box(widget, seen)
     if reason := explain_unusable(widget, kind, flags, place):
-        return UnusableField(number, label or "A field without a name", reason)
+        return UnusableField(number, label or NAMELESS_FIELD, reason)
     assert place is not None
     type_, options = READERS[kind](widget, flags, name)
     if type_ == "dropdown" and not options["options"]:
-        return UnusableField(number, label or "A dropdown", "It names nothing to choose from.")
+        return UnusableField(number, label or NAMELESS_DROPDOWN, "It names nothing to choose from.")
     grouped = "group" in options
     return DetectedField(
         type_,

@@ -10,8 +10,18 @@ from pikepdf import AccessMode, Pdf
 
 from esign.core.document.document import PageGeometry
 from esign.core.errors import Detail, Problem
+from esign.core.sentence import say
 from esign.pdf.drawing import stamp_pages
-from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, UploadLimits
+from esign.pdf.inspection import (
+    MISSHAPEN,
+    REMOVALS,
+    SIZE,
+    TOO_COMPLEX,
+    TOO_LARGE,
+    TOO_MANY_PAGES,
+    Inspection,
+    UploadLimits,
+)
 from esign.pdf.intake import active_content, complexity, existing_signatures, normalise
 from esign.pdf.page import page_properties as pages
 from esign.pdf.page.render import refuse_undrawable
@@ -67,9 +77,7 @@ def _inspect_pdf(upload: bytes, limits: UploadLimits) -> Inspection:
 
 def _check_size_and_start(upload: bytes, limits: UploadLimits) -> None:
     if len(upload) > limits.file_bytes:
-        raise Problem(
-            "file_too_large", f"The file has {len(upload):,} bytes; {limits.file_bytes:,} are allowed."
-        )
+        raise Problem("file_too_large", say(TOO_LARGE, bytes=len(upload), most=limits.file_bytes))
     if b"%PDF-" not in upload[:1024]:
         raise Problem("invalid_file", "The file is not a PDF; save it as one and send that.")
 
@@ -130,7 +138,7 @@ def _measure_pages(pdf: Pdf, limits: UploadLimits) -> tuple[PageGeometry, ...]:
     if not count:
         raise Problem("invalid_file", "The file has no pages.")
     if count > limits.pages:
-        raise Problem("too_many_pages", f"The file has {count} pages; {limits.pages} are allowed.")
+        raise Problem("too_many_pages", say(TOO_MANY_PAGES, n=count, most=limits.pages))
     views = [pages.read_visible_area(page) for page in pdf.pages]
     seen = tuple(PageGeometry(round(v.width, 4), round(v.height, 4), v.turns * 90) for v in views)
     for number, page in enumerate(seen, 1):
@@ -141,11 +149,18 @@ def _measure_pages(pdf: Pdf, limits: UploadLimits) -> tuple[PageGeometry, ...]:
 
 
 def _build_misshapen_problem(number: int, page: PageGeometry) -> Problem:
-    size = f"Page {number} measures {page.width:g} by {page.height:g} points"
     return Problem(
         "file_unsupported",
-        f"{size}; sides must have {SIDE[0]} to {SIDE[1]:,} points, and one at most {RATIO} times those of the other.",
-        details=[Detail("/file", f"{size}.", "range")],
+        say(
+            MISSHAPEN,
+            page=number,
+            width=page.width,
+            height=page.height,
+            least=SIDE[0],
+            most=SIDE[1],
+            ratio=RATIO,
+        ),
+        details=[Detail("/file", say(SIZE, page=number, width=page.width, height=page.height), "range")],
     )
 
 

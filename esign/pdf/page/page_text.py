@@ -9,7 +9,8 @@ import pypdfium2
 from pypdfium2 import raw
 
 from esign.core.errors import Problem
-from esign.pdf.inspection import Paragraph
+from esign.core.sentence import say
+from esign.pdf.inspection import UNREADABLE_PAGE, Paragraph
 
 MOST = 100_000  # characters of one page
 FINE = 20_000  # units of a page's height, so that whole numbers are exact enough
@@ -39,7 +40,7 @@ def read_paragraphs(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
         page = document[number - 1]
         return tuple(group_lines(read_lines(page, page.get_textpage())))
     except pypdfium2.PdfiumError as error:
-        raise Problem("invalid_file", f"Page {number} of the file cannot be read.") from error
+        raise Problem("invalid_file", say(UNREADABLE_PAGE, page=number)) from error
     finally:
         document.close()
 

@@ -7,6 +7,8 @@ import pypdfium2
 
 from esign.core.document.document import PageGeometry
 from esign.core.errors import Problem
+from esign.core.sentence import say
+from esign.pdf.inspection import LOST_PAGES, UNDRAWN_PAGE, UNEQUAL_PAGE
 from esign.pdf.page.encode_picture import encode_picture
 
 DPI = 110
@@ -31,9 +33,7 @@ def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
     document = pypdfium2.PdfDocument(pdf)
     try:
         if len(document) != len(pages):
-            raise Problem(
-                "invalid_file", f"The file has {len(pages)} pages, but only {len(document)} can be displayed."
-            )
+            raise Problem("invalid_file", say(LOST_PAGES, pages=len(pages), shown=len(document)))
         for index, page in enumerate(pages):
             _draw_page(document, index, page, DPI_OF_CHECK / 72)
     finally:
@@ -87,13 +87,10 @@ def _draw_page(
         drawn = document[index]
         width, height = drawn.get_size()
         if abs(width - page.width) > 0.5 or abs(height - page.height) > 0.5:
-            raise Problem(
-                "invalid_file",
-                f"Page {index + 1} of the file is displayed in different sizes by different readers.",
-            )
+            raise Problem("invalid_file", say(UNEQUAL_PAGE, page=index + 1))
         return drawn.render(scale=scale, may_draw_forms=False, rev_byteorder=True)
     except pypdfium2.PdfiumError as error:
-        raise Problem("invalid_file", f"Page {index + 1} of the file cannot be displayed.") from error
+        raise Problem("invalid_file", say(UNDRAWN_PAGE, page=index + 1)) from error
 
 
 def compute_scale(page: PageGeometry, dpi: int, size: int = 1) -> float:

@@ -23,6 +23,7 @@ from esign.core.der import (
     encode_set,
 )
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 from esign.pdf.seal import signer
 from esign.pdf.seal.signer import KeySigner
 from esign.pdf.seal_order import SealFailed
@@ -111,13 +112,19 @@ class SealKey:
         first, last = self.certificate.not_valid_before_utc, self.certificate.not_valid_after_utc
         if now > last:
             raise SealFailed(
-                f"The seal certificate has expired on {last:%Y-%m-%d %H:%M} UTC; install a new one, and the documents"
-                " that wait are sealed."
+                say(
+                    "The seal certificate has expired on {time} UTC; install a new one, and the documents that wait are"
+                    " sealed.",
+                    time=f"{last:%Y-%m-%d %H:%M}",
+                )
             )
         if now < first:
             raise SealFailed(
-                f"The seal certificate is not valid before {first:%Y-%m-%d %H:%M} UTC; check this machine's clock or"
-                " install another certificate."
+                say(
+                    "The seal certificate is not valid before {time} UTC; check this machine's clock or install another"
+                    " certificate.",
+                    time=f"{first:%Y-%m-%d %H:%M}",
+                )
             )
 
     @property

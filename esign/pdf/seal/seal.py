@@ -18,6 +18,7 @@ from pyhanko.sign.signers.pdf_byterange import SignatureObject
 from esign.core import timestamp
 from esign.core.instant import Instant, to_datetime
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 from esign.pdf.audit import audit_attachment
 from esign.pdf.audit.audit_head import build_head, write_head
 from esign.pdf.drawing import typst_template
@@ -87,7 +88,13 @@ def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], credential: Credentia
     """
     files = (begun.document, begun.certificate)
     if len(tokens) != (len(files) if begun.level == "B-T" else 0):
-        raise SealFailed(f"A seal of level {begun.level} cannot be made of {len(tokens)} time stamps.")
+        raise SealFailed(
+            say(
+                "A seal of level {level} cannot be made of {stamps} time stamps.",
+                level=begun.level,
+                stamps=len(tokens),
+            )
+        )
     key = cms.load_key(credential)
     given = tokens or (None,) * len(files)
     sealed, alone = (fill_file(file, key, token) for file, token in zip(files, given, strict=True))
@@ -106,7 +113,10 @@ def _check_head(order: SealOrder) -> AuditHead:
     head = build_head(order.certificate, embedded=order.trail is not None)
     if order.trail is not None and (wrong := audit_attachment.find_fault(order.trail, head)):
         raise SealFailed(
-            f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
+            say(
+                "The audit trail is not as it was written: {fault}. `esign verify-audit` tells more.",
+                fault=wrong,
+            )
         )
     return head
 

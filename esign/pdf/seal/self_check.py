@@ -9,6 +9,7 @@ from math import ceil, sqrt
 import pypdfium2
 
 from esign.core.instant import Instant
+from esign.core.sentence import say
 from esign.pdf.report import AuditHead
 from esign.pdf.seal_order import DrawnField, Level, SealFailed
 from esign.pdf.verify.validate import verify_signatures
@@ -35,9 +36,17 @@ def check_sealed_file(sealed: bytes, root: bytes, now: Instant, expected: Expect
     verdict = verify_signatures(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
-        raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
+        raise SealFailed(
+            say(
+                "The sealed file does not verify ({result}): {reasons}",
+                result=verdict["result"],
+                reasons=" ".join(reasons),
+            )
+        )
     if verdict["signatures"][0]["level"] != expected.level:
-        raise SealFailed(f"The sealed file has not the level {expected.level} that was asked for.")
+        raise SealFailed(
+            say("The sealed file has not the level {level} that was asked for.", level=expected.level)
+        )
     if verdict["signatures"][0]["levelAsked"] != expected.asked:
         raise SealFailed("The level that was asked for cannot be read back from the sealed file.")
     stamp = verdict["signatures"][0]["timestamp"]
@@ -45,7 +54,11 @@ def check_sealed_file(sealed: bytes, root: bytes, now: Instant, expected: Expect
         raise SealFailed("The time stamp in the sealed file is not over its signature.")
     if verdict["pageCount"] != expected.pages:
         raise SealFailed(
-            f"The sealed file has {verdict['pageCount']} pages where {expected.pages} are expected."
+            say(
+                "The sealed file has {pages} pages where {expected} are expected.",
+                pages=verdict["pageCount"],
+                expected=expected.pages,
+            )
         )
     if verdict["audit"] != expected.head:
         raise SealFailed("The head of the audit trail cannot be read back from the sealed file.")
@@ -74,7 +87,11 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[DrawnField]) -> N
             blank = [field.id for field in on_page if not _is_stamped(was, now, field)]
             if blank:
                 raise SealFailed(
-                    f"Nothing is seen of {', '.join(blank)} on page {number} of the sealed file."
+                    say(
+                        "Nothing is seen of {fields} on page {page} of the sealed file.",
+                        fields=", ".join(blank),
+                        page=number,
+                    )
                 )
     finally:
         before.close()

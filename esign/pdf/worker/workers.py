@@ -7,6 +7,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from io import BytesIO
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXCPU, strsignal
 from typing import Literal, TypeVar
@@ -14,9 +15,11 @@ from typing import Literal, TypeVar
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
+from esign.core.sentence import read_back
 from esign.pdf.inspection import (
     NOT_CHECKED,
     TOO_COMPLEX,
+    WORKER_FORMS,
     DetectedFields,
     Inspection,
     RedrawnPicture,
@@ -504,7 +507,8 @@ def _rebuild_outcome(kind: type[T], body: object, parts: list[bytes]) -> tuple[T
         }:
             if code in CATALOGUE:
                 found = frames.rebuild_value(tuple[Detail, ...], details, parts)
-                return Problem(code, message, details=found), last
+                said = [replace(one, message=read_back(one.message, WORKER_FORMS)) for one in found]
+                return Problem(code, read_back(message, WORKER_FORMS), details=said), last
         case {"failed": str(reason), "memory": True, "last": bool(last)}:
             return WorkerFailed(reason, lasting=True), last
         case {"failed": str(reason), "last": bool(last)}:

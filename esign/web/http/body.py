@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from esign.core.errors import Detail, Problem
+from esign.core.sentence import say
 from esign.web.http.ratelimit import LARGE, UploadPlace
 from esign.web.http.validation import check
 
@@ -91,7 +92,7 @@ class IncomingBody:
     def _refuse(self, limit: int) -> Problem:
         """Return the problem for a body that is too large, and mark the body as unread."""
         self.unread = True
-        message = f"The body is larger than {limit} bytes."
+        message = say("The body is larger than {limit} bytes.", limit=limit)
         return Problem("request_too_large", message, headers={"Connection": "close"})
 
     async def _iterate_pieces(self) -> AsyncIterator[bytes]:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.store.engine.failures import is_storage
 from esign.web.http.answer import JSON, ApiAnswer, encode_headers
 from esign.web.http.security import API_HEADERS
@@ -27,7 +28,8 @@ FORMS = {
 
 def make_method_problem(method: str, allow: str) -> Problem:
     """Return the problem of a method that an address does not take. `allow` lists those that it takes."""
-    told = f"This address does not take {method}. It takes: {', '.join(sorted(allow.split(', ')))}."
+    methods = ", ".join(sorted(allow.split(", ")))
+    told = say("This address does not take {method}. It takes: {methods}.", method=method, methods=methods)
     return Problem("not_found", told, headers={"Allow": allow})
 
 

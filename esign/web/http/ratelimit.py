@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from esign.core.errors import Problem
 from esign.core.rate_network import list_networks
+from esign.core.sentence import say
 from esign.system.clock import Clock
 
 WINDOW = 60  # seconds
@@ -136,12 +137,14 @@ def build_rate_headers(standings: list[RateStanding]) -> list[tuple[bytes, bytes
 
 def make_rate_problem(standing: RateStanding) -> Problem:
     """Return the problem for a caller that has exceeded a policy."""
-    return Problem(
-        "rate_limited",
-        f"The limit of {standing.limit} requests in {WINDOW} seconds (policy {standing.policy}) is used up;"
-        f" try again in {standing.reset} seconds.",
-        retry_after=standing.reset,
+    told = say(
+        "The limit of {limit} requests in {window} seconds (policy {policy}) is used up; try again in {wait} seconds.",
+        limit=standing.limit,
+        window=WINDOW,
+        policy=standing.policy,
+        wait=standing.reset,
     )
+    return Problem("rate_limited", told, retry_after=standing.reset)
 
 
 class Uploads:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isinf
 
 from esign.core.errors import Problem
+from esign.core.sentence import say
 
 DEPTH = 20
 VALUES = 1_000_000
@@ -39,7 +40,9 @@ def load(body: bytes | bytearray, gap: Gap | None = None) -> object:
     except RecursionError:
         raise make_depth_problem() from None
     except ValueError as error:
-        raise Problem("invalid_json", f"The body is not one JSON value: {describe(error, gap)}.") from None
+        raise Problem(
+            "invalid_json", say("The body is not one JSON value: {error}.", error=describe(error, gap))
+        ) from None
     if is_too_deep(value):
         raise make_depth_problem()
     return value
@@ -51,7 +54,7 @@ def refuse_many_values(body: bytes | bytearray) -> None:
         return
     slices = range(0, len(body), SLICE)
     if sum(body.count(sign, at, at + SLICE) for at in slices for sign in (b",", b"[", b"{")) > VALUES:
-        raise Problem("invalid_json", f"The body holds more than {VALUES:,} values.")
+        raise Problem("invalid_json", say("The body holds more than {most:,} values.", most=VALUES))
 
 
 def has_escaped_surrogate(body: bytes | bytearray) -> bool:
@@ -78,7 +81,7 @@ def describe(error: ValueError, gap: Gap | None) -> str:
 
 def make_depth_problem() -> Problem:
     """Return the problem for a body that is nested too deeply."""
-    return Problem("invalid_json", f"The body is nested more than {DEPTH} levels deep.")
+    return Problem("invalid_json", say("The body is nested more than {depth} levels deep.", depth=DEPTH))
 
 
 def is_too_deep(value: object) -> bool:

@@ -1,19 +1,22 @@
 """Turns the errors of pydantic into the details of `invalid_request` (contract 6)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from esign.core.errors import Detail, Problem
+from esign.core.sentence import say
 
 MOST = 100
 COUNTED = 10_000  # beyond this many errors only their number is reported: listing them would cost too much
 RULES = ("required", "type", "format", "length", "range", "enum", "unknown_member", "duplicate", "reference")
 
-# The error types of pydantic, with the rule of contract 6 and a sentence that is plainer than pydantic's own.
-FOUND: dict[str, tuple[str, str]] = {
+# The error types of pydantic, with the rule of contract 6 and a sentence that is plainer than pydantic's own. Its
+# places are named as pydantic names what it tells about the error.
+FOUND: Mapping[str, tuple[str, str]] = {
     "missing": ("required", "This member is required."),
     "extra_forbidden": ("unknown_member", "There is no such member."),
     "union_tag_not_found": ("required", "This member is required."),
@@ -31,10 +34,6 @@ FOUND: dict[str, tuple[str, str]] = {
     "model_type": ("type", "An object."),
     "model_attributes_type": ("type", "An object."),
     "none_required": ("type", "null."),
-    "string_too_short": ("length", "{min_length} characters or more."),
-    "string_too_long": ("length", "{max_length} characters or fewer."),
-    "too_short": ("length", "{min_length} entries or more."),
-    "too_long": ("length", "{max_length} entries or fewer."),
     "greater_than": ("range", "More than {gt}."),
     "greater_than_equal": ("range", "At least {ge}."),
     "less_than": ("range", "Less than {lt}."),
@@ -45,7 +44,22 @@ FOUND: dict[str, tuple[str, str]] = {
     "string_pattern_mismatch": ("format", "Text of the form {pattern}."),
 }
 
-ONE = {"1 characters or more.": "1 character or more.", "1 entries or more.": "1 entry or more."}
+
+@dataclass(frozen=True, slots=True)
+class CountedRule:
+    """A bound of a length: what pydantic calls its number, and the sentence for it, also where it is 1."""
+
+    number: str
+    sentence: str
+    one: str
+
+
+LENGTHS: Mapping[str, CountedRule] = {
+    "string_too_short": CountedRule("min_length", "{n} characters or more.", "{n} character or more."),
+    "string_too_long": CountedRule("max_length", "{n} characters or fewer.", "{n} character or fewer."),
+    "too_short": CountedRule("min_length", "{n} entries or more.", "{n} entry or more."),
+    "too_long": CountedRule("max_length", "{n} entries or fewer.", "{n} entry or fewer."),
+}
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -56,7 +70,9 @@ def check(model: type[M], value: object) -> M:
         return model.model_validate(value)
     except ValidationError as error:
         if error.error_count() > COUNTED:
-            raise Problem("invalid_request", f"The body has more than {COUNTED:,} problems.") from None
+            raise Problem(
+                "invalid_request", say("The body has more than {most:,} problems.", most=COUNTED)
+            ) from None
         raise Problem("invalid_request", details=tuple(list_details(error, value))[:MOST]) from None
 
 
@@ -73,13 +89,18 @@ def list_details(error: ValidationError, value: object) -> Iterator[Detail]:
 
 def choose_rule(found: ErrorDetails) -> tuple[str, str]:
     """Return the rule of contract 6 that an error of pydantic stands for, and the sentence to show."""
-    if found["type"] in RULES:
-        return found["type"], found["msg"]
-    rule, message = FOUND.get(found["type"], ("format", found["msg"] + "."))
+    context = found.get("ctx", {})
+    if found["type"] in RULES:  # from `refusal`; pydantic's own text would not remember its form
+        return found["type"], context["message"]
+    if counted := LENGTHS.get(found["type"]):
+        return "length", say(counted.sentence, one=counted.one, n=context[counted.number])
+    if found["type"] not in FOUND:
+        return "format", say("{error}.", error=found["msg"])
+    rule, form = FOUND[found["type"]]
     if rule == "enum" and found["type"] != "union_tag_invalid" and not isinstance(found["input"], str):
         rule = "type"
-    sentence = message.format_map(found.get("ctx", {}))
-    return rule, ONE.get(sentence, sentence)
+    values = {name: value for name, value in context.items() if f"{{{name}}}" in form}
+    return rule, say(form, **values) if values else form
 
 
 def list_pointers(found: ErrorDetails, value: Any) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from esign.core.language import Tag
+from esign.core.sentence import say
 from esign.web.http.encoded_file import EncodedFile
 from esign.web.values.field_models import AnyFieldInput
 from esign.web.values.rules import FILE_NAME, HTTPS_URL, check_file_name, check_https_url
@@ -90,5 +91,7 @@ def check_field_count(entries: Entries) -> Entries:
     Raise, before fields are made from them, if they have more fields in all than the settings can allow.
     """
     if sum(len(entry.fields or ()) for entry in entries) > MOST_FIELDS:
-        raise refusal("length", f"At most {MOST_FIELDS} fields in all.")
+        raise refusal(
+            "length", say("At most {n} fields in all.", one="At most {n} field in all.", n=MOST_FIELDS)
+        )
     return entries

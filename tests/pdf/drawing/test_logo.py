@@ -5,7 +5,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from esign.core.errors import Problem
-from esign.pdf.drawing.logo import BLANK, MOST, NARROW, NEITHER, redraw_logo
+from esign.pdf.drawing.logo import BLANK, LEAST, MOST, NEITHER, redraw_logo
+from esign.pdf.inspection import NARROW_LOGO
 from tests.logos import TEAL, a_logo, draw_logo, file_of
 
 
@@ -98,4 +99,4 @@ def test_what_is_not_seen_on_white_is_refused() -> None:
 def test_what_could_not_be_read_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(Problem) as problem:
         redraw_logo(file_of(Image.new("RGB", size, TEAL)))
-    assert problem.value.message == NARROW
+    assert problem.value.message == NARROW_LOGO.format(pixels=LEAST)

@@ -13,6 +13,7 @@ from esign.core.document.state.invite import invite
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant
+from esign.core.sentence import say
 
 ACTS = {  # of each member; any other is changed by Act.EDIT, in drafts only
     "expires_at": Act.EDIT_EXPIRY,
@@ -65,7 +66,7 @@ def check_expiry(document: Document, asked: Instant | None, now: Instant) -> Ins
     assert document.sent_at is not None
     at = document.sent_at + document.expires_in_days * DAY if asked is None else asked
     if not now < at <= document.sent_at + LONGEST_DAYS * DAY:
-        message = f"Later than now, and at most {LONGEST_DAYS} days after sending."
+        message = say("Later than now, and at most {days} days after sending.", days=LONGEST_DAYS)
         raise Problem("invalid_request", details=[Detail("/expiresAt", message, "range")])
     return at
 

@@ -19,6 +19,7 @@ from esign.core.document.state.outcome import Event, MailJob, Outcome, SealJob
 from esign.core.document.summary import AnyDocument
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
+from esign.core.sentence import say
 
 SEAL_RETRIES: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 ALERT_AFTER = 3
@@ -60,11 +61,11 @@ def send(document: Document, author: Author, now: Instant) -> Outcome:
 def find_missing(document: Document) -> list[Detail]:
     """List what is missing before the draft can be sent."""
     missing = [
-        Detail(f"/recipients/{n}/{member}", f"Recipient {n + 1} needs {words}.", "required")
+        Detail(f"/recipients/{n}/{member}", say(form, number=n + 1), "required")
         for n, recipient in enumerate(document.recipients)
-        for member, words, given in (
-            ("email", "an email address", recipient.email),
-            ("name", "a name", recipient.name),
+        for member, form, given in (
+            ("email", "Recipient {number} needs an email address.", recipient.email),
+            ("name", "Recipient {number} needs a name.", recipient.name),
         )
         if not given
     ]
