@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from esign.core.actor import Mode
 from esign.core.instant import MINUTE, Instant, Millis, rfc3339
+from esign.core.sentence import say
 from esign.mail.failure import AuthenticationFailure, RelayFailure, TemporaryFailure
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
@@ -31,6 +32,16 @@ SAID = {
     LOGIN: "The mail server does not take the user name or password",
     REFUSED: "The mail server takes no mail",
     DEFERRED: "The mail server puts off one mail after the other",
+}
+WAITING = {  # the same, for people whose mails wait
+    LOGIN: "The mail server does not take the user name or password, so mails wait here.",
+    REFUSED: "The mail server takes no mail, so mails wait here.",
+    DEFERRED: "The mail server puts off one mail after the other, so mails wait here.",
+}
+BECAUSE = {  # the same, with the mail server's own words
+    LOGIN: "The mail server does not take the user name or password: {reason}.",
+    REFUSED: "The mail server takes no mail: {reason}.",
+    DEFERRED: "The mail server puts off one mail after the other: {reason}.",
 }
 
 
@@ -74,12 +85,12 @@ async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None 
     if mode is Mode.TEST and runtime.config.test.mails == "capture":
         return Outage(CAPTURED)
     stop = await find_stop(runtime, organisation_id)
-    return Outage(f"{SAID[stop.cause]}, so mails wait here.", stop.stopped_at) if stop else None
+    return Outage(WAITING[stop.cause], stop.stopped_at) if stop else None
 
 
 def name_cause(stop: MailStop) -> str:
     """Return the cause in words, with the mail server's own reason."""
-    return f"{SAID[stop.cause]}: {stop.reason.rstrip('.')}."
+    return say(BECAUSE[stop.cause], reason=stop.reason.rstrip("."))
 
 
 async def claim(runtime: Runtime, tx: Transaction, now: Instant) -> bool:

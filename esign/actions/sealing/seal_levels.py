@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from esign.core.actor import Mode
+from esign.core.sentence import say
 from esign.core.timestamp import TimeStamp, TimeStampAuthority
 from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealOrder
 from esign.pdf.worker.queue_turn import QueueTurn
@@ -53,6 +54,17 @@ def choose_level(runtime: Runtime, mode: Mode) -> Level:
     """Return the level to seal at. Test seals have no time stamps unless configured: they may cost money."""
     live_like = mode is Mode.LIVE or runtime.config.test.time_stamps
     return runtime.config.seal.level if live_like else "B-B"
+
+
+def explain_error(reason: str) -> str:
+    """Return the reason of a failed seal as a sentence.
+
+    A worker describes its own end with a clause that begins with "it" and has no full stop.
+    """
+    bare = reason.strip()
+    if bare.startswith("it "):
+        return say("The program that draws the seal stopped: {reason}.", reason=bare)
+    return bare if bare.endswith((".", "!", "?")) else say("{error}.", error=bare)
 
 
 async def make_seal(runtime: Runtime, order: SealOrder, mode: Mode, turn: QueueTurn) -> SealResult:

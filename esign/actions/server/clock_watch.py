@@ -8,6 +8,7 @@ from esign.core.actor import COMMAND, Author
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Reader, Transaction
 from esign.store.people import organisations
@@ -67,6 +68,26 @@ async def note_clock(db: Database, clock: GuardedClock, record: ClockRecord | No
         if record is not None and record.doubt_since is not None:
             log.warning("the time is certain again: %s; what is due is done", rfc3339(mark.at))
         await db.write(lambda tx: clock_marks.save(tx, mark))
+
+
+JUMPS = {  # by unit: ahead, and back
+    "days": (
+        "The clock of this machine jumped {n} days ahead.",
+        "The clock of this machine jumped {n} days back.",
+    ),
+    "hours": (
+        "The clock of this machine jumped {n} hours ahead.",
+        "The clock of this machine jumped {n} hours back.",
+    ),
+    "minutes": (
+        "The clock of this machine jumped {n} minutes ahead.",
+        "The clock of this machine jumped {n} minutes back.",
+    ),
+    "seconds": (
+        "The clock of this machine jumped {n} seconds ahead.",
+        "The clock of this machine jumped {n} seconds back.",
+    ),
+}
 
 
 def is_due(at: Instant, record: ClockRecord) -> bool:
@@ -178,6 +199,12 @@ def name_jump(doubt: ClockDoubt) -> str:
     return describe_jump(doubt.ahead)
 
 
+def say_jump(ahead: Millis) -> str:
+    """Return a sentence on how far the clock of this machine jumped. A negative number is a jump back."""
+    number, unit = split_span(abs(ahead))
+    return say(JUMPS[unit][ahead < 0], n=number)
+
+
 def describe_jump(ahead: Millis) -> str:
     """Return how far a clock jumped in words. A negative number is a jump back."""
     return f"jumped {format_span(abs(ahead))} {'ahead' if ahead > 0 else 'back'}"
@@ -185,7 +212,13 @@ def describe_jump(ahead: Millis) -> str:
 
 def format_span(millis: Millis) -> str:
     """Return a length of time in the largest unit of which it has at least two."""
+    number, unit = split_span(millis)
+    return f"{number} {unit}"
+
+
+def split_span(millis: Millis) -> tuple[int, str]:
+    """Return a length of time as a number and its unit, the largest of which it has at least two."""
     for unit, name in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
         if millis >= 2 * unit:
-            return f"{millis // unit} {name}"
-    return f"{millis // SECOND} seconds"
+            return millis // unit, name
+    return millis // SECOND, "seconds"

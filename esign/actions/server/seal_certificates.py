@@ -16,11 +16,14 @@ from esign.core.people.account import Organisation
 from esign.core.people.member import MemberRole
 from esign.core.people.permission import Permission as Permission
 from esign.core.people.permission import has_permission
+from esign.core.sentence import say
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log as logged
 from esign.store.people import organisations
 from esign.store.queue import outbox
+
+UNSEALED = "A practice page could not be sealed with it; choose another one. {reason}"
 
 log = logging.getLogger("esign.seal")
 
@@ -154,7 +157,7 @@ async def upload(
             return problems
         tried = await setup_checks.try_certificate(runtime, editor.organisation, material.credential)
         if not tried.fine:
-            return (f"A practice page could not be sealed with it; choose another one. {tried.words}",)
+            return (say(UNSEALED, reason=tried.words),)
         before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, editor.changed_by)
     except AuthorityError as error:
         return error.problems

@@ -17,12 +17,14 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
+from esign.core.sentence import join, say
 from esign.mail.failure import MailFailure
 from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
 from esign.mail.outgoing_mail import Notice
 from esign.mail.write_letter import write_letter
 from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.seal_order import SealOrder
+from esign.pdf.verdict_sentences import read_reason
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
@@ -36,7 +38,7 @@ WORDS = "A practice page, sealed to see whether the seal holds."
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check. `words` are the mail server's own, or the reason."""
+    """The result of a check. `words` are the mail server's own, or a sentence on the seal or on what went wrong."""
 
     fine: bool
     words: str
@@ -126,7 +128,7 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> CheckResult:
         made = await seal_levels.make_seal(runtime, order, Mode.LIVE, turn)
         verdict = await runtime.pdf.verify(made.sealed.sealed, VerificationCase(roots, now), turn)
     except (WorkerFailed, NoTimeStamp) as failure:
-        return CheckResult(False, failure.reason)
+        return CheckResult(False, seal_levels.explain_error(failure.reason))
     except Problem as problem:
         return CheckResult(False, problem.message)
     finally:
@@ -144,8 +146,8 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
             sealed.sealed, VerificationCase((candidate.anchor_der,), order.now), turn
         )
     except WorkerFailed as failure:
-        return CheckResult(False, failure.reason)
-    return judge_verdict(verdict, sealed.level)
+        return CheckResult(False, seal_levels.explain_error(failure.reason))
+    return judge_verdict(verdict, say("Level {level}.", level=sealed.level))
 
 
 async def make_practice_order(runtime: Runtime, organisation: Organisation) -> SealOrder:
@@ -159,19 +161,27 @@ async def make_practice_order(runtime: Runtime, organisation: Organisation) -> S
 
 def judge_verdict(verdict: Verification, words: str) -> CheckResult:
     """Return the result of the verification, with its reasons, or with `words` if there are none."""
-    reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return CheckResult(verdict["result"] == "valid", " ".join(reasons) or words)
+    reasons = [read_reason(reason) for signature in verdict["signatures"] for reason in signature["reasons"]]
+    return CheckResult(verdict["result"] == "valid", join(reasons) or words)
 
 
 def describe_level(made: seal_levels.SealResult, verdict: Verification) -> str:
-    """Return the level of the seal, and what is wrong with its time stamp."""
+    """Return a sentence on the level of the seal, and on what is wrong with its time stamp."""
     (signature,) = verdict["signatures"]
     level, stamp = made.sealed.level, signature["timestamp"]
     if made.asked != level:
-        return f"{level}: {made.asked} was asked for, but no authority gave a time stamp"
+        return say(
+            "Level {level}: {asked} was asked for, but no authority gave a time stamp.",
+            level=level,
+            asked=made.asked,
+        )
     if stamp is not None and not stamp["trusted"]:
-        return f"{level}; its time stamp is by {stamp['authority']}, an authority that [seal] trust does not name"
-    return level
+        return say(
+            "Level {level}; its time stamp is by {authority}, an authority that [seal] trust does not name.",
+            level=level,
+            authority=stamp["authority"],
+        )
+    return say("Level {level}.", level=level)
 
 
 async def note_authorities(runtime: Runtime) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from esign.actions.mail.mail_breaker import Outage
+from esign.actions.sealing import seal_levels
 from esign.core.document import attention
 from esign.core.document.document import (
     Document,
@@ -227,22 +228,13 @@ def describe_sealing(scene: DocumentSituation) -> NextStep:
     )
     return NextStep(
         Markup("Everybody has finished, but the seal is not on yet"),
-        words.format(describe_cause(document.seal_error), tries, when),
+        words.format(
+            scene.times.words.recognise(seal_levels.explain_error(document.seal_error)), tries, when
+        ),
         "warn",
         "fail",
         (StepButton("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
     )
-
-
-def describe_cause(reason: str) -> str:
-    """Return the reason of a failed seal as a sentence.
-
-    The worker describes its own failures with a clause that begins with "it" and has no full stop.
-    """
-    bare = reason.strip()
-    if bare.startswith("it "):
-        return f"The program that draws the seal stopped: {bare}."
-    return bare if bare.endswith((".", "!", "?")) else f"{bare}."
 
 
 def describe_completed(scene: DocumentSituation) -> NextStep:

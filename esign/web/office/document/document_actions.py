@@ -58,7 +58,7 @@ def show_question(
     """
     organisation = call.signed_in.organisation
     sentence = (
-        possible_actions.explain_refusal(problem, get_times(call), document, organisation)
+        call.words.say(possible_actions.explain_refusal(problem, get_times(call), document, organisation))
         if problem
         else None
     )

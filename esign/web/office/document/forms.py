@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from esign.actions.document import documents
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
+from esign.core.sentence import mark, say
 from esign.web.http.validation import check
 from esign.web.office.document import possible_actions
 from esign.web.office.frame.formats import Times
@@ -60,7 +61,11 @@ def place_details(problem: Problem, body: Mapping[str, object]) -> FormError:
         name, _, inside = detail.path[1:].partition("/")
         empty = not str(body.get(name) or "").strip() and detail.rule in ("length", "required", "format")
         of_one = inside and isinstance(body.get(name), dict)
-        said = f"“{inside}”: {detail.message}" if of_one else detail.message
+        said = (
+            say("“{name}”: {problem}", name=inside, problem=mark(detail.message))
+            if of_one
+            else detail.message
+        )
         sentences.setdefault(name if name in body else "", EMPTY if empty and name in body else said)
     return FormError(sentences or {"": problem.message})
 

@@ -30,6 +30,7 @@ from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.formats import format_count, format_field_count, format_size
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall, answer_json
+from esign.web.office.frame.words import OfficeWords
 from esign.web.signing.page import measure_picture
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
@@ -140,24 +141,25 @@ async def load_situation(
         get_times(call),
         runtime.clock.now(),
         await outbox.find_seal_time(runtime.db, document.id) if document.status is Status.SEALING else None,
-        await find_missing(runtime, document) if document.status is Status.DRAFT else (),
+        await find_missing(runtime, document, call.words) if document.status is Status.DRAFT else (),
         [name for id, name in names.items() if id in asked],
         call.outage,
         find_own_recipient(document, call.signed_in.user.email),
     )
 
 
-async def find_missing(runtime: Runtime, draft: Document) -> list[str]:
+async def find_missing(runtime: Runtime, draft: Document, words: OfficeWords) -> list[str]:
     """Return what keeps the draft from being sent, as sentences."""
     details = await acting.list_obstacles(runtime, draft)
-    return awaiting.list_missing(draft, [detail.message for detail in details])
+    return awaiting.list_missing(draft, [words.say(detail.message) for detail in details])
 
 
 def explain_retention(problem: Problem | None, call: OfficeCall, document: Document) -> str | None:
     """Return why the document cannot be deleted, if a retention period is the reason, else None."""
     if problem is None or problem.code != "retention_locked":
         return None
-    return possible_actions.explain_refusal(problem, get_times(call), document, call.signed_in.organisation)
+    organisation = call.signed_in.organisation
+    return call.words.say(possible_actions.explain_refusal(problem, get_times(call), document, organisation))
 
 
 def describe_finished(document: Document) -> str:

@@ -16,6 +16,7 @@ from esign.core.document.summary import AnyDocument
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
+from esign.core.sentence import say
 from esign.web.office.frame.formats import Times
 
 Rule = Callable[[Document, Organisation, Instant], object]
@@ -117,9 +118,15 @@ def explain_refusal(problem: Problem, times: Times, document: Document, organisa
     """Return a refusal as a sentence for the user."""
     if problem.code == "reminder_too_soon":
         minutes = ceil((problem.retry_after or 60) / 60)
-        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
-        return f"The last reminder left less than an hour ago. The next one can leave in {wait}."
+        return say(
+            "The last reminder left less than an hour ago. The next one can leave in {n} minutes.",
+            one="The last reminder left less than an hour ago. The next one can leave in a minute.",
+            n=minutes,
+        )
     until = retention.find_lock_end(document, organisation)
     if problem.code == "retention_locked" and until is not None:
-        return f"Your organisation keeps completed documents. This one can be deleted {times.near(until)}."
+        return say(
+            "Your organisation keeps completed documents. This one can be deleted {when}.",
+            when=times.near(until),
+        )
     return SENTENCES.get(problem.code, problem.message)

@@ -110,6 +110,10 @@ class CardBuilder:
     blocked: frozenset[str]
     mails: bool
 
+    def describe_failure(self, reason: str | None) -> str:
+        """Return why a mail was not delivered, mostly in the words of the mail server."""
+        return self.times.words.recognise(reason) if reason else "No reason was given."
+
     def person(self, recipient: Recipient) -> RecipientCard:
         failed = recipient.delivery is MailDelivery.FAILED
         return RecipientCard(
@@ -117,7 +121,7 @@ class CardBuilder:
             self.colours.get(recipient.id),
             list_steps(self.document, recipient, self.mails),
             self.line(recipient),
-            (recipient.delivery_error or "No reason was given.") if failed else None,
+            self.describe_failure(recipient.delivery_error) if failed else None,
             frozenset(act for act in possible_actions.ACTS_ON_ONE if self.is_possible(act, recipient))
             | ({"unblock"} if recipient.id in self.blocked else set()),
         )

@@ -14,6 +14,7 @@ from esign.core.document.document import Document
 from esign.core.document.state.edit import LONGEST_DAYS
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
+from esign.core.sentence import say
 from esign.web.http.validation import check
 from esign.web.office.document.document_actions import ask_about_document
 from esign.web.office.document.forms import (
@@ -186,6 +187,6 @@ def parse_pairs(text: str, field: str = "metadata") -> dict[str, str]:
             continue
         name, equals, value = line.partition("=")
         if not equals or name.strip() in found:
-            raise FormError({field: NO_PAIR.format(number=n)})
+            raise FormError({field: say(NO_PAIR, number=n)})
         found[name.strip()] = value.strip()
     return found

@@ -65,9 +65,12 @@ def list_refusals(call: OfficeCall, results: Sequence[BulkResult]) -> list[tuple
     """Return (title, reason) for each document on which the action was or would be refused."""
     organisation, times = call.signed_in.organisation, get_times(call)
     return [
-        (one.document.title, possible_actions.explain_refusal(one.problem, times, one.document, organisation))
+        (
+            one.document.title,
+            call.words.say(possible_actions.explain_refusal(one.problem, times, one.document, organisation)),
+        )
         if one.document
-        else (NAMELESS, GONE)
+        else (NAMELESS, call.words.say(GONE))
         for one in results
         if one.problem is not None
     ]
@@ -122,10 +125,10 @@ async def ask_download(call: OfficeCall) -> Response:
         "selection_download",
         back=find_way_back(call),
         fit=[file.document for file in found],
-        unfit=[(NAMELESS, GONE)] * (len(ids) - len(found)),
+        unfit=[(NAMELESS, call.words.say(GONE))] * (len(ids) - len(found)),
         sealed=sum(file.variant == "sealed" for file in found),
         weight=format_size(octets),
-        large=LARGE if octets > zip_files.MOST_BYTES else None,
+        large=call.words.say(LARGE) if octets > zip_files.MOST_BYTES else None,
     )
 
 

@@ -13,6 +13,7 @@ from esign.actions.document import cancel_delete
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
+from esign.core.sentence import say
 from esign.system.entropy import make_id
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
@@ -23,6 +24,7 @@ from esign.web.office.draft.saving import CHOOSE, DRAFTS, FormKind, SaveResult, 
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.office_call import OfficeCall, answer_json
+from esign.web.office.frame.words import OfficeWords
 from esign.web.values.document_values import MOST_RECIPIENTS
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Views", "cc": "Gets a copy"}
@@ -49,6 +51,8 @@ FIELDS = {
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
 FOLDED = ("locale", "days", "redirect", "remind", "first", "every", "most")  # under "More options"
 CONFLICT, UNPROCESSABLE = 409, 422
+TOO_MANY = "A document can have at most {n} recipients."
+TOO_MANY_FOR_ONE = "A document can have at most {n} recipient."
 MOST = 2 * MOST_RECIPIENTS  # nobody types more: a larger form is refused before its rows are validated
 UNSENT = ("csrf", "do", "sure")
 CHANGED = "Someone changed this draft in the meantime. Check it again before you discard it."
@@ -127,7 +131,7 @@ async def store_form(call: OfficeCall) -> Response:
     document = await find_draft(call)
     mine, act = sheets.read_form(call.form), call.form.get("do", "")
     if len(mine.rows) > MOST:
-        raise Problem("invalid_request", f"A document can have at most {MOST} recipients.")
+        raise Problem("invalid_request", say(TOO_MANY, one=TOO_MANY_FOR_ONE, n=MOST))
     name, _, key = act.partition("-")
     at = f"/documents/{document.id}/edit"
     if name == "remove" and (question := ask_removal(call, document.recipients, key, at)) is not None:
@@ -136,7 +140,7 @@ async def store_form(call: OfficeCall) -> Response:
     seen = sheets.load_sheet(call.form.get("seen", "")) or sheets.fill_from_document(document)
     saved = await save_form(call, DRAFTS, mine, seen)
     if call.wants_json:
-        return answer_script(saved, mine)
+        return answer_script(saved, mine, call.words)
     if saved.merge.conflicts:
         return show_conflict(call, DRAFTS, saved, at, FIELDS)
     if saved.wrong:
@@ -209,7 +213,7 @@ def write_value(field: str, text: str) -> str:
     return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
 
 
-def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
+def answer_script(saved: SaveResult[Document], mine: FormSheet, words: OfficeWords) -> Response:
     """Answer the script, which sent `mine`, with what to show and what it has now seen.
 
     `seen` is None if recipients were added or removed that its page does not show. The script then loads the
@@ -224,7 +228,7 @@ def answer_script(saved: SaveResult[Document], mine: FormSheet) -> Response:
             "seen": now.dump() if shown >= now.rows.keys() else None,
             "values": saved.sheet.flatten(),
             "rows": list(saved.sheet.rows),
-            "wrong": saved.wrong,
+            "wrong": {place: words.tell(sentence) for place, sentence in saved.wrong.items()},
             "ids": saved.ids,
             "outline": write_outline(saved.stored),
             "options": summarize_options(saved.stored),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from esign.actions.document.own_fields import PLACED
 from esign.core.document.document import File
 from esign.core.errors import Problem
+from esign.web.office.frame.words import OfficeWords
 
 REFUSED: Mapping[str, str] = {
     "invalid_file": "This file cannot be read as a PDF.",
@@ -50,6 +51,11 @@ class FileRefusal:
 
 def explain_refusal(problem: Problem) -> FileRefusal:
     return FileRefusal(REFUSED.get(problem.code, OTHERWISE), problem.message)
+
+
+def say_refusal(refusal: FileRefusal, words: OfficeWords) -> FileRefusal:
+    """Return a refusal in the reader's language, for a page."""
+    return FileRefusal(words.say(refusal.title), words.say(refusal.advice))
 
 
 def describe_changes(file: File, *, untouched: bool = False) -> list[str]:

@@ -1,7 +1,7 @@
 """The field editor of a draft: its page, the stored fields, fields found in the file, and saving."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field
@@ -23,6 +23,7 @@ from esign.web.office.editor import editor
 from esign.web.office.editor.editor import FieldHolder
 from esign.web.office.frame.forms import parse_revision
 from esign.web.office.frame.office_call import OfficeCall, answer_json, make_csrf_token
+from esign.web.office.frame.words import OfficeWords
 from esign.web.picture_type import find_picture_type
 from esign.web.values.document_values import MOST_RECIPIENTS, Fields, check_field_count
 from esign.web.values.schema import Schema
@@ -129,10 +130,11 @@ def list_new_fields(entries: Sequence[FieldsOf]) -> dict[str, list[core.Field]]:
 
 async def suggest_fields(call: OfficeCall) -> Response:
     """Send the fields that the file itself suggests. Nothing is placed."""
-    return answer_offer(await detect_fields.find_fields(call.runtime, call.owner, call.path["id"]))
+    offer = await detect_fields.find_fields(call.runtime, call.owner, call.path["id"])
+    return answer_offer(offer, call.words)
 
 
-def answer_offer(offer: FieldOffer) -> Response:
+def answer_offer(offer: FieldOffer, words: OfficeWords) -> Response:
     """Return suggested fields, and those that cannot be placed with the reason, as JSON."""
     return answer_json(
         {
@@ -140,7 +142,10 @@ def answer_offer(offer: FieldOffer) -> Response:
                 {"holder": one.holder_id, "marked": one.blank.marked, **describe_blank(one.blank)}
                 for one in offer.fields
             ],
-            "unused": [asdict(one) for one in offer.unused],
+            "unused": [
+                {"page": one.page, "name": words.recall(one.name), "reason": words.tell(one.reason)}
+                for one in offer.unused
+            ],
         }
     )
 

@@ -89,7 +89,8 @@ async def find_missing(call: OfficeCall, document: Document) -> list[MissingItem
 
     These are the details that `document_not_ready` would have.
     """
-    return [locate_missing(document, one) for one in await documents.list_obstacles(call.runtime, document)]
+    found = await documents.list_obstacles(call.runtime, document)
+    return [locate_missing(document, replace(one, message=call.words.say(one.message))) for one in found]
 
 
 def locate_missing(document: Document, detail: Detail) -> MissingItem:

@@ -5,7 +5,7 @@ A file that is sent again, because the first response was lost, leads to what it
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from starlette.responses import Response
@@ -16,15 +16,17 @@ from esign.actions.document.documents import DocumentOrder
 from esign.actions.document.edit_document import DocumentChanges
 from esign.core.document.document import Document
 from esign.core.errors import Problem
+from esign.core.sentence import join
 from esign.store.document.blobs import hash_contents
 from esign.system.entropy import make_token
 from esign.web.http.multipart import SentFile
 from esign.web.http.validation import check
-from esign.web.office.draft.explain_upload import FileRefusal, explain_refusal
+from esign.web.office.draft.explain_upload import FileRefusal, explain_refusal, say_refusal
 from esign.web.office.draft.saving import find_draft
 from esign.web.office.frame import create_once
 from esign.web.office.frame.forms import FormError
 from esign.web.office.frame.office_call import OfficeCall, answer_json
+from esign.web.office.frame.words import OfficeWords
 from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 
@@ -66,7 +68,8 @@ class UploadKind:
 
 def render_page(call: OfficeCall, making: UploadKind, takings: list[UploadResult]) -> Response:
     limits = call.runtime.config.limits
-    return call.page(making.page, making=making, takings=takings, limits=limits, once=make_token())
+    said = [replace(one, refused=one.refused and say_refusal(one.refused, call.words)) for one in takings]
+    return call.page(making.page, making=making, takings=said, limits=limits, once=make_token())
 
 
 async def take_all(call: OfficeCall, making: UploadKind) -> Response:
@@ -78,7 +81,7 @@ async def take_all(call: OfficeCall, making: UploadKind) -> Response:
     name = create_once.read_form_name(call.form)
     found = [await take_file(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
-        return answer_script(making, found[0] if found else UploadResult("", refused=NOTHING))
+        return answer_script(making, found[0] if found else UploadResult("", refused=NOTHING), call.words)
     if len(found) == 1 and found[0].id:
         return call.redirect_to(making.on.format(found[0].id))
     answer = render_page(call, making, found or [UploadResult("", refused=NOTHING)])
@@ -86,11 +89,11 @@ async def take_all(call: OfficeCall, making: UploadKind) -> Response:
     return answer
 
 
-def answer_script(making: UploadKind, one: UploadResult) -> Response:
+def answer_script(making: UploadKind, one: UploadResult, words: OfficeWords) -> Response:
     """Return the result for one file as JSON."""
     if one.refused is None:
         return answer_json({"to": making.on.format(one.id)})
-    refused = {"title": one.refused.title, "advice": one.refused.advice}
+    refused = {"title": words.tell(one.refused.title), "advice": words.tell(one.refused.advice)}
     return answer_json({"refused": refused}, UNPROCESSABLE)
 
 
@@ -148,7 +151,7 @@ async def replace_file(call: OfficeCall) -> Response:
         if problem.code in STATES:
             raise
         told = OUTSIDE if problem.code == "field_out_of_bounds" else explain_refusal(problem)
-        raise FormError({"file": f"{told.title} {told.advice}"}) from None
+        raise FormError({"file": join([told.title, told.advice])}) from None
     return call.redirect_to(f"/documents/{found.id}/edit", "file-replaced")
 
 

@@ -5,7 +5,7 @@ Checked are the origin, the session, the permission, the form's CSRF token and t
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -23,6 +23,7 @@ from esign.core.language import find_accepted
 from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import Stage
 from esign.core.rate_network import find_network
+from esign.core.sentence import say
 from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.web.http import errors
@@ -35,7 +36,7 @@ from esign.web.office.frame import forms, held_form
 from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.frame.missing_pages import METHOD_NOT_ALLOWED, NOT_FOUND, find_missing_page
 from esign.web.office.frame.office_call import CSRF, PLACE, OfficeCall, is_csrf_token_of
-from esign.web.office.frame.words import choose_words
+from esign.web.office.frame.words import OfficeWords, choose_words
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.pages import Pages
@@ -49,6 +50,8 @@ ELSEWHERE = (
     "You have gone to another organisation or mode in another tab, where this form does not belong."
     " Nothing was changed. First return to where it belongs."
 )
+TOO_MANY_FILES = "Too many files were sent from your network just now. Try again in {n} seconds."
+TOO_MANY_FILES_NOW = "Too many files were sent from your network just now. Try again in {n} second."
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 WRONG_CODE = (
     "This code is not right. Codes change every 30 seconds, and each one works once: take the next one."
@@ -132,6 +135,8 @@ class OfficeDispatcher:
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
+                # It may have come before the language was chosen.
+                call.words = choose_words(*list_wanted_languages(call))
                 answered = await self._answer_problem(line, call, problem)
             if call.incoming is not None and call.incoming.unread:
                 answered = LingeringResponse(answered, call.incoming)
@@ -197,9 +202,7 @@ class OfficeDispatcher:
         """Count one request of this network against the policy; raise `rate_limited` beyond its limit."""
         standing = self.windows.count_address(policy, call.origin.ip or "local")
         if standing is not None and standing.is_exceeded:
-            sentence = (
-                f"Too many files were sent from your network just now. Try again in {standing.reset} seconds."
-            )
+            sentence = say(TOO_MANY_FILES, one=TOO_MANY_FILES_NOW, n=standing.reset)
             raise Problem("rate_limited", sentence, retry_after=standing.reset)
 
     async def _answer_problem(self, line: OfficeRoute, call: OfficeCall, problem: Problem) -> Response:
@@ -208,11 +211,11 @@ class OfficeDispatcher:
         A problem that concerns only the uploaded file is shown on the page that sent it.
         """
         if call.wants_json:
-            return respond_as_json(call.request.scope, problem)
+            return respond_as_json(call.request.scope, translate_problem(problem, call.words))
         if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
             return show_problem(call, problem)
         limits = self.runtime.config.limits
-        too_large = f"The file is too large: up to {line.mib or limits.file_mib} MB can be sent."
+        too_large = say("The file is too large: up to {mib} MB can be sent.", mib=line.mib or limits.file_mib)
         call.wrong = {"file": too_large if problem.code == "request_too_large" else problem.message}
         answer = await line.again(call)
         answer.status_code = problem.status
@@ -339,6 +342,20 @@ def list_wanted_languages(call: OfficeCall) -> tuple[str | None, ...]:
     chosen = call.person.user.locale if call.person else None
     accepted = find_accepted(call.request.headers.get("accept-language"))
     return chosen, cookies.read_language(call.request, call.runtime.config), accepted
+
+
+def translate_problem(problem: Problem, words: OfficeWords) -> Problem:
+    """Return the same problem with its sentences in the reader's language, for a script that shows them."""
+    told = Problem(
+        problem.code,
+        words.tell(problem.message),
+        details=[replace(one, message=words.tell(one.message)) for one in problem.details],
+        current_status=problem.current_status,
+        retry_after=problem.retry_after,
+        headers=problem.headers,
+    )
+    told.status = problem.status
+    return told
 
 
 def find_missing_proofs(

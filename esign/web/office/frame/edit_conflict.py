@@ -6,10 +6,12 @@ asked, and keeps what they typed.
 
 from collections.abc import Mapping
 
+from esign.core.sentence import say
 from esign.web.office.frame.forms import FormError
 from esign.web.office.frame.office_call import OfficeCall
 
-BOTH = "Somebody changed this meanwhile. Now it is: {}. Save once more to put yours in its place."
+BOTH = "Somebody changed this meanwhile. Now it is: {text}. Save once more to put yours in its place."
+BOTH_EMPTY = "Somebody changed this meanwhile. Now it is: nothing. Save once more to put yours in its place."
 
 
 def find_typed_texts(
@@ -28,7 +30,7 @@ def find_typed_texts(
             continue
         mine[name] = text
         if shown and now not in (seen, text):
-            wrong[name] = BOTH.format((written or stored)[name] or "nothing")
+            wrong[name] = say(BOTH, text=there) if (there := (written or stored)[name]) else BOTH_EMPTY
     if wrong:
         refresh_form(call, stored, mine)
         raise FormError(wrong)

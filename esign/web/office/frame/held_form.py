@@ -67,4 +67,6 @@ def show_held_form(call: OfficeCall, packed: str, sentence: str | None = None) -
     if accept_local_path(found.to) is None:
         raise Problem("invalid_request", DAMAGED)
     call.form = {}
-    return call.page("held", action=found.to, kept=found.form, sentence=sentence)
+    return call.page(
+        "held", action=found.to, kept=found.form, sentence=call.words.say(sentence) if sentence else None
+    )

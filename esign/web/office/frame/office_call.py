@@ -4,7 +4,7 @@ import base64
 import hmac
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 import orjson
@@ -155,7 +155,7 @@ class OfficeCall:
             "wrong": {name: self.words.say(sentence) for name, sentence in self.wrong.items()},
             "first_wrong": next(iter(self.wrong), None),
             "done": find_message(self.request.query_params, mails=self.outage is None),
-            "outage": self.outage,
+            "outage": self.tell_outage(self.outage),
             "here": self.request.url.path,
             "places": self.places,
             "attention": self.counts.attention,
@@ -172,6 +172,10 @@ class OfficeCall:
         made = self.pages.page(f"office/{template}.html", frame | shown)
         made.headers["Referrer-Policy"] = REFERRER
         return made
+
+    def tell_outage(self, outage: Outage | None) -> Outage | None:
+        """Return why no e-mail leaves in the reader's language."""
+        return outage and replace(outage, sentence=self.words.say(outage.sentence))
 
     def redirect_to(self, path: str, done: str | None = None, number: int | None = None) -> Response:
         """Redirect (303) to `path`.

@@ -27,7 +27,7 @@ async def show(call: OfficeCall) -> Response:
     stop = await mail_breaker.find_stop(call.runtime, call.owner.organisation_id)
     return call.page(
         "outbox",
-        stopped=mail_breaker.name_cause(stop) if stop else None,
+        stopped=call.words.say(mail_breaker.name_cause(stop)) if stop else None,
         probe_at=stop.probe_at if stop else None,
         mails=found,
         undelivered=undelivered,

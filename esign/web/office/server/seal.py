@@ -45,7 +45,7 @@ async def show_with_result(call: OfficeCall, found: CheckResult | None) -> Respo
         other=states[Mode.TEST],
         found=found,
         time=seal_levels.read_state(call.runtime),
-        notices=[notice.sentence for notice in keyring.authority.notices],
+        notices=[call.words.say(notice.sentence) for notice in keyring.authority.notices],
         following=keyring.authority.following is not None,
         changes=history[:SHOWN],
         hand=await find_who_may_change(call),
@@ -94,7 +94,8 @@ async def show_upload(call: OfficeCall) -> Response:
 def render_upload(call: OfficeCall, problems: tuple[str, ...]) -> Response:
     """Return the page with the upload form and the problems of the files that were sent."""
     query = f"?at={FROM_STEP}" if find_way_back(call) == STEP else ""
-    return call.page("seal_upload", problems=problems, back=find_way_back(call), query=query)
+    said = [call.words.say(problem) for problem in problems]
+    return call.page("seal_upload", problems=said, back=find_way_back(call), query=query)
 
 
 async def upload(call: OfficeCall) -> Response:
@@ -149,7 +150,7 @@ async def change_certificate(call: OfficeCall, deed: Deed, word: str) -> Respons
     try:
         await deed(call.runtime, make_editor(call))
     except AuthorityError as error:
-        raise FormError({"": str(error)}) from None
+        raise FormError({"": error.sentence}) from None
     return call.redirect_to(find_way_back(call), word)
 
 

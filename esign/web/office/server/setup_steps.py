@@ -44,7 +44,7 @@ async def show_clock(call: OfficeCall) -> Response:
         "server_clock",
         doubt=doubt,
         hand=await clock_watch.may_confirm(call.runtime.db, call.signed_in.organisation),
-        jump=clock_watch.name_jump(doubt) if doubt else "",
+        jump=call.words.say(clock_watch.say_jump(doubt.ahead)) if doubt else "",
         now=clock.now(),
         wall=clock.read_wall_clock(),
     )
@@ -85,7 +85,7 @@ async def try_seal(call: OfficeCall) -> Response:
 
 async def show_seal_step(call: OfficeCall, found: setup_checks.CheckResult | None) -> Response:
     """Render the step about the seal, with the result of a test if there is one."""
-    told = [notice.sentence for notice in call.runtime.keyring.authority.notices]
+    told = [call.words.say(notice.sentence) for notice in call.runtime.keyring.authority.notices]
     state = setup_checks.read_seal_state(call.runtime)
     return show_step(
         call, "server_seal", seal=state, found=found, notices=told, hand=await find_who_may_change(call)

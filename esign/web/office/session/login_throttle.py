@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 
 from esign.core.errors import Problem
 from esign.core.rate_network import LOOSELY, list_networks
+from esign.core.sentence import say
 from esign.system.clock import Clock
 
 SPAN = 15 * 60.0  # seconds
@@ -57,9 +58,7 @@ class LoginThrottle:
             times = self._recent(key, now)
             if len(times) >= most:
                 wait = math.ceil(times[0] + SPAN - now)
-                raise Problem(
-                    "rate_limited", f"Too many tries; wait {format_minutes(wait)}.", retry_after=wait
-                )
+                raise Problem("rate_limited", say_wait(wait), retry_after=wait)
         self._note(counted, now)
 
     def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
@@ -167,7 +166,7 @@ def compute_delay(is_account: bool, over: int) -> float:
     return min(PACE, FIRST / 5 * (over + 1))
 
 
-def format_minutes(seconds: int) -> str:
-    """Return seconds as text, rounded up to whole minutes."""
-    n = math.ceil(seconds / 60)
-    return "a minute" if n <= 1 else f"{n} minutes"
+def say_wait(seconds: int) -> str:
+    """Return the sentence that tells how long to wait, rounded up to whole minutes."""
+    minutes = max(1, math.ceil(seconds / 60))
+    return say("Too many tries; wait {n} minutes.", one="Too many tries; wait a minute.", n=minutes)

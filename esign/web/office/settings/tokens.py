@@ -13,6 +13,7 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import may_use_api
 from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose_key
+from esign.core.sentence import say
 from esign.system.entropy import derive_key_secret
 from esign.web.office.frame import create_once, dates, paging
 from esign.web.office.frame.current_organisation import MODES
@@ -28,6 +29,8 @@ PER_PAGE = 50
 SPANS = (30, 90, 365)
 NEVER, UNTIL = "never", "date"
 SOON = 14 * DAY
+LONGEST = "Your organisation lets tokens live for {n} days at most."
+LONGEST_DAY = "Your organisation lets tokens live for {n} day at most."
 
 
 class TokenName(Schema):
@@ -198,9 +201,7 @@ def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> In
     if at <= now:
         raise FormError({"until": "This day is over."})
     if latest is not None and at > latest:
-        raise FormError(
-            {"until": f"Your organisation lets tokens live for {get_longest_lifetime(call)} days at most."}
-        )
+        raise FormError({"until": say(LONGEST, one=LONGEST_DAY, n=get_longest_lifetime(call))})
     return at
 
 

@@ -75,7 +75,8 @@ def show_gone_if_not_found(errand: Errand) -> Callable[[Handler], Handler]:
 
 async def show_forgot(call: OfficeCall) -> Response:
     sent = call.request.query_params.get("sent") == "yes"
-    return call.page("forgot", sent=sent, outage=await mail_breaker.find_outage(call.runtime, Mode.LIVE))
+    outage = await mail_breaker.find_outage(call.runtime, Mode.LIVE)
+    return call.page("forgot", sent=sent, outage=call.tell_outage(outage))
 
 
 async def send_reset_link(call: OfficeCall) -> Response:

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from esign.core.document.template import Template
 from esign.core.errors import Problem
+from esign.core.sentence import say
 from esign.system.entropy import make_id
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
@@ -23,6 +24,7 @@ from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.template.page import find_template, get_template_path
 from esign.web.office.template.template_form import SHAPE, TEMPLATES, assign_keys, fill_from_template
 
+TOO_MANY, TOO_MANY_FOR_ONE = "A form takes at most {n} roles.", "A form takes at most {n} role."
 LABELS = FIELDS | {"title": "Name of the template", "key": "Key", "row": "Role"}
 
 
@@ -67,7 +69,10 @@ async def store_form(call: OfficeCall) -> Response:
         return question
     sent = sheets.read_form(call.form, SHAPE)
     if len(sent.rows) > MOST:
-        raise Problem("invalid_request", f"A form takes at most {MOST} roles.")
+        raise Problem(
+            "invalid_request",
+            say(TOO_MANY, one=TOO_MANY_FOR_ONE, n=MOST),
+        )
     mine = assign_keys(apply_button(sent, name, key))
     seen = sheets.load_sheet(call.form.get("seen", ""), SHAPE) or fill_from_template(template)
     saved = await save_form(call, TEMPLATES, mine, seen)

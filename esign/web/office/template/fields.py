@@ -61,4 +61,5 @@ async def save_fields(call: OfficeCall) -> Response:
 
 async def suggest_fields(call: OfficeCall) -> Response:
     """Send the fields that the file itself suggests. Nothing is placed."""
-    return answer_offer(await detect_fields.find_template_fields(call.runtime, await find_template(call)))
+    offer = await detect_fields.find_template_fields(call.runtime, await find_template(call))
+    return answer_offer(offer, call.words)

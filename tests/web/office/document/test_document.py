@@ -25,6 +25,7 @@ from esign.store.document import documents
 from esign.web.office.document.page import find_missing
 from esign.web.office.document.timeline import SENTENCES
 from esign.web.office.draft.explain_upload import describe_changes
+from esign.web.office.frame.words import load_words
 from tests.factories import an_organisation, store_organisation
 from tests.pdf.made import make_scripted
 from tests.pdf.worker.test_workers import ODD
@@ -231,7 +232,7 @@ async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, 
     id = await office.site.api.create(recipients=[{**THREE[0], "fields": [field], "role": "approver"}])
     draft = await documents.get(office.runtime.db, id)
     without = replace(office.runtime, pdf=workers)
-    lacking = await find_missing(without, draft)
+    lacking = await find_missing(without, draft, load_words("en"))
     with pytest.raises(Problem, match="unavailable"):
         await check_ready(without, draft)
     await workers.close()

@@ -2,8 +2,9 @@
 
 import pytest
 
+from esign.actions.sealing.seal_levels import explain_error
 from esign.core.instant import parse
-from esign.web.office.document.awaiting import describe_cause, join_names
+from esign.web.office.document.awaiting import join_names
 from esign.web.office.document.terms import find_day_end, parse_pairs
 from esign.web.office.frame.forms import FormError
 
@@ -36,7 +37,7 @@ def test_people_are_listed_and_many_are_counted(people: list[str], said: str) ->
     ],
 )
 def test_the_cause_of_a_failed_seal_is_a_sentence(reason: str, said: str) -> None:
-    assert describe_cause(reason) == said
+    assert explain_error(reason) == said
 
 
 @pytest.mark.parametrize(

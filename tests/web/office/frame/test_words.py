@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 import esign.web
 from esign.core.language import LANGUAGES
-from esign.core.sentence import say
+from esign.core.sentence import TOGETHER, join, say
 from esign.web.office.frame.words import OfficeWords, choose_words, load_words
+from tests.web.office.conftest import UnknownSentences
 
 WEB = Path(next(iter(esign.web.__path__)))
 WORDS = load_words("en")
@@ -54,9 +55,88 @@ def test_a_sentence_of_an_error_is_found_by_its_form() -> None:
     assert own.say(say("At most {n} recipients.", n=1)) == "Höchstens eine Person."
 
 
-def test_a_sentence_that_is_not_translated_is_said_in_english_and_escaped() -> None:
+def test_a_sentence_that_no_catalogue_has_is_said_in_english_escaped_and_logged(
+    unknown_sentences: UnknownSentences,
+) -> None:
     assert words("de").say("Nobody <knows> this.") == "Nobody &lt;knows&gt; this."
     assert isinstance(words("de").say("Nobody knows this."), Markup)
+    assert [one.rpartition("sentence ")[2] for one in unknown_sentences.found] == [
+        "'Nobody <knows> this.'",
+        "'Nobody knows this.'",
+    ]
+    unknown_sentences.found.clear()
+
+
+def test_values_are_written_as_the_language_does_and_sentences_among_them_are_translated() -> None:
+    own = words(
+        "de",
+        **{
+            "The file has {bytes:,} bytes.": "Die Datei hat {bytes} Bytes.",
+            "Page {page} measures {width:g} points.": "Seite {page} misst {width:g} Punkte.",
+            "“{name}”: {problem}": "„{name}“: {problem}",
+            "At most {n} recipients.": {"one": "Höchstens eine.", "other": "Höchstens {n}."},
+            TOGETHER: TOGETHER,
+            "Try again.": "Versuchen Sie es noch einmal.",
+        },
+    )
+    assert (
+        own.say(say("The file has {bytes:,} bytes.", bytes=12_345_678)) == "Die Datei hat 12.345.678 Bytes."
+    )
+    assert own.say(say("Page {page} measures {width:g} points.", page=3, width=612.5)) == (
+        "Seite 3 misst 612,5 Punkte."
+    )
+    inside = say("“{name}”: {problem}", name="<b>", problem=say("At most {n} recipients.", n=20_000))
+    assert own.tell(inside) == "„<b>“: Höchstens 20.000."
+    assert own.say(inside) == "„&lt;b&gt;“: Höchstens 20.000."
+    assert own.say(join([say("At most {n} recipients.", n=1), "", "Try again."])) == (
+        "Höchstens eine. Versuchen Sie es noch einmal."
+    )
+
+
+def test_a_value_is_isolated_in_a_sentence_that_runs_from_right_to_left() -> None:
+    own = words("ar", **{"There is no event “{name}”.": "لا يوجد حدث «{name}»."})
+    assert own.tell(say("There is no event “{name}”.", name="x.y")) == "لا يوجد حدث «\u2068x.y\u2069»."
+
+
+FRENCH = words(
+    "fr",
+    **{
+        "The mail server did not answer in time": "Le serveur de messagerie n’a pas répondu à temps",
+        "No answer within the time allowed.": "Pas de réponse dans le temps imparti.",
+        "Its certificate has expired on {day}.": "Son certificat a expiré le {day}.",
+        "You have {n} views. Delete one to save another.": {
+            "one": "Vous avez {n} vue. Supprimez-la.",
+            "other": "Vous avez {n} vues. Supprimez-en une.",
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("The mail server did not answer in time", "Le serveur de messagerie n’a pas répondu à temps"),
+        ("550 5.1.1 <no@x.example> unknown", "550 5.1.1 &lt;no@x.example&gt; unknown"),
+        ("You have 12 views. Delete one to save another.", "Vous avez 12 vues. Supprimez-en une."),
+        ("You have 1 view. Delete it to save another.", "Vous avez 1 vue. Supprimez-la."),
+    ],
+)
+def test_a_stored_text_is_translated_where_it_is_ours_and_stays_where_another_program_said_it(
+    stored: str, shown: str
+) -> None:
+    assert FRENCH.recognise(stored) == shown
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("timeout: no answer within the time allowed", "Pas de réponse dans le temps imparti."),
+        ("its certificate has expired on 2026-01-31", "Son certificat a expiré le 2026-01-31."),
+        ("it says: <nothing>", "It says: &lt;nothing&gt;."),
+    ],
+)
+def test_a_stored_clause_is_shown_as_a_sentence(stored: str, shown: str) -> None:
+    assert FRENCH.recognise_clause(stored) == shown
 
 
 def test_values_are_escaped_and_isolated_where_writing_runs_from_right_to_left() -> None:

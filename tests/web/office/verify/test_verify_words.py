@@ -19,6 +19,7 @@ from esign.pdf.verdict_sentences import (
     OBJECTIONS,
     OUTSIDE,
     PADDED,
+    REVOCATION_UNKNOWN,
     REVOKED,
     STRIPPED,
     TOO_EARLY,
@@ -194,7 +195,7 @@ def test_there_are_words_for_every_reason_against_a_seal() -> None:
 
 
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:
-    doubt = "The certificate was revoked."
+    doubt = REVOCATION_UNKNOWN
     told = judge_result("indeterminate", a_signature(trusted=False, reasons=[doubt]))
     assert told.title == "Unknown signer"
     assert ("warn", f"Not confirmed: {doubt}") in list_said(a_signature(trusted=False, reasons=[doubt]))
