@@ -11,6 +11,7 @@ from typing import Any, cast
 import pikepdf
 import pytest
 
+from esign.core.people.member import MemberRole
 from esign.jobs import worker
 from esign.mail.failure import TemporaryFailure
 from esign.web.office.frame.words import load_words
@@ -71,9 +72,9 @@ async def test_where_a_new_password_is_easy_to_guess(office: Office) -> None:
 
 
 async def test_on_a_page_of_its_own(office: Office) -> None:
-    ada = await enter(office)
-    missing = await ada.get("/documents/doc_nowhere")
-    assert "§There is no document with this id." in missing.said
+    viewer = await office.signed_in("Vi", MemberRole.VIEWER)
+    refused = await viewer.get("/members", {"Accept-Language": "de"})
+    assert "§Your role in this organisation does not allow this." in refused.said
     odd = await office.visitor().post("/sign-in", {"email": "a"}, headers={"Accept-Language": "de"}, csrf="")
     assert "§Please fill this in." in odd.wrong().values()
 
