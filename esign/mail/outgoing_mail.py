@@ -15,7 +15,8 @@ from esign.mail.sheet import InlinePicture, Letterhead
 class OutgoingMail:
     """A mail to one reader. `letter` names what it brings, and `link` is the address that its button opens.
 
-    `to` is None if the reader has no e-mail address.
+    `to` is None if the reader has no e-mail address. `chosen_locale` is the language that the reader chose in their
+    account, if they have one.
     """
 
     letter: str
@@ -24,6 +25,7 @@ class OutgoingMail:
     to: NamedMailbox | None
     link: str | None = None
     logo: InlinePicture | None = None
+    chosen_locale: str | None = None
 
     @property
     def owner(self) -> Owner:
@@ -38,7 +40,7 @@ class OutgoingMail:
     @property
     def locale(self) -> str:
         """Return the language of the letter."""
-        return self.organisation.locale
+        return self.chosen_locale or self.organisation.locale
 
     @property
     def head(self) -> Letterhead:
@@ -90,7 +92,8 @@ class DocumentMail(OutgoingMail):
     def locale(self) -> str:
         """Return the language of the reader, else of the document, else of the organisation."""
         reader = self.about if self.goes_to_former_address else self.recipient
-        return (reader and reader.locale) or self.document.locale or self.organisation.locale
+        own = reader.locale if reader else self.chosen_locale
+        return own or self.document.locale or self.organisation.locale
 
     @property
     def reader(self) -> str | None:

@@ -8,7 +8,10 @@ import pytest
 from esign.actions.mail import notices
 from esign.actions.mail.notices import News
 from esign.core.actor import Mode, Owner
+from esign.core.people.user import User
 from esign.store.engine.database import Transaction
+from esign.store.people import users
+from esign.system.entropy import make_id
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.site import JourneySite, a_site
@@ -67,6 +70,22 @@ async def test_owners_and_admins_are_told_and_nobody_else(site: JourneySite, ser
     assert len({str(message["Message-ID"]) for message in server.messages}) == 2
     for envelope, message in zip(server.envelopes, server.messages, strict=True):
         assert f"Hello {str(envelope.rcpt_tos[0]).partition('@')[0]}," in part(message, "plain")
+
+
+async def test_each_is_told_in_the_language_of_their_account(site: JourneySite, server: Server) -> None:
+    await site.invite_owner("ada@example.test", "Ada")
+    await site.invite_owner("bo@example.test", "Bo")
+    await site.work("mail")  # their invitations
+    server.envelopes.clear()
+    ada = User(make_id("usr", site.runtime.clock.now()), "Ada@example.test", "Ada", 0, locale="de")
+    await site.runtime.db.write(lambda tx: users.add(tx, ada))
+    await notify(site)
+    told = {
+        str(envelope.rcpt_tos[0]): str(message["Subject"])
+        for envelope, message in zip(server.envelopes, server.messages, strict=True)
+    }
+    assert told["bo@example.test"] == "Webhook turned off: hook.example"
+    assert told["ada@example.test"] == "Ein Webhook wurde ausgeschaltet: hook.example"
 
 
 async def test_the_same_notice_leaves_once(site: JourneySite, server: Server) -> None:

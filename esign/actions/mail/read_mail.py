@@ -15,7 +15,7 @@ from esign.mail.message import Attachment, NamedMailbox
 from esign.mail.outgoing_mail import DocumentMail, Notice
 from esign.runtime import Runtime
 from esign.store.document import blobs, documents, signing_drafts
-from esign.store.people import organisations
+from esign.store.people import organisations, users
 from esign.store.queue.outbox import Job
 
 
@@ -37,6 +37,7 @@ async def read_notice(runtime: Runtime, body: dict[str, Any]) -> Notice:
         to=NamedMailbox(*body["to"]),
         link=body.get("link"),
         logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
+        chosen_locale=await find_chosen_locale(runtime, body["to"][0]),
         facts=body["facts"],
     )
 
@@ -47,12 +48,13 @@ async def read_document_mail(runtime: Runtime, document_id: str, body: dict[str,
     organisation = await organisations.get(runtime.db.points, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
     former = NamedMailbox(*body["to"]) if body.get("to") else None
-    token = body["token"]
+    token, to = body["token"], former or find_mailbox(document, organisation, recipient)
     return DocumentMail(
         letter=body["letter"],
         organisation=organisation,
         mode=document.mode,
-        to=former or find_mailbox(document, organisation, recipient),
+        to=to,
+        chosen_locale=await find_chosen_locale(runtime, to.address) if to and recipient is None else None,
         link=f"{runtime.config.server.base_url}/s/{token}" if token else None,
         logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
         document=document,
@@ -65,6 +67,12 @@ async def read_document_mail(runtime: Runtime, document_id: str, body: dict[str,
         code=body.get("code"),
         until=body.get("until"),
     )
+
+
+async def find_chosen_locale(runtime: Runtime, address: str) -> str | None:
+    """Return the language that the user with this email address chose in their account, or None."""
+    user = await users.find(runtime.db.points, address)
+    return user.locale if user is not None else None
 
 
 def find_mailbox(
