@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
 
+from tests.browser.layout import TextSize
 from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
 from tests.web.signing.site import SigningSite
@@ -159,8 +160,10 @@ class Visits:
         excused: str | None = None,
         clock: bool = False,
         locale: str = "en-GB",
+        text: float = 1,
         **more: Any,
     ) -> Page:
+        """The page at the address; `text` is the size of letters that its reader has set in the browser."""
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
@@ -174,6 +177,8 @@ class Visits:
         self.open.callback(context.close)
         page = context.new_page()
         page.set_default_timeout(5_000)
+        if text != 1:
+            TextSize(page).set(text)
         looks = Looks(page)
 
         def say(text: str) -> None:

@@ -89,7 +89,8 @@ def test_from_arrival_to_done_without_a_mouse(visit: Visit, screen: dict[str, An
     expect(page.locator("#slot [data-field=fld_read]")).to_be_focused()
     press(page, "Space")
     press(page, "Enter")
-    expect(page.locator("#slot [data-field=fld_ink]")).to_be_focused()
+    expect(following).to_be_focused()
+    expect(following).to_have_text("Sign here(4 of 4)")
     press(page, "Enter")
     chosen = page.locator("#adopt [role=tab][aria-selected=true]")
     expect(chosen).to_be_focused()
@@ -131,7 +132,7 @@ def test_no_stop_traps_the_keyboard_and_the_way_back_is_the_same(visit: Visit, v
 @pytest.mark.parametrize(
     ("opener", "sheet", "back"),
     [
-        ("#f-fld_ink", "adopt", "#slot .put"),
+        ("#f-fld_ink", "adopt", "#next"),
         (".end [data-open]", "decline", ".end [data-open]"),
         ("#menu .decline", "decline", "[popovertarget=menu]"),
     ],

@@ -27,7 +27,7 @@ REFUSED = "Failed to load resource"  # the browser's own line about an answer th
 def step(page: Page, control: str) -> None:
     """Forward with the one button at the bottom, to the step of this control."""
     page.locator("#next").click()
-    expect(page.locator(f"#slot [data-field={control}]").first).to_be_visible()
+    expect(page.locator(f"#dock [data-field={control}]:visible").first).to_be_visible()
 
 
 def draw(page: Page) -> None:
@@ -458,7 +458,7 @@ def test_the_journey_can_be_made_with_the_keyboard_alone(visit: Visit) -> None:
     expect(page.locator("[data-field=fld_town]")).to_be_focused()
     page.keyboard.type("Harrowgate")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-field=fld_signature]")).to_be_focused()
+    expect(page.locator("[data-field=fld_signature]:visible")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#tab-type")).to_be_focused()
     page.keyboard.press("Tab")

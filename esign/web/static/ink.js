@@ -20,6 +20,8 @@ export function askInk(of, allowed, given) {
   [ready, kind, taken] = [given, of, null];
   hand(null);
   $("h2", sheet).textContent = t(signature ? "yourSignature" : "yourInitials");
+  $(".ghost", sheet).textContent = t(signature ? "drawSignature" : "drawInitials");
+  $("#pad").setAttribute("aria-label", t(signature ? "padSignature" : "padInitials"));
   $("[for='typed-text']", sheet).textContent = t(signature ? "yourName" : "yourInitials");
   text.value = (signature ? name : name.split(/\s+/).map(first).join("")).slice(0, text.maxLength).replace(/[\ud800-\udbff]$/, "").trim();
   pad?.reset(); offer(); wrong(); showTaken();

@@ -38,6 +38,8 @@ const open = () => path.filter((a) => missing(a) || bad(a));
 /** The next to come by after this step: what was filled in here before is passed over. */
 const after = (a) => path.find(bad) ?? path.slice(path.indexOf(a) + 1).find((one) => !one.touched || !value(one) || missing(one)) ?? open()[0];
 const focusable = (a) => $("input:checked, input, select, textarea, .put", a.box);
+/** What has the focus while the step is active: its control, or the large button where that does the same. */
+const target = (a) => (focusable(a)?.getClientRects().length ? focusable(a) : next);
 
 function paint(a) {
   const wrong = bad(a), filled = Boolean(value(a)), wordy = !isInk(a.kind) && a.kind !== "checkbox" && a.kind !== "group";
@@ -91,6 +93,8 @@ function paintPut(a) {
 function step(does, action, name, count = "") {
   next.dataset.does = does;
   next.dataset.action = action;
+  if (does === "ink") Object.assign(next.dataset, { field: active.id, type: active.kind });   // it is the control of the field
+  else for (const one of ["field", "type"]) delete next.dataset[one];
   $("span", next).textContent = name;
   $(".count", next).textContent = count;
   $(".count", next).hidden = !count;
@@ -145,8 +149,17 @@ export function go(a, focus = true) {
   for (const { place } of a.parts) place.classList.add("active");
   bar(); readable(a.parts[0].place);
   hold(a.parts[0].place);
-  if (focus) focusable(a)?.focus({ preventScroll: true });
+  show(target(a));
+  if (focus) target(a).focus({ preventScroll: true });
   say(t("nowAt", { label: a.label, here: path.indexOf(a) + 1, all: path.length }));
+}
+
+/** Scrolls the control of the step into the dock, where large letters leave room for less than the step. */
+function show(control) {
+  slot.scrollTop = 0;
+  if (!slot.contains(control)) return;
+  const box = (control.closest(".choice") ?? control).getBoundingClientRect(), frame = slot.getBoundingClientRect();
+  slot.scrollTop = Math.min(box.bottom - frame.bottom + 6, box.top - frame.top - 6);
 }
 
 /** Shows at the step what is wrong with it; with `whole`, also what is missing. */
@@ -230,7 +243,7 @@ function put(a, ink) {
 function empty(a) {
   if (isInk(a.kind)) a.ink = null; else for (const control of a.controls) control.checked = false;
   for (const type of ["input", "change"]) a.box.dispatchEvent(new Event(type, { bubbles: true }));
-  focusable(a).focus({ preventScroll: true });
+  target(a).focus({ preventScroll: true });
   say(t(a.required ? "stateNeeded" : "stateOptional", { label: a.label }));
 }
 
@@ -277,7 +290,10 @@ export function begin(onReview) {
     if (event.key === "Enter" && active && event.target.matches("#slot input")) { event.preventDefault(); forward(); }
     if (event.key === "Escape" && active && !$(MODAL)) { const { place } = active.parts[0]; rest(); place.focus(); }
   });
-  $$("[data-view]").forEach((button) => button.addEventListener("click", () => view(button.dataset.view)));
+  $$("[data-view]").forEach((button) => button.addEventListener("click", () => {
+    view(button.dataset.view);
+    if (!button.getClientRects().length) $$("[data-view]").find((one) => one.getClientRects().length)?.focus();   // where only one has room
+  }));
   $$("[data-see]").forEach((button) => button.addEventListener("click", () => { view("page"); $(`#page-${button.dataset.see}`).scrollIntoView({ block: "start" }); }));
   smallPages();
   bar();

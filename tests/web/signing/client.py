@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.config import SigningSettings
 from esign.system.clock import Clock
+from esign.web import logos
 from esign.web.error_pages import ErrorPages
 from esign.web.http.errors import make_exception_handlers
 from esign.web.pages import Pages
@@ -28,7 +29,8 @@ def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
     pages = Pages.load()
     refuse = ErrorPages(pages, WordLibrary.load())
     made = Starlette(
-        routes=[*make_routes(pages), pages.assets.route()], exception_handlers=make_exception_handlers(refuse)
+        routes=[*make_routes(pages), *logos.routes, pages.assets.route()],
+        exception_handlers=make_exception_handlers(refuse),
     )
     made.router.redirect_slashes = False
     door: ASGIApp = LinkThrottle(made, clock, SigningSettings(), refuse) if clock else made

@@ -48,7 +48,7 @@ from esign.core.document.state import lifecycle, renew_link
 from esign.core.document.state.outcome import Event
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse
-from esign.core.people.account import Organisation
+from esign.core.people.account import Logo, Organisation
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.document import (
@@ -62,7 +62,7 @@ from esign.store.document import (
 from esign.store.document.signing_links import SigningLink
 from esign.store.engine.connections import FILE, open_database
 from esign.store.engine.database import Database, Row, Transaction, Write
-from esign.store.people import organisations
+from esign.store.people import logos, organisations
 from esign.store.queue import audit_entries
 from esign.system.bell import Bell
 from esign.system.clock import GuardedClock
@@ -70,6 +70,7 @@ from esign.system.file_cache import FileCache
 from esign.system.vault import Vault
 from esign.web.signing import body
 from tests.fakes import FakeClock, FakeMailbox
+from tests.logos import a_logo
 from tests.pristine import lay_database
 
 T = TypeVar("T")
@@ -283,6 +284,7 @@ class SigningSite:
         self.draft = SigningDraft()
         self.standing = ChallengeStanding(ChallengeStep.ENTER, 5, NOW, NOW + 9 * MINUTE)
         self.pictures: list[bytes] = []
+        self.logo: bytes | None = None
         self.undrawable: set[int] = set()
         self.texts: dict[int, list[dict[str, Any]]] = {
             number: [{"top": 7.0, "text": f"Words of page {number}."}]
@@ -355,6 +357,8 @@ class SigningSite:
 
     async def _store(self, tx: Transaction) -> None:
         await organisations.add(tx, self.organisation)
+        if self.logo:
+            await logos.save(tx, self.organisation.id, sha256(self.logo), self.logo)
         if self.state == "unknown":
             return
         document, me = self._settle_document(), self._settle_document().recipients[0]
@@ -414,6 +418,11 @@ class SigningSite:
             await challenges.prove(tx, None, session, self.recipient.id, NOW + HOUR)
 
         await (await self.open()).db.write(write)
+
+    def use_logo(self, width: int, height: int) -> None:
+        """Have the organisation show a logo of this size in pixels."""
+        self.logo = a_logo(width, height)
+        self.organisation = replace(self.organisation, logo=Logo(sha256(self.logo), width, height))
 
     def picture(self, number: int, size: int) -> bytes:
         return self.pictures[number - 1] if self.pictures else picture((number - 1) % 7 + 1, size)
