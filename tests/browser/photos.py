@@ -51,13 +51,13 @@ def unusable() -> dict[str, tuple[Any, str]]:
         "HEIC": (file("IMG_1.HEIC", "image/heic", heic), "cannot read HEIC pictures"),
         "white": (
             file("a.png", "image/png", png(Image.new("RGB", (800, 500), "white"))),
-            "Nothing can be seen",
+            "We can’t see anything",
         ),
         "clear": (
             file("a.png", "image/png", png(Image.new("RGBA", (800, 500), (0, 0, 0, 0)))),
-            "Nothing can be seen",
+            "We can’t see anything",
         ),
-        "dark": (file("a.jpg", "image/jpeg", jpeg(noise())), "cannot be told from its background"),
+        "dark": (file("a.jpg", "image/jpeg", jpeg(noise())), "can’t tell the ink from the paper"),
         "giant": (
             file("a.png", "image/png", png(Image.new("1", (20_000, 20_000), 1))),
             "too large to be read",

@@ -26,7 +26,7 @@ T = FieldType
 # Type, options, what is entered, and the sentence about it.
 WRONG: dict[str, tuple[FieldType, dict[str, Any], str, str]] = {
     "signature": (T.SIGNATURE, {}, "", "Please sign here."),
-    "initials": (T.INITIALS, {}, "", "Please sign here."),
+    "initials": (T.INITIALS, {}, "", "Add your initials here."),
     "name": (T.NAME, {"autofill": False}, "n" * 201, "Please write at most 200 characters."),
     "nobody": (T.NAME, {"autofill": False}, "  ", "Please fill this in."),
     "email": (T.EMAIL, {"autofill": False}, "jonas@office", "Please write an email address"),

@@ -110,7 +110,8 @@ class FieldKind:
 def check_ink(field: Field, given: Any) -> Ink:
     """Return the signature if its kind is one that the field allows. Raises InvalidValue."""
     if not isinstance(given, Ink):
-        raise InvalidValue("type", "Draw, type or upload your signature.")
+        own = "initials" if field.type is FieldType.INITIALS else "signature"
+        raise InvalidValue("type", f"Draw, type or upload your {own}.")
     if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
         raise InvalidValue("enum", "Please sign in another way.")
     return given
@@ -182,9 +183,10 @@ def check_number(field: Field, given: Any) -> str:
     if THOUSANDS.fullmatch(require_string(given)) and (field.options.get("decimals") or 0) < 3:
         raise InvalidValue("format", "Please write the number without a mark between the thousands.")
     text = require_string(given).replace(",", ".")
-    if not DECIMAL.fullmatch(text):
-        raise InvalidValue("format", "Please write a number, such as 12 or 3.50.")
     decimals = field.options.get("decimals")
+    if not DECIMAL.fullmatch(text):
+        example = "12" if decimals == 0 else "12 or 3.50"
+        raise InvalidValue("format", f"Please write a number, such as {example}.")
     if decimals is not None and len(text.partition(".")[2]) > decimals:
         if not decimals:
             raise InvalidValue("format", "Use a whole number.")

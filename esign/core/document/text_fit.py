@@ -1,7 +1,7 @@
 """The sizes in which values are drawn. The seal draws with them, and the signing page previews with the same
 ones.
 
-Lengths are points. Shares are relative to the font size (`up`, `down`, `gap…`, `swash…`) or to the box.
+Lengths are points. Shares are relative to the font size (`up`, `down`, `gap…`, `before…`, `after…`) or to the box.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,19 @@ NUMBERS: Mapping[str, float] = {
     # check boxes and choices
     **{"stroke": 0.6, "corner": 0.08, "tick": 0.12},
     **{"mark": 10, "mark_share": 0.8, "mark_gap": 3, "mark_spare": 4, "ring": 0.92, "dot": 0.5},
-    # typed signatures: in a hand, or in the plain face
-    **{"hand": 44, "plain": 20, "swash_hand": 0.22, "swash_plain": 0.06, "standing": 0.04},
+    # typed signatures: in a hand, or in the plain face; a long name on lines of so many letters, so far apart
+    **{"hand": 44, "plain": 20, "standing": 0.04},
+    # how far strokes reach before the first letter (p, j) and after the last (T, W), by face
+    **{
+        "before_a": 0.3,
+        "after_a": 0.56,
+        "before_b": 0.36,
+        "after_b": 0.27,
+        "before_c": 0.12,
+        "after_c": 0.33,
+    },
+    **{"before_plain": 0.06, "after_plain": 0.06},
+    **{"letters": 32, "lines": 4, "pitch": 1},
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import typst
 
 from esign.core import language
+from esign.core.document import text_fit
 from esign.core.instant import Instant
 from esign.core.sentence import say
 from esign.pdf.drawing import cjk_fonts, missing_glyphs
@@ -100,9 +101,8 @@ def _add_labels(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[s
     """Return the facts of the certificate page with the labels of its language and the QR code of its address."""
     words = load_labels(facts.get("lang") or "en", font_paths)
     verify = {**facts["verify"], "qr_svg": draw_qr_code(facts["verify"]["url"])}
-    return _spell_missing_characters(
-        {**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths
-    )
+    labelled = {**facts, "labels": words, "lang": words["lang"], "verify": verify}
+    return _spell_missing_characters({**labelled, "numbers": text_fit.NUMBERS}, font_paths)
 
 
 def _spell_missing_characters(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ const LINE = {
 };
 const INK = {
   value: (a) => (a.ink ? a.ink.url : ""),
-  needed: "neededSignature",
+  missing: (a) => (a.required && !a.ink ? t(a.kind === "signature" ? "neededSignature" : "neededInitials") : ""),
   sent: (a, pictures) => (a.ink ? { [a.id]: inkOf(a, pictures) } : {}),
 };
 const TICKS = {
@@ -73,7 +73,7 @@ const ROWS = {
     shown: (a) => decimal(value(a)),
     wrong(given, { min, max, decimals }) {
       const plain = decimal(given);
-      if (!/^-?[0-9]{1,30}(\.[0-9]{1,20})?$/.test(plain)) return t("wrongNumber");
+      if (!/^-?[0-9]{1,30}(\.[0-9]{1,20})?$/.test(plain)) return t(decimals === "0" ? "wrongWhole" : "wrongNumber");
       if (decimals && (plain.split(".")[1] ?? "").length > Number(decimals)) return t(decimals === "0" ? "wrongWhole" : "wrongDecimals", { n: Number(decimals) });
       if (min && Number(plain) < Number(min)) return t("tooSmall", { min: number(min) });
       return max && Number(plain) > Number(max) ? t("tooLarge", { max: number(max) }) : "";

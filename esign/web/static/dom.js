@@ -10,6 +10,10 @@ export const $$ = (selector, root = document) => [...root.querySelectorAll(selec
 export const number = (given) => String(given).replace(".", sentences.words.decimal);
 export const say = (text) => { $("#say").textContent = text; };
 
+const segments = Intl.Segmenter ? new Intl.Segmenter() : null;
+/** What a reader takes for single letters: with their marks, or whole picture characters. */
+export const graphemes = (words) => (segments ? [...segments.segment(words)].map(({ segment }) => segment) : [...words]);
+
 export const picture = (src) => Object.assign(document.createElement("img"), { src, alt: "" });
 /** Whether a key belongs to what an input method is composing, as Japanese is typed: Enter then takes a word, and nothing else. */
 export const composing = (event) => event.isComposing || event.keyCode === 229;

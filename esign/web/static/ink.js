@@ -1,10 +1,11 @@
 // The sheet in which a signature or initials are given: drawn, typed, or taken from a picture.
 
-import { $, $$, composing, picture, t, tell } from "./dom.js";
-import { handsFor, lettered } from "./letters.js";
+import { $, $$, composing, graphemes, picture, t, tell } from "./dom.js";
+import { breakName, handsFor, lettered } from "./letters.js";
 import { padOn } from "./pad.js";
 import { canDraw } from "./picture.js";
 
+const MOST = 100, MOST_INITIALS = 12;   // characters that can be typed
 const sheet = $("#adopt"), text = $("#typed-text"), file = $("#upload"), done = $("#adopt-done"), tabs = $$("[role=tab]", sheet);
 const wrong = (sentence = "") => tell($("#adopt-error"), sentence);
 
@@ -23,6 +24,7 @@ export function askInk(of, allowed, given) {
   $(".ghost", sheet).textContent = t(signature ? "drawSignature" : "drawInitials");
   $("#pad").setAttribute("aria-label", t(signature ? "padSignature" : "padInitials"));
   $("[for='typed-text']", sheet).textContent = t(signature ? "yourName" : "yourInitials");
+  text.maxLength = signature ? MOST : MOST_INITIALS;
   text.value = (signature ? name : name.split(/\s+/).map(first).join("")).slice(0, text.maxLength).replace(/[\ud800-\udbff]$/, "").trim();
   pad?.reset(); offer(); wrong(); showTaken();
   sheet.showModal();
@@ -34,9 +36,7 @@ export function askInk(of, allowed, given) {
   if (shown.length > 1) $("[aria-selected=true]", sheet).focus({ preventScroll: true }); else $("h2", sheet).focus();
 }
 
-/** What a reader takes for the first letter: with its marks, or a whole picture character. */
-const first = (word) => lettersOf(word)[0] ?? "";
-const lettersOf = (words) => (Intl.Segmenter ? [...new Intl.Segmenter().segment(words)].map(({ segment }) => segment) : [...words]);
+const first = (word) => graphemes(word)[0] ?? "";
 
 /** The tabs of the ways that are allowed and possible here. */
 function offered(allowed) {
@@ -94,10 +94,11 @@ function offer() {
   const name = text.value.trim(), hands = handsFor(name), rows = $$(".style", sheet), last = rows.at(-1);
   for (const row of rows) {
     row.hidden = !hands.includes($("input", row).value);
-    $(".typed", row).textContent = row === last ? "" : name;
+    $(".typed", row).textContent = row === last ? "" : breakName(name).join("\n");
   }
   last.hidden = hands.length > 0 || !name;
   $(".styles", sheet).parentNode.hidden = !name;
+  $("#typed-full").textContent = text.value.length < text.maxLength ? "" : t("typedFull", { n: text.maxLength });
   if ($("input:checked", sheet)?.closest(".style").hidden) $("input", rows.find((row) => !row.hidden) ?? last).checked = true;
   clearTimeout(waiting);
   plain = null; wrong();
@@ -115,7 +116,7 @@ function showPlain(ink, name) {
 function complain(ink) {
   if (!ink?.missing) return wrong(ink?.message ?? t("failedServer"));
   const lacks = (letter) => ink.missing.split(" ").some((character) => letter.normalize("NFC").includes(character));
-  const letters = [...new Set(lettersOf(ink.text).filter(lacks))].slice(0, 6).join(" ") || ink.missing;
+  const letters = [...new Set(graphemes(ink.text).filter(lacks))].slice(0, 6).join(" ") || ink.missing;
   wrong(t($("#tab-draw").hidden ? "cannotPrintTyped" : "cannotPrint", { letters }));
 }
 

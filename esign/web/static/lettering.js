@@ -1,6 +1,6 @@
 // Values on the page as the seal will write them: same letters, same sizes, same breaks (esign/pdf/typst/overlay.typ).
 
-import { $, $$ } from "./dom.js";
+import { $, $$, graphemes } from "./dom.js";
 
 const numbers = getComputedStyle(document.documentElement);
 /** A number of esign/core/document/text_fit.py. */
@@ -9,12 +9,11 @@ export const n = (name) => Number(numbers.getPropertyValue(`--n-${name}`));
 const HIGH = /[\u0590-\u0eff\u1000-\u109f\u1780-\u17ff\ufb50-\ufefc]/u; // marks above and below: more room between lines
 const RUN = /[^\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]{20,}/gu;
 const PIECE = /[^@.\-_+/:]*[@.\-_+/:]*/gu;
-const letters = Intl.Segmenter ? new Intl.Segmenter() : { segment: (text) => [...text].map((segment) => ({ segment })) };
 
 /** Where a long run, such as an address, may break. */
 function pieces(run) {
   return (run.match(PIECE) ?? []).filter(Boolean).flatMap((piece) => {
-    const all = [...letters.segment(piece)].map(({ segment }) => segment);
+    const all = graphemes(piece);
     if (all.length <= 22) return [piece];
     return Array.from({ length: Math.ceil(all.length / 12) }, (_, at) => all.slice(at * 12, at * 12 + 12).join(""));
   });
@@ -80,6 +79,14 @@ export function letter(place, text) {
   if (!place.clientWidth) return;
   const all = measures(place);
   fit(words, words.textContent, place, all, all.start, several, !place.classList.contains("short"));
+  if (several) lower(words, place, all);
+}
+
+/** Several lines begin below the upper edge as far as they stand from the sides, if the box is not full. */
+function lower(words, place, { pt }) {
+  const gap = n(words.classList.contains("high") ? "gap-high" : "gap") * Number(words.style.getPropertyValue("--size"));
+  const box = place.getBoundingClientRect().height / pt, lines = words.getBoundingClientRect().height / pt - gap;
+  words.style.setProperty("--above", Math.max(0, Math.min(n("edge"), box * n("edge-share"), box - lines)));
 }
 
 /** All options of a choice in one size. */

@@ -1,6 +1,6 @@
 // A typed name as the seal will draw it: in one of its hands, or in the plain face, which the server draws.
 
-import { post, preview } from "./dom.js";
+import { graphemes, post, preview } from "./dom.js";
 import { n } from "./lettering.js";
 import { penOf, canDraw, sheetOf } from "./picture.js";
 
@@ -20,7 +20,7 @@ export const handsFor = (name) => Object.keys(HANDS).filter((hand) => name && HA
  * Without `url` it cannot be had: `missing` has the letters that nothing here can print, or a `message` says why.
  */
 export async function lettered(text, hand) {
-  const made = hand && canDraw() ? await drawn(text, "hand", `"Esign Hand ${hand.toUpperCase()}"`) : await asked(text, hand);
+  const made = hand && canDraw() ? await drawn(text, hand, `"Esign Hand ${hand.toUpperCase()}"`) : await asked(text, hand);
   return { kind: "typed", text, hand, ...made };
 }
 
@@ -32,17 +32,39 @@ export async function typedInk(text, hand) {
 
 const drawnPlain = (text) => drawn(text, "plain", '"Esign Sans", sans-serif');
 
+/** The lines of a name, as the seal breaks it (esign/pdf/typst/kit.typ): of about the same length; a word that is longer goes on. */
+export function breakName(name) {
+  const words = name.trim().split(/ +/), total = graphemes(words.join(" ")).length, long = n("letters");
+  if (total <= long) return [words.join(" ")];
+  const most = Math.min(n("lines"), Math.ceil(total / long));
+  const pieces = words.flatMap((word) => {
+    const all = graphemes(word), each = Math.ceil(all.length / Math.ceil(all.length / long));
+    return Array.from({ length: Math.ceil(all.length / each) }, (_, at) => [at ? "" : " ", all.slice(at * each, (at + 1) * each).join("")]);
+  });
+  for (let width = Math.ceil(total / most); width <= total; width++) {
+    const lines = [pieces[0][1]];
+    for (const [before, piece] of pieces.slice(1)) {
+      const longer = lines.at(-1) + before + piece;
+      if (graphemes(longer).length <= width) lines[lines.length - 1] = longer; else lines.push(piece);
+    }
+    if (lines.length <= most) return lines;
+  }
+  return [name];
+}
+
 async function drawn(text, face, family) {
   await document.fonts.load(`9px ${family}`, text).catch(() => []);
   const pen = penOf(sheetOf(1, 1)), finely = 2000; // browsers measure in whole dots
   pen.font = `${finely}px ${family}`;
-  const found = pen.measureText(text), high = (found.actualBoundingBoxAscent + found.actualBoundingBoxDescent) / finely;
+  const lines = breakName(text), found = lines.map((line) => pen.measureText(line)), pitch = n("pitch");
+  const above = found[0].actualBoundingBoxAscent / finely, below = found.at(-1).actualBoundingBoxDescent / finely;
+  const high = above + (lines.length - 1) * pitch + below, wide = Math.max(...found.map(({ width }) => width)) / finely;
   const size = high ? Math.round(200 * high) / high : 200; // in which the letters are a whole number of dots high
-  const up = (found.actualBoundingBoxAscent * size) / finely, rim = n(`swash-${face}`) * size;
-  const canvas = sheetOf(Math.ceil((found.width * size) / finely + 2 * rim), high * size), letters = penOf(canvas);
+  const before = n(`before-${face}`) * size, after = n(`after-${face}`) * size;
+  const canvas = sheetOf(Math.ceil(before + wide * size + after), high * size), letters = penOf(canvas);
   letters.font = `${size}px ${family}`; letters.fillStyle = TYPED; letters.textAlign = "left";
-  letters.fillText(text, rim, up);
-  return { url: canvas.toDataURL("image/png"), widest: (canvas.width * n(face)) / size };
+  lines.forEach((line, at) => letters.fillText(line, before, (above + at * pitch) * size));
+  return { url: canvas.toDataURL("image/png"), widest: (canvas.width * n(face === "plain" ? face : "hand")) / size };
 }
 
 async function asked(text, hand) {

@@ -4,7 +4,7 @@ import { $, $$, composing, label, picture, refusal, say, t } from "./dom.js";
 import { isInk, missing, shown, value, wrong } from "./checks.js";
 import { askInk } from "./ink.js";
 import { choices, letter } from "./lettering.js";
-import { bring, hold, readable, setZoom, tight } from "./reading.js";
+import { bring, hold, readable, setZoom, shorten, tight } from "./reading.js";
 
 const [dock, slot, next, back, text, meter] = ["#dock", "#slot", "#next", "#back", "#dock-text", "#meter"].map((s) => $(s));
 
@@ -76,7 +76,7 @@ function reletter() {
 function paintInk(place, ink) {
   $("img", place)?.remove();
   $(".f-text", place).hidden = Boolean(ink);
-  if (!ink) return;
+  if (!ink) return shorten([place]);
   const img = picture(ink.url);
   if (ink.widest) img.style.setProperty("--widest", ink.widest);
   place.classList.toggle("typed", ink.kind === "typed");

@@ -68,6 +68,20 @@ export function bring(place) {
   desk.scrollBy({ left: rtl ? box.right - frame.right + slack * 0.82 : box.left - frame.left - slack * 0.82, behavior });
 }
 
+const SHORT = 6;   // em: what is left of a name in less says nothing
+
+/** Where a place has no room for its name, the pen gives way to the name, and the name to the pen where little of it would be left. */
+export function shorten(places) {
+  const named = places.map((place) => ({ place, words: $(".f-text", place) })).filter(({ words }) => words);
+  const cut = ({ words }) => words.scrollWidth > words.clientWidth;
+  for (const { place } of named) place.classList.remove("penless", "nameless");
+  const tight = named.filter(cut);
+  for (const { place } of tight) place.classList.add("penless");
+  const tiny = tight.filter((one) => cut(one) && one.words.clientWidth < SHORT * parseFloat(getComputedStyle(one.words).fontSize));
+  for (const { place } of tiny) place.classList.add("nameless");
+}
+new ResizeObserver(() => shorten($$(".field.ink:not(.filled), .field.other:not(.done)"))).observe(sheets);
+
 $$("[data-zoom]").forEach((button) => button.addEventListener("click", () => stepZoom(Number(button.dataset.zoom))));
 
 new ResizeObserver(() => document.documentElement.style.setProperty("--dock", `${dock.offsetHeight}px`)).observe(dock);
