@@ -15,14 +15,15 @@ from esign.mail.sheet import InlinePicture, Letterhead
 class OutgoingMail:
     """A mail to one reader. `letter` names what it brings, and `link` is the address that its button opens.
 
-    `to` is None if the reader has no e-mail address. `chosen_locale` is the language that the reader chose in their
-    account, if they have one.
+    `to` is None if the reader has no e-mail address. Answers go to `reply_to`, if it is set. `chosen_locale` is the
+    language that the reader chose in their account, if they have one.
     """
 
     letter: str
     organisation: Organisation
     mode: Mode
     to: NamedMailbox | None
+    reply_to: NamedMailbox | None = None
     link: str | None = None
     logo: InlinePicture | None = None
     chosen_locale: str | None = None

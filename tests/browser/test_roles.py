@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
@@ -238,6 +238,69 @@ def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     page.keyboard.press("Enter")
     expect(page.locator("#title")).to_have_text("Joinery agreement, 14 Linden Row")
     assert [call[0] for call in site.calls][:3] == ["send_code", "authenticate", "authenticate"]
+
+
+def ask_for_code(visit: Visit, **how: Any) -> tuple[SigningSite, Page, Locator]:
+    site = make_guarded_port("email_code", ChallengeStanding(ChallengeStep.ASK, at=NOW))
+    page = visit(site, **how)
+    return site, page, page.locator("[data-action=send-code]")
+
+
+def press_with_a_finger(page: Page, button: Locator) -> None:
+    """Down, a moment, and up, as a finger does it."""
+    box = button.bounding_box()
+    assert box is not None
+    session = page.context.new_cdp_session(page)
+    at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+    page.evaluate("() => new Promise((then) => setTimeout(then, 80))")
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def press_with_the_mouse(page: Page, button: Locator) -> None:
+    box = button.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 10, box["y"] + 10, steps=12)
+    page.mouse.down()
+    page.mouse.up()
+
+
+def press_with_the_keyboard(page: Page, button: Locator) -> None:
+    page.keyboard.press("Tab")
+    while not button.evaluate("(one) => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("press", [press_with_a_finger, press_with_the_mouse, press_with_the_keyboard])
+def test_one_press_of_a_person_sends_the_code(visit: Visit, press: Callable[[Page, Locator], None]) -> None:
+    site, page, button = ask_for_code(visit, width=360 if press is press_with_a_finger else 1280)
+    press(page, button)
+    expect(page.locator("h1")).to_have_text("Check your email")
+    assert [call[0] for call in site.calls] == ["send_code"]
+
+
+@pytest.mark.parametrize("press", ["(one) => one.click()", None, "focused"])
+def test_a_press_that_no_hand_made_asks_first(visit: Visit, press: str | None) -> None:
+    site, page, button = ask_for_code(visit, width=1280)
+    if press == "focused":
+        button.focus()
+        page.keyboard.press("Enter")
+    elif press:
+        button.evaluate(press)
+    else:
+        button.click()
+    expect(page.locator("#question-title")).to_be_focused()
+    assert site.calls == []
+
+
+def test_who_is_asked_for_a_code_learns_what_to_do_with_a_wrong_address(visit: Visit) -> None:
+    _, page, _ = ask_for_code(visit)
+    expect(page.locator("main")).to_contain_text(
+        "Isn’t that your address? Ask Northlight Joinery to change it. Write to Northlight Joinery"
+    )
+    link = page.get_by_role("link", name="Write to Northlight Joinery")
+    expect(link).to_have_attribute("href", "mailto:office@northlight.example")
 
 
 def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> None:

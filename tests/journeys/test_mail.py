@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import pikepdf
 import pytest
 
+from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.demo.journey import find_free_port
 from esign.jobs import expire, remind, worker
 from esign.mail.failure import PermanentFailure
 from esign.mail.smtp import SmtpServer
+from esign.store.people import members
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_request
 from tests.journeys.letters import link_in, part, shown_name
@@ -231,6 +234,38 @@ async def test_who_comes_too_late_may_ask_the_sender_for_a_new_link_once_an_hour
     assert len(await post.to(OFFICE)) == before + 2
     assert (await post.site.api.trail(document)).count("recipient.link_requested") == 2
     assert len(await post.to(ADA)) == 1
+
+
+async def test_the_owner_is_asked_where_a_program_sent_the_document_and_nobody_else_can_be(
+    clock: FakeClock, tmp_path: Path
+) -> None:
+    async with serving() as server:
+        mail = {"host": "127.0.0.1", "port": server.port, "security": "none", "from": SENDER}
+        async with a_site(tmp_path / "data", clock, mail=mail, organisation={"name": "Fernhill"}) as site:
+            post, olga = Post(site, server, clock), "olga@fernhill.example"
+            document = await site.api.send_document(title="Lease", expiresInDays=1)
+            [invitation] = await post.to(ADA)
+            assert invitation["Reply-To"] is None
+            organisation = (await site.api.ok("GET", "/account"))["organisation"]["id"]
+            for id, address, status, at in (
+                ("mem_2", "late@fernhill.example", MemberStatus.ACTIVE, clock.now() + 1),
+                ("mem_1", olga, MemberStatus.ACTIVE, clock.now()),
+                ("mem_0", "asked@fernhill.example", MemberStatus.INVITED, clock.now() - 1),
+            ):
+                owner = Member(id, organisation, address, "Olga", MemberRole.OWNER, status, at)
+                await site.runtime.db.write(partial(members.add, member=owner))
+            clock.advance(days=1)
+            await expire.tick(site.runtime)
+            assert [found for found in await post.to(olga) if "Lease" in found["Subject"]] == []
+            ada = await post.person(ADA)
+            page = (await ada.open()).content.decode()
+            assert f'href="mailto:{olga}"' in page and "Write to Fernhill" in page and "Olga" not in page
+            assert (await ada.post("renewal", {})).status == 200
+            letter = await post.newest(olga)
+            assert letter["Subject"] == "New link requested: Lease"
+            assert await site.api.status(document) == "expired"
+            await site.api.send_document(title="Lease again")
+            assert (await post.to(ADA))[-1]["Reply-To"].addresses[0].addr_spec == olga
 
 
 async def test_an_invitation_that_came_too_late_is_not_sent_any_more(post: Post) -> None:

@@ -115,10 +115,9 @@ def write_message(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> Em
     """Return the complete message of an e-mail."""
     organisation = mail.organisation
     assert mail.to is not None
-    reply_to = NamedMailbox(organisation.reply_to) if organisation.reply_to else None
     return compose_message(
         write_letter(mail),
-        MessageAddresses(find_sender(runtime, organisation), mail.to, reply_to),
+        MessageAddresses(find_sender(runtime, organisation), mail.to, mail.reply_to),
         message_id=make_message_id(runtime, job.key),
         at=runtime.clock.now(),
         attachments=mail.attachments if isinstance(mail, DocumentMail) else (),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from esign.actions.base import logo_pictures
+from esign.actions.base.contact import find_contact
 from esign.core.actor import Mode
 from esign.core.document import estimate
 from esign.core.document.challenge import Method
@@ -35,6 +36,7 @@ async def read_notice(runtime: Runtime, body: dict[str, Any]) -> Notice:
         organisation=organisation,
         mode=Mode(body["mode"]),
         to=NamedMailbox(*body["to"]),
+        reply_to=NamedMailbox(organisation.reply_to) if organisation.reply_to else None,
         link=body.get("link"),
         logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
         chosen_locale=await find_chosen_locale(runtime, body["to"][0]),
@@ -48,12 +50,16 @@ async def read_document_mail(runtime: Runtime, document_id: str, body: dict[str,
     organisation = await organisations.get(runtime.db.points, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
     former = NamedMailbox(*body["to"]) if body.get("to") else None
-    token, to = body["token"], former or find_mailbox(document, organisation, recipient)
+    token = body["token"]
+    contact = await find_contact(runtime.db.points, document, organisation)
+    replies = NamedMailbox(organisation.reply_to) if organisation.reply_to else contact
+    to = former or find_mailbox(body["letter"], recipient, document, organisation, contact)
     return DocumentMail(
         letter=body["letter"],
         organisation=organisation,
         mode=document.mode,
         to=to,
+        reply_to=replies,
         chosen_locale=await find_chosen_locale(runtime, to.address) if to and recipient is None else None,
         link=f"{runtime.config.server.base_url}/s/{token}" if token else None,
         logo=await logo_pictures.make_inline_logo(runtime.db, organisation),
@@ -76,14 +82,22 @@ async def find_chosen_locale(runtime: Runtime, address: str) -> str | None:
 
 
 def find_mailbox(
-    document: Document, organisation: Organisation, recipient: Recipient | None
+    letter: str,
+    recipient: Recipient | None,
+    document: Document,
+    organisation: Organisation,
+    contact: NamedMailbox | None,
 ) -> NamedMailbox | None:
-    """Return the mailbox of the recipient, or else of the sender. Return None for a sender without an address."""
+    """Return the mailbox of the recipient, or else of the sender. Return None for a sender without an address.
+
+    The owner of the organisation gets only what a recipient asks: all else that happens to documents of programs
+    reaches those programs as webhooks.
+    """
     if recipient is not None:
         return NamedMailbox(recipient.email, recipient.name)
-    sender = document.created_by
-    to = sender.email or organisation.reply_to
-    return NamedMailbox(to, sender.name if sender.email else organisation.name) if to else None
+    if letter == "renewal" or document.created_by.email or organisation.reply_to:
+        return contact
+    return None
 
 
 async def count_filled(runtime: Runtime, recipient: Recipient) -> int:

@@ -13,14 +13,14 @@ from esign.store.queue import audit_entries
 async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
     """Notify the sender that the recipient asks for a new link, at most once an hour, and return the visit."""
     seen = await find_proven(runtime, visitor)
-    person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
+    person, now = seen.recipient, runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
         document = await get_linked_document(tx, visitor.token, now)
         asked_at = await audit_entries.find_last_time(tx, document.id, renew_link.ASKED, person.id)
         if not renew_link.is_recent(asked_at, now):
             outcome = renew_link.ask_for_link(
-                document, document.recipient(person.id), organisation, origin, now
+                document, document.recipient(person.id), seen.contact, origin, now
             )
             await outcomes.save_events(tx, outcome, runtime.vault, now)
 

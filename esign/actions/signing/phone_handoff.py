@@ -6,6 +6,7 @@ The desktop shows a code, the phone draws, and the desktop decides whether to us
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from esign.actions.base.contact import find_contact
 from esign.actions.signing import signature_images, signing
 from esign.actions.signing.visits import OpenVisit, Visit, Visitor
 from esign.core.document import handoff as rules
@@ -34,12 +35,13 @@ class OfferedHandoff:
 
 @dataclass(frozen=True, slots=True)
 class OpenPhone:
-    """A link for the phone that waits for a drawing of this kind."""
+    """A link for the phone that waits for a drawing of this kind. `contact` is the address for questions, or None."""
 
     state: ClassVar[str] = "open"
     document: Document
     recipient: Recipient
     organisation: Organisation
+    contact: str | None
     kind: str
 
 
@@ -116,7 +118,8 @@ async def find_phone(runtime: Runtime, token: str) -> Phone:
     if not is_allowed(document, Act.FILL_IN) or not person.is_active:
         return ClosedPhone("expired")
     organisation = await organisations.get(runtime.db, document.organisation_id)
-    return OpenPhone(document, person, organisation, found.kind)
+    contact = await find_contact(runtime.db, document, organisation)
+    return OpenPhone(document, person, organisation, contact.address if contact else None, found.kind)
 
 
 async def arrive(runtime: Runtime, token: str) -> Phone:

@@ -7,6 +7,7 @@ from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import printable_text
+from esign.actions.base.contact import find_contact
 from esign.actions.base.transition import perform_transition
 from esign.actions.document import documents as acting
 from esign.actions.mail import mail_breaker
@@ -72,7 +73,8 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
     recipient = document.recipient(recipient_id)
     organisation = await organisations.get(runtime.db.points, document.organisation_id)
     mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
-    link = (document, recipient, organisation, mails)
+    contact = await find_contact(runtime.db.points, document, organisation)
+    link = (document, recipient, organisation, mails, contact.address if contact else None)
     method = recipient.authentication
     if method != Method.LINK and not await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now

@@ -32,13 +32,14 @@ class UnknownVisit:
 @dataclass(frozen=True, slots=True)
 class LinkVisit:
     """The visit of a link that leads to a document. `mails` says whether e-mails leave now, so that the page may
-    promise one.
+    promise one. `contact` is the address for questions, or None.
     """
 
     document: Document
     recipient: Recipient
     organisation: Organisation
     mails: bool
+    contact: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,20 @@ async def find_administrators(reader: Reader, organisation_id: str) -> list[Memb
     return load_readable(reader, "member", rows, load)
 
 
+async def find_owner(reader: Reader, organisation_id: str) -> Member | None:
+    """Return the owner who has been in the organisation the longest, has joined and is not disabled, or None."""
+    row = await reader.one(
+        """
+        SELECT m.* FROM member m LEFT JOIN app_user u ON u.id = m.user_id
+        WHERE m.organisation_id = :organisation_id AND m.role = 'owner' AND m.status = 'active'
+        AND u.disabled_at IS NULL
+        ORDER BY m.created_at, m.id LIMIT 1
+        """,
+        organisation_id=organisation_id,
+    )
+    return load(row) if row else None
+
+
 async def add(tx: Transaction, member: Member) -> None:
     """Add a member. Raises `member_exists` if the organisation has one with this address."""
     added = await tx.run(

@@ -80,7 +80,9 @@ class HandoffPages:
             )
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
-        facts = LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
+        facts = LinkFacts(
+            seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.contact
+        )
         shown = {**build_frame(facts), "ancestors": (), "kind": seen.kind}
         return self.pages.page("signing/phone.html", {"state": "phone", "view": "open", **shown})
 

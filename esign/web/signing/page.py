@@ -40,7 +40,7 @@ DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extr
 class LinkFacts:
     """What every page about a document needs.
 
-    `address` is the path of the link.
+    `address` is the path of the link, `contact` the address for questions, or None.
     """
 
     document: Document
@@ -48,6 +48,7 @@ class LinkFacts:
     organisation: Organisation
     words: SigningWords
     address: str
+    contact: str | None
 
     @property
     def zone(self) -> str:
@@ -68,9 +69,7 @@ class LinkFacts:
     @property
     def write_to(self) -> str | None:
         """Return the address for questions, quoted for a mailto link, or None."""
-        by = self.document.created_by
-        email = (by.email if by.kind == "member" else None) or self.organisation.reply_to
-        return quote(email, safe="@") if email else None
+        return quote(self.contact, safe="@") if self.contact else None
 
 
 def build_frame(facts: LinkFacts) -> dict[str, object]:

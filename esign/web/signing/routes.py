@@ -60,7 +60,9 @@ class SigningPages:
         words = self.library.choose(wanted, *named)
         if not seen.mails:
             words = words.without_mail()
-        facts = page.LinkFacts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
+        facts = page.LinkFacts(
+            seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.contact
+        )
         now = get_runtime(request).clock.now()
         match seen:
             case CodeVisit():

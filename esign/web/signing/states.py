@@ -155,7 +155,7 @@ def build_expired(facts: LinkFacts, asked_at: Instant | None) -> dict[str, objec
         "view": "expired",
         "title": t("expired_title"),
         "lead": t("expired_lead_done" if finished else "expired_lead", date=until, sender=facts.sender),
-        "may_renew": may_ask(facts.document, facts.recipient, facts.organisation),
+        "may_renew": may_ask(facts.document, facts.recipient, facts.contact),
         "note": t("renewed_on", time=asked) if asked else None,
     }
 

@@ -45,9 +45,22 @@ form?.addEventListener("submit", (event) => {
 field?.addEventListener("input", () => { field.removeAttribute("aria-invalid"); tell(line); });
 field?.focus();
 
-// The button of the page only opens the question, so that no machine has codes sent by pressing it.
+// One press of a person sends the code. A machine that opens the links of mails and presses what it finds is asked first, and
+// so is who presses by other means: a mouse has come some way, a finger stays for a moment, the keyboard has led to the button.
 const question = $("#question"), sender = $("main [data-action='send-code']");
-sender?.addEventListener("click", () => open(question));
+const WAY = 5, MOMENT = 40;   // movements; milliseconds
+let moves = 0, keys = 0, down = null;
+addEventListener("pointermove", (event) => { moves += event.isTrusted && event.pointerType === "mouse"; }, true);
+addEventListener("pointerdown", (event) => { down = event; }, true);
+addEventListener("keydown", (event) => { keys += event.isTrusted && !event.repeat; }, true);
+
+function byHand(event) {
+  if (!event.isTrusted) return false;
+  if (!event.detail) return keys > 1;
+  return down?.pointerType === "mouse" ? moves >= WAY : Boolean(down) && event.timeStamp - down.timeStamp >= MOMENT;
+}
+
+sender?.addEventListener("click", (event) => (byHand(event) ? act(sender, t("sendingCode"), "code", {}) : open(question)));
 $("#question-yes")?.addEventListener("click", ({ currentTarget }) => act(currentTarget, t("sendingCode"), "code", {}));
 for (const button of $$("[data-close]")) button.addEventListener("click", () => question.close());
 $("[data-action='try-again']")?.addEventListener("click", reload);

@@ -13,6 +13,7 @@ MEMBER = Member(
 async def test_members_and_owners_are_found_along_indexes_without_sorting(db: Database) -> None:
     plan = await steps(db, lambda tx: members.find(tx, ORGANISATION, 25, PageStart(NOW, "mem_1")))
     plan += await steps(db, lambda tx: members.count_owners(tx, MEMBER))
+    plan += await steps(db, lambda tx: members.find_owner(tx, ORGANISATION))
     assert all(step.startswith(("SEARCH m", "SEARCH u")) for step in plan), plan
 
 

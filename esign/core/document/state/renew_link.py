@@ -7,19 +7,15 @@ from esign.core.document.state.lifecycle import make_actor
 from esign.core.document.state.outcome import Event, MailJob, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, Instant, Millis
-from esign.core.people.account import Organisation
 
 ASKED = "recipient.link_requested"
 APART: Millis = HOUR
 
 
-def may_ask(document: Document, recipient: Recipient, organisation: Organisation) -> bool:
-    """Return whether the recipient was invited, has not finished, and the sender has an address that gets the
-    mail.
-    """
+def may_ask(document: Document, recipient: Recipient, contact: str | None) -> bool:
+    """Return whether the recipient was invited, has not finished, and there is an address that gets the mail."""
     open_ = recipient.sent_at is not None and recipient.completed_at is None
-    heard = document.created_by.email or organisation.reply_to
-    return is_allowed(document, Act.ASK_FOR_LINK) and open_ and heard is not None
+    return is_allowed(document, Act.ASK_FOR_LINK) and open_ and contact is not None
 
 
 def is_recent(asked_at: Instant | None, now: Instant) -> bool:
@@ -28,13 +24,13 @@ def is_recent(asked_at: Instant | None, now: Instant) -> bool:
 
 
 def ask_for_link(
-    document: Document, recipient: Recipient, organisation: Organisation, origin: Origin, now: Instant
+    document: Document, recipient: Recipient, contact: str | None, origin: Origin, now: Instant
 ) -> Outcome:
     """Tell the sender that the recipient asks for a new link; the document stays as it is.
 
     Raises `recipient_not_active`.
     """
-    if not may_ask(document, recipient, organisation):
+    if not may_ask(document, recipient, contact):
         raise Problem("recipient_not_active", current_status=document.status)
     event = Event(ASKED, now, make_actor(recipient), recipient.id, origin)
     mail = MailJob("renewal", f"renewal:{recipient.id}:{now}", about=recipient.id)

@@ -2,16 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from esign.core.actor import NOWHERE, Actor
+from esign.core.actor import NOWHERE
 from esign.core.document.document import Document, RecipientStatus, Status
 from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
-from tests.web.signing.site import NOW, ORGANISATION, a_document, a_recipient
+from tests.web.signing.site import NOW, a_document, a_recipient
 
 EXPIRED = a_document(a_recipient(()), status=Status.EXPIRED, closed_at=NOW)
-PROGRAM = replace(EXPIRED, created_by=Actor("api_key", "key_1", "CRM", None))
-NOBODY = replace(ORGANISATION, reply_to=None)
+CONTACT = "office@northlight.example"
 
 
 def change_document(**members: object) -> Document:
@@ -19,25 +18,23 @@ def change_document(**members: object) -> Document:
 
 
 @pytest.mark.parametrize(
-    ("document", "organisation", "may"),
+    ("document", "contact", "may"),
     [
-        (EXPIRED, ORGANISATION, True),
-        (EXPIRED, NOBODY, True),
-        (PROGRAM, ORGANISATION, True),
-        (PROGRAM, NOBODY, False),
-        (replace(EXPIRED, status=Status.CANCELLED), ORGANISATION, False),
-        (replace(EXPIRED, status=Status.SENT), ORGANISATION, False),
-        (change_document(status=RecipientStatus.COMPLETED, completed_at=NOW), ORGANISATION, False),
-        (change_document(status=RecipientStatus.CREATED, sent_at=None), ORGANISATION, False),
+        (EXPIRED, CONTACT, True),
+        (EXPIRED, None, False),
+        (replace(EXPIRED, status=Status.CANCELLED), CONTACT, False),
+        (replace(EXPIRED, status=Status.SENT), CONTACT, False),
+        (change_document(status=RecipientStatus.COMPLETED, completed_at=NOW), CONTACT, False),
+        (change_document(status=RecipientStatus.CREATED, sent_at=None), CONTACT, False),
     ],
 )
 def test_who_was_asked_and_has_not_finished_may_ask_if_somebody_is_told(
-    document: Document, organisation: object, may: bool
+    document: Document, contact: str | None, may: bool
 ) -> None:
     person = document.recipients[0]
-    assert renew_link.may_ask(document, person, organisation) is may  # type: ignore[arg-type]
+    assert renew_link.may_ask(document, person, contact) is may
     if may:
-        outcome = renew_link.ask_for_link(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
+        outcome = renew_link.ask_for_link(document, person, contact, NOWHERE, NOW)
         assert outcome.document == document
         assert [event.type for event in outcome.events] == ["recipient.link_requested"]
         assert [(job.letter, job.recipient_id, job.about) for job in outcome.jobs] == [  # type: ignore[union-attr]
@@ -45,7 +42,7 @@ def test_who_was_asked_and_has_not_finished_may_ask_if_somebody_is_told(
         ]
     else:
         with pytest.raises(Problem):
-            renew_link.ask_for_link(document, person, organisation, NOWHERE, NOW)  # type: ignore[arg-type]
+            renew_link.ask_for_link(document, person, contact, NOWHERE, NOW)
 
 
 def test_an_hour_lies_between_two_mails() -> None:

@@ -25,12 +25,12 @@ from esign.core.document.state.edit import correct, edit
 from esign.core.errors import CATALOGUE, Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.people.account import Reminders
-from tests.factories import AUTHOR, NOW, ORIGIN, a_document, a_recipient, a_seal, an_organisation
+from tests.factories import AUTHOR, NOW, ORIGIN, a_document, a_recipient, a_seal
 
 CONTRACT = Path(__file__).parents[4] / "docs/dev/contract.md"
 LATER = NOW + HOUR
 NONE = None
-KNOWN = an_organisation(reply_to="office@example.com")
+KNOWN = "office@northlight.example"
 
 
 def change(member: str, value: object) -> Callable[[Document], Document]:
