@@ -45,10 +45,10 @@ def unusable() -> dict[str, tuple[Any, str]]:
     return {
         "text": (
             file("notes.jpg", "image/jpeg", b"My signature: Jonas"),
-            "is not a picture that can be read",
+            "We can’t read this picture",
         ),
-        "empty file": (file("a.png", "image/png", b""), "is not a picture that can be read"),
-        "HEIC": (file("IMG_1.HEIC", "image/heic", heic), "cannot read HEIC pictures"),
+        "empty file": (file("a.png", "image/png", b""), "We can’t read this picture"),
+        "HEIC": (file("IMG_1.HEIC", "image/heic", heic), "can’t read HEIC pictures"),
         "white": (
             file("a.png", "image/png", png(Image.new("RGB", (800, 500), "white"))),
             "We can’t see anything",
@@ -60,7 +60,7 @@ def unusable() -> dict[str, tuple[Any, str]]:
         "dark": (file("a.jpg", "image/jpeg", jpeg(noise())), "can’t tell the ink from the paper"),
         "giant": (
             file("a.png", "image/png", png(Image.new("1", (20_000, 20_000), 1))),
-            "too large to be read",
+            "This picture is too large",
         ),
     }
 

@@ -209,13 +209,13 @@ def test_the_form_can_be_signed_by_the_names_of_its_controls(visit: Visit) -> No
     sheet.get_by_role("radio", name="Flowing").check()
     sheet.get_by_role("button", name="Use this").click()
     expect(name("progressbar", name="Progress")).to_have_attribute(
-        "aria-valuetext", "7 of 7 needed fields filled in"
+        "aria-valuetext", "7 of 7 required fields filled in"
     )
     name("button", name="Review and finish").click()
-    last = name("dialog", name="Check and sign")
+    last = name("dialog", name="Review and sign")
     last.get_by_role("checkbox", name="I agree to sign").check()
     last.get_by_role("button", name="Sign and finish").click()
-    expect(name("heading", level=1)).to_have_text("Thank you, you have signed")
+    expect(name("heading", level=1)).to_have_text("Thank you, you’ve signed")
     assert server.calls[-1][0] == "complete"
 
 

@@ -9,7 +9,7 @@ from tests.browser.conftest import serving
 from tests.web.signing.site import SigningSite, a_document, a_recipient
 
 Shot = Callable[[Page, str], None]
-BROKEN = "Something on this page does not work."
+BROKEN = "Something on this page isn’t working."
 # The page waits by an animation, which is at its end at once here.
 LATER = "document.getAnimations().forEach((one) => one.finish())"
 PARTS = ("dom.js", "path.js", "finish.js", "draft.js", "checks.js", "ink.js", "reading.js", "pages.js")
@@ -59,7 +59,7 @@ def still_useful(page: Page) -> None:
     expect(menu.get_by_role("link", name="Ask Mira Okafor a question")).to_be_visible()
     expect(menu.get_by_role("button", name="Decline")).to_have_count(0)
     with page.expect_download() as download:
-        menu.get_by_role("link", name="Download to read").click()
+        menu.get_by_role("link", name="Download PDF to read").click()
     assert download.value.path().read_bytes().startswith(b"%PDF")
     expect(notice.get_by_role("link")).to_have_count(3)
 

@@ -53,7 +53,7 @@ def approve_by_a_mailed_code(stage: BrowserStage, page: Page) -> None:
     page.get_by_role("button", name="Approve", exact=True).click()
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=approve]").click()
-    expect(page.locator("h1")).to_have_text("Thank you, you have approved")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve approved")
 
 
 def sign_by_an_agreed_code(page: Page) -> None:

@@ -172,7 +172,7 @@ def test_everything_entered_is_there_after_a_reload_and_on_another_device_and_is
     assert [asked.ink(other, name).get_attribute("src") for name in ("initials", "signature")] == pictures
     expect(asked.control(other, "street")).to_have_value("")
     other.get_by_role("button", name="Document", exact=True).click()
-    expect(other.locator("#next")).to_contain_text("Carry on")
+    expect(other.locator("#next")).to_contain_text("Continue")
     shot(other, "draft-2-other-device")
     other.locator("#next").click()
     asked.control(other, "street").fill("14 Linden Row")
@@ -231,7 +231,7 @@ def test_a_page_that_the_browser_kept_whole_catches_up(visit: Visits, stage: Bro
     wait_until_saved(other)
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     expect(asked.control(page, "town")).to_have_value("Leeds")
-    expect(page.locator("#kept-say")).to_have_text("Brought up to date with what you entered elsewhere")
+    expect(page.locator("#kept-say")).to_have_text("Updated with what you entered elsewhere")
 
 
 def test_a_tab_that_is_left_sends_at_once_what_was_just_entered(visit: Visits, stage: BrowserStage) -> None:
@@ -362,11 +362,11 @@ def test_finishing_in_one_tab_turns_the_other_into_the_page_that_says_so(
     page, watching, writing = visit.at(asked.form), visit.at(asked.form), visit.at(asked.form)
     ready_to_finish(page, asked)
     page.locator("[data-action=finish]").click()
-    expect(page.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve signed")
     looked_at_again(watching)
-    expect(watching.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(watching.locator("h1")).to_have_text("Thank you, you’ve signed")
     asked.control(writing, "town").fill("too late")
-    expect(writing.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(writing.locator("h1")).to_have_text("Thank you, you’ve signed")
     assert asked.recipient["fields"][0]["value"] == "Harrowgate"
 
 
@@ -378,7 +378,7 @@ def test_a_corrected_link_turns_an_open_page_into_one_that_says_so(
     path = f"/documents/{asked.id}/recipients/{asked.recipient['id']}"
     stage.do(stage.site.api.ok("PATCH", path, {"email": "ada@example.org"}))
     asked.control(page, "town").fill("Harrowgate")
-    expect(page.locator("h1")).to_have_text("We cannot find this document")
+    expect(page.locator("h1")).to_have_text("We can’t find this document")
 
 
 # ---------- finishing ----------
@@ -430,7 +430,7 @@ def test_pressing_finish_twice_and_in_two_tabs_completes_once(visit: Visits, sta
     for each in (page, other):
         each.evaluate(finish_in)
     for each in (page, other):
-        expect(each.locator("h1")).to_have_text("Thank you, you have signed")
+        expect(each.locator("h1")).to_have_text("Thank you, you’ve signed")
     assert asked.trail.count("recipient.completed") == 1
 
 
@@ -447,7 +447,7 @@ def test_when_the_answer_to_finishing_is_lost_the_page_finds_out_that_it_is_done
 
     page.route("**/complete", lose)
     page.locator("[data-action=finish]").click()
-    expect(page.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve signed")
     assert asked.trail.count("recipient.completed") == 1
 
 
@@ -465,10 +465,10 @@ def test_when_the_connection_goes_in_the_middle_of_finishing_it_is_told_and_can_
 
     page.route("**/complete", lose)
     page.locator("[data-action=finish]").click()
-    expect(page.locator("#finish-error")).to_contain_text("There is no connection")
+    expect(page.locator("#finish-error")).to_contain_text("No connection")
     page.unroute("**/complete")
     page.context.set_offline(False)
-    expect(page.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve signed")
     assert asked.trail.count("recipient.completed") == 1
 
 
@@ -494,7 +494,7 @@ def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_th
     page.context.clear_cookies()
     asked.control(page, "street").fill("14 Linden Row")
     expect(page.locator("#again-title")).to_be_focused()
-    expect(page.locator("#again")).to_contain_text("Everything you entered is kept")
+    expect(page.locator("#again")).to_contain_text("Everything you entered is saved")
     shot(page, "draft-5-again")
     page.locator("[data-action=again]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "code")
@@ -522,7 +522,7 @@ def test_a_session_that_ends_before_finishing_leads_to_the_code_and_back(
     expect(asked.control(page, "town")).to_have_value("Harrowgate")
     expect(page.locator("#consent")).not_to_be_checked()
     finish(page)
-    expect(page.locator("h1")).to_have_text("Thank you, you have signed")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve signed")
 
 
 # ---------- what a draft is not ----------

@@ -85,7 +85,7 @@ def approve(frame: FrameLocator) -> None:
     frame.get_by_role("button", name="Approve", exact=True).click()
     frame.locator("[data-action=consent]").check()
     frame.locator("[data-action=approve]").click()
-    expect(frame.locator("h1")).to_have_text("Thank you, you have approved")
+    expect(frame.locator("h1")).to_have_text("Thank you, you’ve approved")
 
 
 def wait_for_messages(page: Page, count: int) -> list[dict[str, Any]]:
@@ -315,8 +315,8 @@ def test_where_no_cookie_is_kept_the_page_says_so_and_offers_a_window_of_its_own
     enter_mailed_code(stage, page)
     frame = page.frame_locator("iframe")
     expect(frame.locator("#code-error")).to_contain_text(
-        "Your code was right, but this browser does not remember it"
+        "Your code was right, but this browser doesn’t remember it"
     )
     with page.expect_popup() as opened:
-        frame.get_by_role("link", name="Open the page in a window of its own").click()
+        frame.get_by_role("link", name="Open the page in its own window").click()
     expect(opened.value.locator("h1")).to_be_visible()

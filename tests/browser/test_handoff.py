@@ -156,7 +156,7 @@ def test_a_phone_that_has_drawn_nothing_is_told_so_and_sends_nothing(
     desk.locator("#to-phone").click()
     phone = scan_code(desk, visit)
     action(phone, "send").tap()
-    expect(phone.locator("#phone-error")).to_have_text("Draw with a finger, pen or mouse on the line first.")
+    expect(phone.locator("#phone-error")).to_have_text("Draw on the line first, with a finger, pen or mouse.")
     draw(phone)
     phone.locator("#clear").click()
     phone.locator("#undo").click()
@@ -194,7 +194,7 @@ def test_a_document_that_was_withdrawn_takes_no_drawing(
     draw(phone)
     stage.do(stage.site.api.ok("POST", f"/documents/{document}/cancel"))
     action(phone, "send").tap()
-    expect(phone.get_by_role("heading", level=1)).to_have_text("We do not know this code")
+    expect(phone.get_by_role("heading", level=1)).to_have_text("We don’t recognise this code")
     phone.screenshot(path=shots / "handoff-unknown.png")
     expect_state(desk, "cancelled")
 

@@ -65,9 +65,7 @@ def test_a_photograph_becomes_a_signature_without_its_paper(
     lying = photos.signature((1600, 1200)).transpose(Image.Transpose.ROTATE_90)
     give(page, photos.file("IMG_1.jpg", "image/jpeg", photos.jpeg(lying, orientation=6)))
     expect(page.locator("#drop-view img")).to_be_visible()
-    expect(page.locator("#drop-said")).to_have_text(
-        "This is how it will look. The paper has been taken away."
-    )
+    expect(page.locator("#drop-said")).to_have_text("This is how it will look, with the paper removed.")
     shot(page, "ink-upload-2-preview")
     page.locator("[data-action=adopt]").click()
     ink = picture_in(page)
@@ -211,9 +209,7 @@ def test_a_name_without_letters_to_print_it_ends_in_a_sentence_and_can_be_drawn(
     page = visit(a_signer(name="કિરણ"))
     open_sheet(page)
     page.locator("#tab-type").click()
-    expect(page.locator("#adopt-error")).to_have_text(
-        "We cannot print કિ ર ણ. Write it in other letters, or draw it."
-    )
+    expect(page.locator("#adopt-error")).to_have_text("We can’t print કિ ર ણ. Use other letters, or draw it.")
     page.locator("[data-action=adopt]").click()
     expect(page.locator("#adopt")).to_be_visible()
     expect(page.locator("#adopt-error")).to_contain_text("or draw it")
@@ -239,7 +235,7 @@ def test_when_nobody_answers_the_plain_letters_a_sentence_says_so(visit: Visit) 
     page.route("**/letters", lambda route: route.abort())
     open_sheet(page)
     page.locator("#tab-type").click()
-    expect(page.locator("#adopt-error")).to_contain_text("There is no connection")
+    expect(page.locator("#adopt-error")).to_contain_text("No connection")
 
 
 # ---------- drawing ----------
@@ -262,7 +258,7 @@ def test_strokes_are_taken_back_one_by_one_and_so_is_clearing(visit: Visit) -> N
     expect(undo).to_be_disabled()
     expect(hint).to_be_visible()
     page.locator("[data-action=adopt]").click()
-    expect(page.locator("#adopt-error")).to_have_text("Draw with a finger, pen or mouse on the line first.")
+    expect(page.locator("#adopt-error")).to_have_text("Draw on the line first, with a finger, pen or mouse.")
 
 
 def measure_ink(page: Page) -> Any:
@@ -365,7 +361,7 @@ def test_a_browser_that_lets_no_page_draw_leads_to_typing(visit: Visit, shot: Sh
     page.add_init_script(how)
     page.reload()
     open_sheet(page)
-    expect(page.locator("#adopt-error")).to_contain_text("does not let pages draw")
+    expect(page.locator("#adopt-error")).to_contain_text("doesn’t let pages draw")
     expect(page.locator("#typed-text")).to_be_visible()
     shot(page, "ink-no-canvas")
     page.locator("[data-action=adopt]").click()

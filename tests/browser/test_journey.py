@@ -287,7 +287,7 @@ def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file
     document = send_document(stage, the_contract())
     early = visit.at(early_link(stage, document, GARDENER), **DESK)
     expect_state(early, "waiting")
-    expect(early.get_by_role("heading", level=1)).to_have_text("It is not your turn yet")
+    expect(early.get_by_role("heading", level=1)).to_have_text("It’s not your turn yet")
     shot(early, "desk-0-not-yet")
 
     phone = visit.at(stage.link(CAFE[1]), **PHONE)
@@ -301,7 +301,7 @@ def test_two_people_sign_on_a_phone_and_at_a_desk_and_each_keeps_the_sealed_file
     action(phone, "consent").check()
     action(phone, "finish").tap()
     expect_state(phone, "waiting")
-    expect(phone.get_by_role("heading", level=1)).to_have_text("Thank you, you have signed")
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Thank you, you’ve signed")
     assert phone.evaluate("scrollY") == 0
     shot(phone, "phone-6-waiting", whole=True)
 

@@ -37,7 +37,7 @@ def test_initials_of_the_default_size_show_their_whole_name_or_a_pen(visit: Visi
     shown = words.evaluate("(one) => getComputedStyle(one).clipPath === 'none'")
     assert not (shown and words.evaluate(CUT))
     expect(pen).to_be_visible(visible=not shown or pen.is_visible())
-    expect(place).to_have_accessible_name("Initials, needed, empty")
+    expect(place).to_have_accessible_name("Initials, required, empty")
     theirs = page.locator("#f-fld_theirs .f-text")
     assert not theirs.evaluate(CUT) or theirs.evaluate("(one) => getComputedStyle(one).clipPath !== 'none'")
 
@@ -59,7 +59,7 @@ def test_a_whole_number_is_asked_for_without_decimals(visit: Visit) -> None:
     page.locator("#f-fld_hours").click()
     page.locator("#slot [data-type=number]").fill("many")
     page.locator("#next").click()
-    expect(page.locator("#slot .error")).to_have_text("Use a whole number.")
+    expect(page.locator("#slot .error")).to_have_text("Please enter a whole number.")
 
 
 def test_several_lines_begin_below_the_edge_and_a_full_box_is_used_whole(visit: Visit) -> None:

@@ -141,12 +141,12 @@ def test_progress_begins_with_nothing_and_counts_what_the_signer_did(visit: Visi
     meter = page.get_by_role("progressbar")
     expect(meter).to_have_attribute("aria-valuenow", "0")
     expect(meter).to_have_attribute("aria-valuemax", "3")
-    expect(meter).to_have_attribute("aria-valuetext", "0 of 3 needed fields filled in")
+    expect(meter).to_have_attribute("aria-valuetext", "0 of 3 required fields filled in")
     page.locator("[data-view=form]").click()
     page.get_by_role("textbox", name="Town").fill("Wexcombe")
     expect(meter).to_have_attribute("aria-valuenow", "1")
     page.get_by_role("textbox", name="Name").fill("")
-    expect(meter).to_have_attribute("aria-valuetext", "1 of 4 needed fields filled in")
+    expect(meter).to_have_attribute("aria-valuetext", "1 of 4 required fields filled in")
 
 
 def test_next_passes_over_what_was_filled_in_already(visit: Visit) -> None:
@@ -174,7 +174,7 @@ def test_a_choice_and_a_signature_can_be_taken_back(visit: Visit) -> None:
     clear.click()
     expect(page.get_by_label("a", exact=True)).not_to_be_checked()
     expect(page.get_by_label("a", exact=True)).to_be_focused()
-    expect(page.locator("#say")).to_have_text("Payment, needed, empty")
+    expect(page.locator("#say")).to_have_text("Payment, required, empty")
     expect(page.locator("#f-fld_pay .chosen")).to_have_count(0)
     page.locator("#f-fld_ink").click()
     page.locator("#tab-type").click()

@@ -337,7 +337,7 @@ def test_without_a_sharper_picture_the_first_stays(visit: Visit) -> None:
 
 def read_as_text(page: Page) -> None:
     expect(page.locator("body[data-alive]")).to_be_attached()
-    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("button", name="More options").click()
     page.get_by_role("button", name="Read as text").click()
     expect(page.locator("#text")).to_be_visible()
 
@@ -368,15 +368,15 @@ def test_the_document_is_read_as_text_and_its_fields_lead_back(
         "between Northlight Joinery and Jonas Weber, for the kitchen at 14 Linden Row.",
         "Name, filled in: Jonas Weber",
     ]
-    assert lines.index("Payment, needed, empty") == lines.index("The customer chooses how to pay:") + 1
+    assert lines.index("Payment, required, empty") == lines.index("The customer chooses how to pay:") + 1
     shot(page, "reading-4-text")
     second = page.get_by_role("region", name="Page 2 of 4")
     second.scroll_into_view_if_needed()
-    expect(second).to_contain_text("This page is a picture: it holds no words")
+    expect(second).to_contain_text("This page is a picture, so there’s no text")
     third = page.get_by_role("region", name="Page 3 of 4")
     third.scroll_into_view_if_needed()
     expect(third.locator("p[dir=auto]")).to_have_css("direction", "rtl")
-    first.get_by_role("button", name="Payment, needed, empty").click()
+    first.get_by_role("button", name="Payment, required, empty").click()
     expect(page.locator("#text")).to_be_hidden()
     expect(page.locator("#slot [data-field=fld_payment]").first).to_be_visible()
     expect(page.get_by_role("button", name="Document", exact=True)).to_have_attribute("aria-pressed", "true")
@@ -389,7 +389,7 @@ def test_the_text_is_fetched_page_by_page_and_asked_for_again_when_it_failed(vis
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith(".json") else None)
     read_as_text(page)
     first = page.get_by_role("region", name="Page 1 of 200")
-    expect(first).to_contain_text("The words of this page did not arrive.")
+    expect(first).to_contain_text("We couldn’t load the text of this page.")
     page.unroute("**/pages/1.json")
     first.get_by_role("button", name="Try again").click()
     expect(first).to_contain_text("Words of page 1.")
@@ -409,7 +409,7 @@ def test_the_text_is_reached_and_left_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="The document as text")).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="See the page").first).to_be_focused()
+    expect(page.get_by_role("button", name="View page").first).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#page-1")).to_be_focused()
     expect(page.locator("#text")).to_be_hidden()
@@ -420,7 +420,7 @@ def test_who_only_reads_has_the_text_as_well(visit: Visit) -> None:
     page = visit(SigningSite(document))
     read_as_text(page)
     expect(page.get_by_role("region", name="Page 1 of 3")).to_contain_text("Words of page 1.")
-    page.get_by_role("button", name="See the page").first.click()
+    page.get_by_role("button", name="View page").first.click()
     expect(page.locator("#text")).to_be_hidden()
     expect(page.locator("#page-1")).to_be_focused()
 

@@ -50,7 +50,7 @@ def test_an_approver_reads_ticks_and_approves_and_gives_no_signature(
     page = visit(site, **screen)
     expect(page.locator(".ask")).to_contain_text("asks you to approve")
     expect(page.locator(".people")).to_contain_text("You, Jonas Weber, approve now")
-    expect(page.locator("#dock-text")).to_contain_text("You do not sign anything")
+    expect(page.locator("#dock-text")).to_contain_text("You’re not signing anything")
     shot(page, "approve-1-arrival")
     page.locator("#next").click()
     expect(page.locator("#finish-title")).to_have_text("Approve this document?")
@@ -61,7 +61,7 @@ def test_an_approver_reads_ticks_and_approves_and_gives_no_signature(
     page.locator("[data-action=consent]").check()
     shot(page, "approve-3-sheet")
     page.locator("[data-action=approve]").click()
-    expect(page.locator("h1")).to_have_text("Thank you, you have approved")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve approved")
     expect(page.locator(".steps")).to_contain_text("You approved")
     shot(page, "approve-4-done")
     assert [call[0] for call in site.calls] == ["view", "complete"] and site.calls[1][1] == {}
@@ -96,7 +96,7 @@ def test_an_approver_may_fill_in_some_fields_and_leave_others(visit: Visit, shot
     shot(page, "approve-6-review")
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=approve]").click()
-    expect(page.locator("h1")).to_have_text("Thank you, you have approved")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve approved")
     assert site.calls[-1][1]["fld_text"] == "Only the second floor"
 
 
@@ -128,7 +128,7 @@ def test_approving_needs_no_mouse(visit: Visit) -> None:
     for _ in range(2):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("Thank you, you have approved")
+    expect(page.locator("h1")).to_have_text("Thank you, you’ve approved")
 
 
 # ---------- reading ----------
@@ -308,7 +308,7 @@ def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> No
     page = visit(site, excused=REFUSED)
     page.locator("[data-field=code]").fill("000000")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("This code was wrong too often")
+    expect(page.locator("h1")).to_have_text("Too many wrong codes")
     alive(page)
     page.locator("[data-action=send-code]").click()
     page.locator("[data-action=send-code-confirm]").click()
@@ -340,7 +340,7 @@ def test_without_a_connection_the_code_stays_where_it_was_typed(visit: Visit) ->
     page.context.set_offline(True)
     page.locator("[data-field=code]").fill(CODE)
     page.keyboard.press("Enter")
-    expect(page.locator("#code-error")).to_contain_text("There is no connection")
+    expect(page.locator("#code-error")).to_contain_text("No connection")
     expect(page.locator("[data-field=code]")).to_have_value(CODE)
     page.context.set_offline(False)
     page.locator("[data-action=enter-code]").click()

@@ -51,7 +51,7 @@ def fill_everything(page: Page, shot: Callable[[Page, str], None]) -> None:
     step(page, "fld_phone")
     page.locator("#slot [data-field=fld_phone]").fill("call me")
     page.locator("#next").click()
-    expect(page.locator("#e-fld_phone")).to_contain_text("A telephone number has digits only")
+    expect(page.locator("#e-fld_phone")).to_contain_text("Please enter a phone number")
     expect(page.locator("#slot [data-field=fld_phone]")).to_be_focused()
     shot(page, "sign-3-problem")
     page.locator("#slot [data-field=fld_phone]").fill("0151 234 5678")
@@ -120,7 +120,7 @@ def test_a_stranger_fills_in_every_type_of_field_and_signs(
     page.locator("[data-action=consent]").check()
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, you have signed")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you, you’ve signed")
 
     answers = site.calls[1][1]
     assert answers["fld_initials"] == {"kind": "typed", "text": "JW", "hand": "a"}
@@ -366,7 +366,7 @@ def test_declining_takes_a_reason_and_a_second_press(
 ) -> None:
     site = SigningSite()
     page = visit(site, **screen)
-    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("button", name="More options").click()
     shot(page, "menu")
     page.locator("#menu .decline").click()
     page.get_by_label("Your reason").fill("The window seat is gone.")
@@ -513,10 +513,10 @@ def test_a_signature_that_is_refused_at_the_end_is_asked_for_again(visit: Visit)
     page.locator("[data-action=adopt]").click()
     page.locator("[data-action=consent]").check()
     site.refuse = Problem(
-        "invalid_request", details=[Detail("/answers/signature", "We cannot print 龘 here.", "format")]
+        "invalid_request", details=[Detail("/answers/signature", "We can’t print 龘 here.", "format")]
     )
     page.locator("[data-action=finish]").click()
-    expect(page.locator("#e-signature")).to_have_text("We cannot print 龘 here.")
+    expect(page.locator("#e-signature")).to_have_text("We can’t print 龘 here.")
     expect(page.locator("[data-field=signature]")).to_be_focused()
     site.refuse = None
     page.locator("[data-field=signature]").click()

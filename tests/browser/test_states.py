@@ -39,7 +39,7 @@ def test_a_new_link_is_asked_for_in_two_steps(visit: Visit, shot: Shot, screen: 
     shot(page, "renew-1-question")
     assert site.calls == []
     page.locator("[data-action=renew-confirm]").click()
-    expect(page.locator("h1")).to_have_text("We have asked for a new link")
+    expect(page.locator("h1")).to_have_text("We’ve asked for a new link")
     expect(page.locator("h1")).to_be_focused()
     expect(page.locator("body")).to_have_attribute("data-state", "expired-asked")
     expect(page.locator("[data-action]")).to_have_count(0)
@@ -65,7 +65,7 @@ def test_who_presses_the_only_button_and_leaves_has_asked_for_nothing(visit: Vis
     buttons = page.locator("main button:visible")
     expect(buttons).to_have_count(1)
     buttons.click()
-    page.locator("#renew").get_by_role("button", name="Not yet").click()
+    page.locator("#renew").get_by_role("button", name="Cancel").click()
     expect(page.locator("#renew")).to_be_hidden()
     expect(buttons).to_be_focused()
     page.reload()
@@ -83,11 +83,11 @@ def test_asking_needs_no_mouse_and_a_lost_connection_costs_nothing(visit: Visit)
         page.keyboard.press("Tab")
     expect(page.locator("#renew-done")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("#renew-error")).to_contain_text("There is no connection")
+    expect(page.locator("#renew-error")).to_contain_text("No connection")
     expect(page.locator("#renew-done")).to_be_focused()
     page.context.set_offline(False)
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("We have asked for a new link")
+    expect(page.locator("h1")).to_have_text("We’ve asked for a new link")
     assert [call[0] for call in site.calls] == ["ask"]
 
 
@@ -102,7 +102,7 @@ def test_who_asked_long_ago_sees_when_and_may_ask_again(visit: Visit, shot: Shot
 
 def test_who_has_signed_what_expired_is_not_told_to_sign(visit: Visit) -> None:
     page = visit(at("expired_done"))
-    expect(page.locator(".lead")).to_contain_text("There is nothing left for you to do")
+    expect(page.locator(".lead")).to_contain_text("There’s nothing you need to do")
     expect(page.locator("[data-action]")).to_have_count(0)
 
 
@@ -184,7 +184,7 @@ def test_a_service_that_is_away_is_said_to_be_and_is_asked_again_until_it_is_don
     for _ in range(2):
         with page.expect_event("requestfailed"):
             page.clock.run_for(2_000)
-    expect(page.locator("#away")).to_contain_text("this page keeps trying by itself")
+    expect(page.locator("#away")).to_contain_text("this page keeps trying")
     shot(page, "sealing-away")
     page.context.set_offline(False)
     site.state, site.document = STATES["completed"]
@@ -196,9 +196,9 @@ def test_a_service_that_is_away_is_said_to_be_and_is_asked_again_until_it_is_don
     ("delivery", "words"),
     [
         (MailDelivery.QUEUED, "A copy is on its way to"),
-        (MailDelivery.ACCEPTED, "A copy went to"),
-        (MailDelivery.FAILED, "We could not deliver your copy to"),
-        (MailDelivery.KEPT, "We could not deliver your copy to"),
+        (MailDelivery.ACCEPTED, "We emailed a copy to"),
+        (MailDelivery.FAILED, "We couldn’t deliver your copy to"),
+        (MailDelivery.KEPT, "We couldn’t deliver your copy to"),
     ],
 )
 def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: MailDelivery, words: str) -> None:
@@ -230,7 +230,7 @@ def test_an_address_with_nothing_behind_it_has_a_page(
 ) -> None:
     page = visit(at("expired"), excused=REFUSED, **screen)
     page.goto(page.url + "/nothing/here")
-    expect(page.locator("h1")).to_have_text("There is nothing here")
+    expect(page.locator("h1")).to_have_text("Page not found")
     assert page.evaluate("document.body.scrollWidth <= innerWidth")
     shot(page, "fault-missing")
 
@@ -273,4 +273,4 @@ def test_who_presses_too_often_is_asked_to_wait_where_they_are(visit: Visit, sho
     shot(page, "renew-4-busy")
     site.refuse = None
     page.locator("[data-action=renew-confirm]").click()
-    expect(page.locator("h1")).to_have_text("We have asked for a new link")
+    expect(page.locator("h1")).to_have_text("We’ve asked for a new link")

@@ -36,7 +36,7 @@ def test_a_page_that_cannot_be_shown_says_so(
     page = visit(site, width=width, height=height, excused="400")
     note = page.locator(f".unshown:has(+ #page-{number})")
     page.locator(f"#page-{number}").scroll_into_view_if_needed()
-    expect(note).to_contain_text("This page cannot be shown here.")
+    expect(note).to_contain_text("We can’t show this page here.")
     expect(note.get_by_role("link")).to_have_attribute("href", re.compile(r"/s/[^/]+/original\.pdf$"))
     expect(page.locator(f"#page-{number} > img")).to_have_attribute("alt", "")
     page.locator(f"#page-{3 - number}").scroll_into_view_if_needed()

@@ -123,7 +123,7 @@ async def test_a_new_code_takes_the_place_of_the_one_before(site: JourneySite) -
     new, phone = await offer_handoff(site, desk)
     assert (await progress(desk, old))["state"] == "expired"
     assert (await progress(desk, new))["state"] == "waiting"
-    assert await view(old_phone) == "We do not know this code"
+    assert await view(old_phone) == "We don’t recognise this code"
     assert (await send(old_phone)).status == 404
     assert (await send(phone)).status == 200
 
@@ -186,7 +186,7 @@ async def test_it_goes_when_its_signer_has_acted_or_the_document_has_ended(
         if end == "delete":
             assert (await site.api.call("DELETE", f"/documents/{document}")).status in (200, 204)
     assert await list_pictures(site) == []
-    assert await view(phone) == "We do not know this code"
+    assert await view(phone) == "We don’t recognise this code"
     assert (await send(phone)).status == 404
     assert (await desk.get(f"/handoff/{id}")).status in (404, 409)
 

@@ -39,13 +39,13 @@ PAGES.router.redirect_slashes = False
 @pytest.mark.parametrize(
     ("path", "status", "title"),
     [
-        ("/nothing", 404, "There is nothing here"),
-        ("/apiary", 404, "There is nothing here"),
+        ("/nothing", 404, "Page not found"),
+        ("/apiary", 404, "Page not found"),
         ("/breaks", 500, "Something went wrong on our side"),
         ("/refuses/rate_limited", 429, "Please wait a moment"),
-        ("/refuses/unavailable", 503, "We are not available just now"),
-        ("/refuses/document_not_completed", 409, "This does not work"),
-        ("/a//b", 400, "This does not work"),
+        ("/refuses/unavailable", 503, "We’re not available right now"),
+        ("/refuses/document_not_completed", 409, "That didn’t work"),
+        ("/a//b", 400, "That didn’t work"),
     ],
 )
 async def test_a_browser_gets_a_page_with_the_status_of_the_error(path: str, status: int, title: str) -> None:

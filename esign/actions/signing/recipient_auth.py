@@ -149,8 +149,8 @@ def make_refusal(standing: ChallengeStanding, now: Instant) -> Problem:
     """Return why the code was not accepted, with the number of attempts that are left."""
     if standing.step is ChallengeStep.ENTER:
         message = say(
-            "This code does not fit. You can try {n} more times.",
-            one="This code does not fit. You can try once more.",
+            "That code isn’t right. You can try {n} more times.",
+            one="That code isn’t right. You can try once more.",
             n=standing.left,
         )
         return Problem("invalid_request", message, details=[Detail("/code", message, "reference")])

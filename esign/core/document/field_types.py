@@ -31,18 +31,18 @@ PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
         lambda text: (
             bool(re.fullmatch(r"\+?[0-9 ()/.\-]{4,30}", text)) and sum(c.isdigit() for c in text) >= 4
         ),
-        "A telephone number has digits only, such as 0151 234 5678.",
+        "Please enter a phone number, such as 0151 234 5678.",
     ),
     "postal": (
         lambda text: bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 \-]{1,10}", text)),
-        "A postcode has letters and digits only.",
+        "Please enter a postcode, with letters and digits only.",
     ),
 }
 
 
-LEAST_LETTERS, LEAST_LETTER = "Please write at least {n} characters.", "Please write at least {n} character."
-MOST_LETTERS, MOST_LETTER = "Please write at most {n} characters.", "Please write at most {n} character."
-MOST_DIGITS, MOST_DIGIT = "Use at most {n} digits after the point.", "Use at most {n} digit after the point."
+LEAST_LETTERS, LEAST_LETTER = "Please enter at least {n} characters.", "Please enter at least {n} character."
+MOST_LETTERS, MOST_LETTER = "Please enter at most {n} characters.", "Please enter at most {n} character."
+MOST_DIGITS, MOST_DIGIT = "Use at most {n} decimal places.", "Use at most {n} decimal place."
 
 
 class RangeSentences(NamedTuple):
@@ -155,7 +155,7 @@ def check_email(field: Field, given: Any) -> str:
     """Return an email address of plausible form. Raises InvalidValue."""
     text = check_name(field, given)
     if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
-        raise InvalidValue("format", "Please write an email address, such as name@example.com.")
+        raise InvalidValue("format", "Please enter an email address, such as name@example.com.")
     return text
 
 
@@ -181,15 +181,15 @@ def check_number(field: Field, given: Any) -> str:
     mark between thousands.
     """
     if THOUSANDS.fullmatch(require_string(given)) and (field.options.get("decimals") or 0) < 3:
-        raise InvalidValue("format", "Please write the number without a mark between the thousands.")
+        raise InvalidValue("format", "Please enter the number without thousands separators.")
     text = require_string(given).replace(",", ".")
     decimals = field.options.get("decimals")
     if not DECIMAL.fullmatch(text):
         example = "12" if decimals == 0 else "12 or 3.50"
-        raise InvalidValue("format", f"Please write a number, such as {example}.")
+        raise InvalidValue("format", f"Please enter a number, such as {example}.")
     if decimals is not None and len(text.partition(".")[2]) > decimals:
         if not decimals:
-            raise InvalidValue("format", "Use a whole number.")
+            raise InvalidValue("format", "Please enter a whole number.")
         raise InvalidValue("format", say(MOST_DIGITS, one=MOST_DIGIT, n=decimals))
     least, most = field.options.get("min"), field.options.get("max")
     exact = Decimal(text)
@@ -215,7 +215,7 @@ def is_letter(c: str) -> bool:
 def require_string(given: Any) -> str:
     """Return `given` if it is a string. Raises InvalidValue."""
     if not isinstance(given, str):
-        raise InvalidValue("type", "Please write text.")
+        raise InvalidValue("type", "Please enter text.")
     return given
 
 

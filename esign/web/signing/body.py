@@ -103,9 +103,9 @@ def read_reason(given: Mapping[str, object]) -> str | None:
     if text is None:
         return None
     if not isinstance(text, str) or CONTROL_BUT_LINES.search(text):
-        raise make_problem("/reason", "Please write text.", "format")
+        raise make_problem("/reason", "Please enter text.", "format")
     if len(text.strip()) > REASON:
-        raise make_problem("/reason", f"Please write at most {REASON:,} characters.", "length")
+        raise make_problem("/reason", f"Please enter at most {REASON:,} characters.", "length")
     return text.strip() or None
 
 

@@ -200,10 +200,10 @@ async def test_the_status_is_one_word_and_never_kept() -> None:
 async def test_details_of_the_action_reach_the_page_unchanged() -> None:
     site = SigningSite(a_document(a_recipient(()), other()))
     site.refuse = Problem(
-        "invalid_request", details=[Detail("/answers/fld_town", "We cannot print ☃.", "format")]
+        "invalid_request", details=[Detail("/answers/fld_town", "We can’t print ☃.", "format")]
     )
     answers = {"signature": {"kind": "typed", "text": "Jonas", "hand": "a"}}
     seen = await SigningClient(site).post("complete", {"answers": answers, "consent": AGREED})
     assert seen.json["error"]["details"] == [
-        {"path": "/answers/fld_town", "message": "We cannot print ☃.", "rule": "format"}
+        {"path": "/answers/fld_town", "message": "We can’t print ☃.", "rule": "format"}
     ]

@@ -50,8 +50,8 @@ STEPS = [
     ("email_code", {"at": NOW + 30 * SECOND}, "enter", 'data-wait="30" disabled'),
     ("email_code", {"at": NOW}, "enter", "Send a new code"),
     ("email_code", {"at": NOW + 61 * SECOND}, "enter", "Continue"),
-    ("email_code", {"step": ChallengeStep.EXPIRED, "at": NOW}, "expired", "This code is too old"),
-    ("email_code", {"step": ChallengeStep.SPENT, "at": NOW}, "spent", "wrong too often"),
+    ("email_code", {"step": ChallengeStep.EXPIRED, "at": NOW}, "expired", "This code has expired"),
+    ("email_code", {"step": ChallengeStep.SPENT, "at": NOW}, "spent", "Too many wrong codes"),
     ("email_code", {"step": ChallengeStep.SPENT, "at": NOW + 9 * MINUTE}, "blocked", "No more codes today"),
     (
         "email_code",
@@ -59,7 +59,7 @@ STEPS = [
         "blocked",
         "from <b>21 November 2026, 14:14</b>",
     ),
-    ("access_code", {}, "enter", "You have no code?"),
+    ("access_code", {}, "enter", "Don’t have a code?"),
     ("access_code", {"step": ChallengeStep.WAIT, "at": NOW + 14 * MINUTE}, "wait", "try again in 14 minutes"),
     ("access_code", {"step": ChallengeStep.WAIT, "at": NOW + 1}, "wait", "try again in 1 minute."),
     ("access_code", {"step": ChallengeStep.BLOCKED}, "blocked", "This link is locked"),
@@ -137,7 +137,7 @@ async def test_a_wrong_code_is_told_with_the_tries_that_are_left() -> None:
     seen = await SigningClient(site).post("authenticate", {"code": "000000"})
     assert (seen.status, seen.places) == (400, {("/code", "reference")})
     assert "set-cookie" not in seen.headers
-    assert seen.json["error"]["details"][0]["message"] == "This code does not fit. You can try 4 more times."
+    assert seen.json["error"]["details"][0]["message"] == "That code isn’t right. You can try 4 more times."
 
 
 @pytest.mark.parametrize("given", [{}, {"code": None}, {"code": 7}, {"code": "  "}, {"code": "1" * 201}])

@@ -84,7 +84,7 @@ def test_boxes_of_a_group_are_one_step_that_says_how_many(
         (T.TEXT, {"maxLength": 2000}, None),
         (T.NUMBER, {"min": 0, "max": 5}, "From 0 to 5"),
         (T.NUMBER, {"decimals": 0}, "A whole number"),
-        (T.NUMBER, {"decimals": 2}, "Up to 2 digits after the point"),
+        (T.NUMBER, {"decimals": 2}, "Up to 2 decimal places"),
         (T.DATE, {"autofill": False, "min": "2026-12-14"}, "From 14 December 2026"),
         (T.DATE, {"autofill": False, "max": "2026-12-01"}, "Up to 1 December 2026"),
     ],

@@ -230,11 +230,12 @@ async def test_a_reader_gets_the_pages_and_nothing_to_act_with() -> None:
 @pytest.mark.parametrize(
     ("state", "role", "words"),
     [
-        ("waiting", Role.APPROVER, "Thank you, you have approved"),
+        ("waiting", Role.APPROVER, "Thank you, you’ve approved"),
         ("sealing", Role.APPROVER, "Your approval is recorded"),
-        ("sealing", Role.VIEWER, "Everyone has signed"),
-        ("completed", Role.VIEWER, "Signed by everyone"),
-        ("completed", Role.CC, "Signed by everyone"),
+        ("sealing", Role.VIEWER, "Signed by Mira Okafor"),
+        ("completed", Role.VIEWER, "Signed by Mira Okafor"),
+        ("completed", Role.CC, "Signed by Mira Okafor"),
+        ("completed", Role.APPROVER, "Signed by everyone"),
     ],
 )
 async def test_what_is_over_is_told_by_what_the_reader_did(state: str, role: Role, words: str) -> None:
@@ -243,9 +244,19 @@ async def test_what_is_over_is_told_by_what_the_reader_did(state: str, role: Rol
         acted = {"status": RecipientStatus.COMPLETED, "completed_at": NOW}
     document = a_document(a_recipient((), role=role, **acted), other())
     page = (await SigningClient(SigningSite(document, state)).ask()).body.decode()
-    assert words in page
+    assert f">{words}</h1>" in page.replace("\u2068", "").replace("\u2069", "")
     assert "You signed" not in page
     assert ("You approved" in page) is (role is Role.APPROVER)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("sealing", "Everyone has signed"), ("completed", "Signed by everyone")]
+)
+async def test_where_two_signed_it_is_everyone(state: str, words: str) -> None:
+    third = replace(other(), id="rcp_ana", name="Ana Lindqvist")
+    document = a_document(a_recipient((), role=Role.VIEWER), other(), third)
+    page = (await SigningClient(SigningSite(document, state)).ask()).body.decode()
+    assert f">{words}</h1>" in page
 
 
 async def test_a_refusal_to_approve_is_called_one() -> None:
