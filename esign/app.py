@@ -251,10 +251,11 @@ def make_page_routes(runtime: Runtime, uploads: Uploads) -> list[BaseRoute]:
     from esign.web import authority_certificates, downloads, logos, reference, signing
     from esign.web.office import routes as office
     from esign.web.pages import Pages
+    from esign.web.signing.words import WordLibrary
 
     pages = Pages.load()
     return [
-        *signing.make_routes(pages),
+        *signing.make_routes(pages, WordLibrary.load()),
         *authority_certificates.build_routes(runtime),
         *office.make_routes(runtime, pages, uploads),
         *reference.build_routes(runtime, pages),

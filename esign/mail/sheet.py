@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from esign.core.people import brand_colours
 from esign.core.people.account import COLOUR, is_wide
-from esign.mail.words import LetterWords, load_words, write_line
+from esign.mail.words import LetterWords, LoadWords, load_words, write_line
 
 WIDTH = 72
 LABELS = 24
@@ -105,9 +105,11 @@ class InitialsMark:
     ink: str
 
 
-def draw_letter(head: Letterhead, write: Callable[[LetterWords], LetterSheet]) -> Letter:
+def draw_letter(
+    head: Letterhead, write: Callable[[LetterWords], LetterSheet], load: LoadWords = load_words
+) -> Letter:
     """Return the letter. `write` is called twice, to fill a plain and a rich sheet."""
-    plain, rich = (load_words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
+    plain, rich = (load(head.locale, head.time_zone, rich=rich) for rich in (False, True))
     sheet = write(plain)
     subject = (TEST_PREFIX if head.test else "") + sheet.subject
     inlines = (head.logo,) if head.logo else ()

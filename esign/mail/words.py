@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
@@ -81,6 +81,12 @@ def write_line(text: str) -> str:
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+class LoadWords(Protocol):
+    """Returns the phrases of a letter."""
+
+    def __call__(self, locale: str, time_zone: str, *, rich: bool) -> LetterWords: ...
 
 
 def load_words(locale: str, time_zone: str, *, rich: bool) -> LetterWords:

@@ -12,6 +12,7 @@ from esign.core.people.account import Organisation
 from esign.mail.message import Attachment, NamedMailbox
 from esign.mail.outgoing_mail import DocumentMail, Notice
 from esign.mail.sheet import Letter
+from esign.mail.words import LoadWords, load_words
 from esign.mail.write_letter import write_letter
 from tests.factories import a_document, a_field, a_file, a_recipient, a_seal
 
@@ -214,7 +215,7 @@ def a_notice(
     )
 
 
-def letters(locale: str = "en") -> dict[str, Letter]:
+def letters(locale: str = "en", load: LoadWords = load_words) -> dict[str, Letter]:
     """The same facts in the language."""
     groups = (
         (NOTICES, NOTICED),
@@ -224,5 +225,5 @@ def letters(locale: str = "en") -> dict[str, Letter]:
     )
     notices = {name: a_notice(name, facts, locale=locale) for names, facts in groups for name in names}
     mails = {name: vary(mail, organisation={"locale": locale}) for name, mail in MAILS.items()}
-    written = {name: write_letter(mail) for name, mail in mails.items()}
-    return written | {name: write_letter(notice) for name, notice in notices.items()}
+    written = {name: write_letter(mail, load) for name, mail in mails.items()}
+    return written | {name: write_letter(notice, load) for name, notice in notices.items()}

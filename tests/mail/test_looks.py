@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -11,9 +12,12 @@ from playwright.sync_api import Browser, sync_playwright
 
 from esign.core.language import LANGUAGES
 from esign.mail.sheet import InlinePicture
+from esign.mail.words import LetterWords, load_words
 from esign.mail.write_letter import write_letter
 from esign.web.signing.handoff import build_data_url
+from tests import pseudo
 from tests.browser.conftest import ARGS, CHROMIUM
+from tests.browser.layout import find_faults
 from tests.logos import TEAL, file_of
 from tests.mail.samples import INVITATION, letters, vary
 
@@ -70,6 +74,24 @@ def test_a_letter_fits_in_every_language(browser: Browser, tag: str) -> None:
             assert label["right"] + 8 <= fact["left"] or fact["right"] + 8 <= label["left"], name
         if SHOTS and "_" not in name:
             page.screenshot(path=f"{SHOTS}/mail-{name}-360-{tag}.png", full_page=True)
+    page.close()
+
+
+def load_pseudo(locale: str, time_zone: str, *, rich: bool) -> LetterWords:
+    words = load_words(locale, time_zone, rich=rich)
+    return replace(words, phrases=pseudo.translate(words.phrases))
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_texts_that_are_two_fifths_longer_are_not_cut(browser: Browser, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    for name, letter in letters("en", load_pseudo).items():
+        page.set_content(letter.html)
+        assert find_faults(page) == [], name
+        for row in page.locator("tr:has(> td.line)").all():
+            label, fact = (cell.evaluate(ENDS) for cell in row.locator("td").all())
+            assert label["right"] + 8 <= fact["left"], name
+        assert max(map(len, letter.text.splitlines())) <= 78 or name == "awkward", name
     page.close()
 
 

@@ -98,8 +98,11 @@ def load_labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _add_labels(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, object]:
-    """Return the facts of the certificate page with the labels of its language and the QR code of its address."""
-    words = load_labels(facts.get("lang") or "en", font_paths)
+    """Return the facts of the certificate page with the labels of its language and the QR code of its address.
+
+    Facts that have labels keep them.
+    """
+    words = facts.get("labels") or load_labels(facts.get("lang") or "en", font_paths)
     verify = {**facts["verify"], "qr_svg": draw_qr_code(facts["verify"]["url"])}
     labelled = {**facts, "labels": words, "lang": words["lang"], "verify": verify}
     return _spell_missing_characters({**labelled, "numbers": text_fit.NUMBERS}, font_paths)

@@ -14,14 +14,15 @@ from starlette.routing import Route
 
 from esign.web.pages import Pages
 from esign.web.signing import handoff, reading, renewal, routes, typed_signature
+from esign.web.signing.words import WordLibrary
 
 
-def make_routes(pages: Pages) -> list[Route]:
-    """Return the routes of everything behind a signing link."""
+def make_routes(pages: Pages, library: WordLibrary) -> list[Route]:
+    """Return the routes of everything behind a signing link, with the sentences of this library."""
     return [
-        *routes.make_routes(pages),
+        *routes.make_routes(pages, library),
         *reading.make_routes(),
         *typed_signature.make_routes(),
-        *handoff.make_routes(pages),
+        *handoff.make_routes(pages, library),
         *renewal.make_routes(),
     ]

@@ -22,9 +22,9 @@ from esign.web.signing.words import WordLibrary
 QUIET = 4  # modules of white margin around the QR code, so that cameras find it
 
 
-def make_routes(pages: Pages) -> list[Route]:
+def make_routes(pages: Pages, library: WordLibrary) -> list[Route]:
     """Return the routes of the hand-off."""
-    handoff = HandoffPages(pages, WordLibrary.load())
+    handoff = HandoffPages(pages, library)
     return [
         Route("/s/{token}/handoff", handoff.offer, methods=["POST"]),
         Route("/s/{token}/handoff/{id}", handoff.look, methods=["GET"]),

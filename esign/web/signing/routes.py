@@ -20,9 +20,9 @@ from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import WordLibrary
 
 
-def make_routes(pages: Pages) -> list[Route]:
+def make_routes(pages: Pages, library: WordLibrary) -> list[Route]:
     """Return the routes of the signing pages."""
-    link = SigningPages(pages, WordLibrary.load())
+    link = SigningPages(pages, library)
     return [
         Route("/embed.js", pages.assets.embed, methods=["GET"]),
         Route("/s/{token}", link.show, methods=["GET"]),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pikepdf
+import pypdfium2
 import pytest
 from pikepdf import Array, Dictionary, Name
 
@@ -16,6 +17,7 @@ from esign.pdf.drawing import typst_template
 from esign.pdf.report import VerificationCase
 from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
+from tests import pseudo
 from tests.papers import Story, a_story, draw_story, tell_story
 from tests.pdf.sealing import a_pdf, text_of, words
 from tests.pki import NOW, a_seal, an_authority
@@ -97,6 +99,38 @@ def test_names_nobody_could_be_asked_about_are_spelt_where_no_font_has_them() ->
     text = words(text_of(typst_template.draw_template(facts, "certificate", story.now)))
     for spelt in ("[U+8ACB]", "[U+6C42]", "[U+66F8]", "[U+5C71]Seal", "[U+5370]TSA"):
         assert spelt in text
+
+
+def find_overlaps(pdf: bytes) -> list[str]:
+    """Lines of text that lie on each other, or reach out of their page."""
+    found = []
+    document = pypdfium2.PdfDocument(pdf)
+    for page in document:
+        text, (width, height) = page.get_textpage(), page.get_size()
+        boxes = [text.get_rect(at) for at in range(text.count_rects())]
+        said = [text.get_text_bounded(*box) for box in boxes]
+        for at, (left, bottom, right, top) in enumerate(boxes):
+            if left < 20 or right > width - 20 or bottom < 10 or top > height - 10:
+                found.append(f"out of the page: {said[at]}")
+            for other, (l2, b2, r2, t2) in enumerate(boxes[:at]):
+                if min(right, r2) - max(left, l2) > 1 and min(top, t2) - max(bottom, b2) > 2.5:
+                    found.append(f"{said[other]} | {said[at]}")
+    document.close()
+    return found
+
+
+def test_labels_that_are_two_fifths_longer_are_whole_and_beside_each_other() -> None:
+    story = a_story("en", 5)
+    labels = {key: value for key, value in typst_template.load_labels("en").items() if key != "lang"}
+    longer = pseudo.translate(labels)
+    facts = {**tell_story(story, "en"), "labels": {**longer, "lang": "en"}}
+    pdf = typst_template.draw_template(facts, "certificate", story.now)
+    assert find_overlaps(draw_story(story, "en")) == []
+    assert find_overlaps(pdf) == []
+    said, seen = text_of(draw_story(story, "en")), words(text_of(pdf))
+    for key, label in labels.items():
+        if isinstance(label, str) and "{" not in label and label in said:
+            assert [word for word in str(longer[key]).split() if word not in seen] == [], key
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])

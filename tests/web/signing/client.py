@@ -16,7 +16,6 @@ from esign.web.http.errors import make_exception_handlers
 from esign.web.pages import Pages
 from esign.web.signing import make_routes
 from esign.web.signing.throttle import LinkThrottle
-from esign.web.signing.words import WordLibrary
 from tests.web.signing.site import ORIGIN as ORIGIN
 from tests.web.signing.site import TOKEN, SigningSite
 from tests.web.wire import Seen
@@ -27,9 +26,9 @@ LINK = f"/s/{TOKEN}"
 def application(site: SigningSite, clock: Clock | None = None) -> ASGIApp:
     """The pages as the program serves them, behind what stands for the guard; with a clock they have their limits."""
     pages = Pages.load()
-    refuse = ErrorPages(pages, WordLibrary.load())
+    refuse = ErrorPages(pages, site.library)
     made = Starlette(
-        routes=[*make_routes(pages), *logos.routes, pages.assets.route()],
+        routes=[*make_routes(pages, site.library), *logos.routes, pages.assets.route()],
         exception_handlers=make_exception_handlers(refuse),
     )
     made.router.redirect_slashes = False

@@ -69,6 +69,7 @@ from esign.system.clock import GuardedClock
 from esign.system.file_cache import FileCache
 from esign.system.vault import Vault
 from esign.web.signing import body
+from esign.web.signing.words import WordLibrary
 from tests.fakes import FakeClock, FakeMailbox
 from tests.logos import a_logo
 from tests.pristine import lay_database
@@ -285,6 +286,7 @@ class SigningSite:
         self.standing = ChallengeStanding(ChallengeStep.ENTER, 5, NOW, NOW + 9 * MINUTE)
         self.pictures: list[bytes] = []
         self.logo: bytes | None = None
+        self.library = WordLibrary.load()
         self.undrawable: set[int] = set()
         self.texts: dict[int, list[dict[str, Any]]] = {
             number: [{"top": 7.0, "text": f"Words of page {number}."}]
