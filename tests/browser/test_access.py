@@ -192,7 +192,7 @@ def test_the_form_can_be_signed_by_the_names_of_its_controls(visit: Visit) -> No
     sheet.get_by_role("button", name="Use this").click()
     expect(name("status").first).to_have_text("Initials: in place")
     form.get_by_role("textbox", name="Where the garden is, and how we get in").fill("18 Market Row")
-    watering = form.get_by_role("group", name="Watering between our visits")
+    watering = form.get_by_role("radiogroup", name="Watering between our visits")
     watering.get_by_role("radio", name="We leave it to the weather").check()
     planters = form.get_by_role("textbox", name="Number of planters")
     planters.fill("400")

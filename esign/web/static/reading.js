@@ -19,7 +19,7 @@ export function setZoom(to, point = middle()) {
   const under = anchor(point);
   zoom = to;
   sheets.style.setProperty("--zoom", zoom);
-  $(".zoom output").textContent = t("percent", { n: Math.round(zoom * 100) });
+  $("[data-zoom='0']").textContent = t("percent", { n: Math.round(zoom * 100) });
   $("[data-zoom='-1']").disabled = zoom <= LEAST;
   $("[data-zoom='1']").disabled = zoom >= MOST;
   under();
