@@ -158,7 +158,7 @@ def tell_jump(jumps: list[dict[str, float]]) -> None:
 async def operate(page: Page) -> None:
     """The button does what it says, or the moment that was taken was no moment."""
     await page.locator("#next").click()
-    await page.locator("#slot [data-field]").first.wait_for()
+    await page.locator("#dock [data-field]:visible").first.wait_for()
 
 
 def tell(name: str, loads: list[dict[str, float]]) -> None:

@@ -202,7 +202,7 @@ def test_at_the_limit_of_active_keys_one_must_be_revoked_first(config: Path) -> 
     env = {"ESIGN_LIMITS__API_KEYS": "1"}
     create = ("keys", "create", "--name", "ci", "--config", config)
     assert esign(*create, env=env).code == DONE
-    assert_refused(esign(*create, env=env), FAILED, "1 active keys", "revoke")
+    assert_refused(esign(*create, env=env), FAILED, "1 active key;", "revoke")
 
 
 async def test_keys_made_and_revoked_beside_a_running_server_count_at_once(program: Program) -> None:

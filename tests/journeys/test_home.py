@@ -24,7 +24,7 @@ async def test_a_public_page_has_one_heading_its_language_and_the_headers_of_pag
         assert "script-src 'nonce-" in answer.headers["Content-Security-Policy"]
         assert answer.headers["Referrer-Policy"] in ("no-referrer", "same-origin")
         page = await answer.text()
-    assert f"<title>{title}</title>" in page and '<html lang="en">' in page
+    assert f"<title>{title}</title>" in page and '<html lang="en" dir="ltr">' in page
     assert len(re.findall(r"<h1\b", page)) == len(re.findall(r"<main\b", page)) == 1
     assert not re.search(r'(?:href|src)="(?!/|#|data:)', page)
 

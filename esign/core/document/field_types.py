@@ -110,8 +110,9 @@ class FieldKind:
 def check_ink(field: Field, given: Any) -> Ink:
     """Return the signature if its kind is one that the field allows. Raises InvalidValue."""
     if not isinstance(given, Ink):
-        own = "initials" if field.type is FieldType.INITIALS else "signature"
-        raise InvalidValue("type", f"Draw, type or upload your {own}.")
+        if field.type is FieldType.INITIALS:
+            raise InvalidValue("type", "Draw, type or upload your initials.")
+        raise InvalidValue("type", "Draw, type or upload your signature.")
     if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
         raise InvalidValue("enum", "Please sign in another way.")
     return given
@@ -185,8 +186,9 @@ def check_number(field: Field, given: Any) -> str:
     text = require_string(given).replace(",", ".")
     decimals = field.options.get("decimals")
     if not DECIMAL.fullmatch(text):
-        example = "12" if decimals == 0 else "12 or 3.50"
-        raise InvalidValue("format", f"Please enter a number, such as {example}.")
+        if decimals == 0:
+            raise InvalidValue("format", "Please enter a number, such as 12.")
+        raise InvalidValue("format", "Please enter a number, such as 12 or 3.50.")
     if decimals is not None and len(text.partition(".")[2]) > decimals:
         if not decimals:
             raise InvalidValue("format", "Please enter a whole number.")

@@ -49,10 +49,14 @@ setTimeout(again, EVERY);
 document.addEventListener("submit", ({ target, submitter }) => target.target === "_blank" && submitter?.blur());
 
 // --- questions
+let fetching = false; // a second press on its way to the same question must not open it again once it was answered
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-ask]");
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
+  if (fetching) return;
+  fetching = true;
   const request = new XMLHttpRequest(); // makes a document of the answer, which runs nothing
   request.open("GET", link.href);
   request.responseType = "document";
@@ -62,11 +66,11 @@ document.addEventListener("click", (event) => {
     else location.assign(link.href);
   };
   request.onerror = () => location.assign(link.href);
+  request.onloadend = () => (fetching = false);
   request.send();
 });
 
 function ask(title, card, link) {
-  if (document.querySelector("dialog[open]")) return; // the link was pressed twice
   const dialog = document.createElement("dialog");
   const header = document.createElement("header");
   const heading = document.createElement("h2");

@@ -105,7 +105,7 @@ async def test_a_script_gets_json_and_a_stranger_the_common_page(office: Office,
     answer = await ada.get("/settings/nonsense", headers={"Accept": "application/json"})
     assert (answer.status, json.loads(answer.text)["error"]["code"]) == (404, "not_found")
     nobody = office.visitor()
-    assert "There is nothing here" in (await nobody.get("/settings/nonsense")).text
+    assert "Page not found" in (await nobody.get("/settings/nonsense")).text
     assert (await nobody.get("/sign-out")).status == 405
     assert (await nobody.get("/documents/x")).to.startswith("/sign-in")
 
