@@ -5,9 +5,10 @@ With the variable ESIGN_SPOKEN the tests write down what is read now; the change
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -50,7 +51,7 @@ def look(page: Page) -> Iterator[tuple[str, str]]:
     yield "page", read_aloud(page)
 
 
-PAGES = {
+PAGES: Mapping[str, tuple[Callable[[], Any], Callable[[Page], Iterator[tuple[str, str]]]]] = {
     "sign": (lambda: three_fields(), sign),
     "code": (lambda: WALKS["code-enter"].start("en"), look),
     "completed": (lambda: WALKS["state-completed"].start("en"), look),

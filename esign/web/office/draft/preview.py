@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
+from esign.actions.base.contact import find_contact
 from esign.actions.document import documents, page_cache, templates
 from esign.actions.mail import mail_preview
 from esign.core.document.document import INVITED, Document, Recipient, Status
@@ -92,12 +93,14 @@ async def show_preview(call: OfficeCall, kind: PreviewKind) -> Response:
     reader, organisation = find_reader(call, document), call.signed_in.organisation
     named = (reader.locale, document.locale, organisation.locale)
     words = WordLibrary.load().choose(call.request.query_params.get("lang"), *named)
+    contact = await find_contact(call.runtime.db.points, document, organisation)
     facts = LinkFacts(
         document,
         reader,
         organisation,
         words if call.outage is None else words.without_mail(),
         call.request.url.path,
+        contact.address if contact else None,
     )
     now = call.runtime.clock.now()
     shown = (
