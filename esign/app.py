@@ -9,7 +9,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -19,20 +18,18 @@ from starlette.types import Receive, Scope, Send
 
 from esign import __version__, authority
 from esign.actions.base import usage
-from esign.actions.mail.embedded_outbox import EmbeddedOutbox
+from esign.actions.mail.mailer import CurrentMailer
 from esign.actions.people import accounts, one_time_links
-from esign.actions.server import clock_watch, seal_certificates
+from esign.actions.server import browser_settings, clock_watch, seal_certificates
 from esign.actions.verification import verify_trails
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
-from esign.mail.smtp import KEEP, SmtpServer
 from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
 from esign.store.engine.connections import FILE, open_for_command
-from esign.store.engine.database import Database
 from esign.store.engine.locks import server_lock
 from esign.store.server import installation, tsa_answers
 from esign.system import memory, vault
@@ -41,12 +38,11 @@ from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
 from esign.system.entropy import make_id
 from esign.system.file_cache import FileCache
-from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
 from esign.web import health
 from esign.web.http import errors
 from esign.web.http.late_app import LateApp
-from esign.web.http.origin import Proxies
+from esign.web.http.origin import Proxies, is_set_up_path
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
 from esign.web.http.request_guard import UNASKED, Guard
 from esign.web.http.server import Front, RunningServer, catch_signals, run_server
@@ -67,7 +63,8 @@ BELOW_V1 = f"{V1}/"
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
     """Open every tool of the program in order, yield the runtime, and close the tools in reverse order.
 
-    The organisation of the configuration exists when the runtime is yielded.
+    The organisation of the configuration exists when the runtime is yielded. `config` is what the file and the
+    environment say; the runtime adds what owners set in the browser.
 
     Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.UnfitSchema, ConfigError,
     inspection.DamagedDatabase, authority.AuthorityError.
@@ -97,20 +94,21 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         seal_certificates.log_notices(keyring.authority)
         trusted = authority.read_trusted_roots(config.seal.trust)
         await accounts.ensure_organisation(db, config, now)
+        settings = await browser_settings.load(db, safe, config)
         pdf = Workers()
         stack.push_async_callback(pdf.close)
-        http = OutboundClient(make_webhook_rules(config), guarded)
+        http = OutboundClient(lambda: make_webhook_rules(settings.config), guarded)
         stack.push_async_callback(http.close)
         direct = DirectClient()
         stack.push_async_callback(direct.close)
         tsa = TimeStampClient(config.seal.tsa_urls, direct, guarded)
         tsa.remember_states(await tsa_answers.find_asked(db))
-        post = make_mailer(config, db, safe, guarded)
+        post = CurrentMailer(settings, db, safe, guarded)
         stack.push_async_callback(post.close)
         bell = Bell()
         db.on_work = bell.ring
         yield Runtime(
-            config=config,
+            settings=settings,
             clock=guarded,
             db=db,
             vault=safe,
@@ -139,37 +137,6 @@ def make_webhook_rules(config: Config) -> TargetRules:
     )
 
 
-def make_mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> SmtpServer | EmbeddedOutbox:
-    """Return a client of the configured mail server.
-
-    Without one, return the embedded outbox, which keeps every e-mail.
-    """
-    mail = config.mail
-    if mail.host is None:
-        return EmbeddedOutbox(db, safe, clock)
-    host = config.public_host
-    own_name = f"[{host}]" if is_ip_address(host) else host
-    return SmtpServer(
-        mail.host,
-        mail.port,
-        mail.security,
-        mail.username,
-        mail.secret,
-        own_name,
-        connections=mail.connections,
-        keep=KEEP,
-    )
-
-
-def is_ip_address(host: str) -> bool:
-    """Return whether a host is an IP address. SMTP greets with an address in brackets (RFC 5321 4.1.3)."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 class App:
     """The HTTP application: a guard in front of the API for programs and the pages for people.
 
@@ -193,7 +160,7 @@ class App:
         self._for_people = LateApp(self._build_pages)
         self._door = Guard(
             self._dispatch,
-            hosts=(runtime.config.public_host,),
+            is_own_host=self._is_own_host,
             clock=runtime.clock,
             proxies=proxies,
             refuse=refuse_request,
@@ -201,6 +168,15 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._door(scope, receive, send)
+
+    def _is_own_host(self, host: str, path: str) -> bool:
+        """Return whether a request to this host name is for this installation.
+
+        While nothing says at which address it is known, the page that sets up the first owner opens at any: whoever
+        has its link has come by an address that leads here.
+        """
+        settings = self._runtime.settings
+        return settings.is_own_host(host) or (settings.is_address_unset and is_set_up_path(path))
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request below `/v1` to the API, that of a probe to the probes, and any other to the pages."""

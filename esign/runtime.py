@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from esign.authority import Keyring
-from esign.config import Config
+from esign.config import Config, EffectiveSettings
 from esign.core.actor import Mode
 from esign.core.document.document import File
 from esign.core.instant import Instant
@@ -31,7 +31,10 @@ MOST_AHEAD = 16  # new files whose first pages wait to be drawn
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What a command of the command line works on, beside a running program or without one, and its time."""
+    """What a command of the command line works on, beside a running program or without one, and its time.
+
+    `config` is what is in force, with what owners set in the browser.
+    """
 
     config: Config
     db: Database
@@ -44,11 +47,12 @@ class Runtime:
     """The tools of one run of the program.
 
     `boot` identifies this run: leases that another run left are released at the start. `bell` wakes the workers
-    after a commit. `credentials` belong to the keyring, which replaces them in place. `trusted` holds the roots
-    of other authorities that the configuration names (DER).
+    after a commit. `settings` says what is in force now, with what owners set in the browser. `credentials`
+    belong to the keyring, which replaces them in place. `trusted` holds the roots of other authorities that the
+    configuration names (DER).
     """
 
-    config: Config
+    settings: EffectiveSettings
     clock: GuardedClock
     db: Database
     vault: Vault
@@ -66,6 +70,11 @@ class Runtime:
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
     new_files: "deque[tuple[str, File]]" = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
+
+    @property
+    def config(self) -> Config:
+        """Return the configuration as it is in force now. It can change between two calls, never within one value."""
+        return self.settings.config
 
     @property
     def installation(self) -> Installation:

@@ -12,7 +12,7 @@ import click
 from esign import __version__
 from esign.cli.clock import clock
 from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
-from esign.cli.installation import load_application_key, load_config, open_database, with_config
+from esign.cli.installation import load_config, open_database, open_installation, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
@@ -189,16 +189,17 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
         from esign.actions.mail import embedded_outbox as kept
         from esign.core.instant import rfc3339
 
-        async with open_database(config) as db:
+        async with open_installation(config) as installation:
+            db, host = installation.db, installation.config.mail.host
             if mail_id is None:
                 mails = await kept.list_mails(db, last)
                 for mail in mails:
                     click.echo(f"{mail.id}  {rfc3339(mail.created_at)}  {mail.recipient}  {mail.subject}")
                 if not mails:
-                    sent = f"; what is sent goes to {config.mail.host}" if config.mail.host else ""
+                    sent = f"; what is sent goes to {host}" if host else ""
                     click.echo(f"No mail is kept in {config.storage.data_dir}{sent}.", err=True)
                 return 0
-            message = await kept.read_mail(db, load_application_key(config), mail_id)
+            message = await kept.read_mail(db, installation.vault, mail_id)
         if message is None:
             stop_command(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
         text = message.get_body(("plain",))

@@ -47,12 +47,18 @@ async def open_database(config: "Config") -> AsyncIterator["Database"]:
 
 @asynccontextmanager
 async def open_installation(config: "Config") -> AsyncIterator["Installation"]:
-    """Open what an action of the command line works on. Otherwise like `open_database`."""
+    """Open what an action of the command line works on, with what owners set in the browser.
+
+    Otherwise like `open_database`.
+    """
+    from esign.actions.server import browser_settings
     from esign.actions.server.clock_watch import read_now
     from esign.runtime import Installation
 
     async with open_database(config) as db:
-        yield Installation(config, db, load_application_key(config), await read_now(db))
+        key = load_application_key(config)
+        settings = await browser_settings.load(db, key, config)
+        yield Installation(settings.config, db, key, await read_now(db))
 
 
 def load_application_key(config: "Config") -> "Vault":

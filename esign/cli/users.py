@@ -43,8 +43,9 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
         async with open_installation(config) as installation:
             await prepare_organisation(installation)
             token = await actions.create_invitation(installation, organisation, email, name, MemberRole(role))
+            base_url = installation.config.server.base_url
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
-        click.echo(one_time_links.make_link(config.server.base_url, Errand.INVITATION, token))
+        click.echo(one_time_links.make_link(base_url, Errand.INVITATION, token))
 
     run_command(work)
 
@@ -114,8 +115,9 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 
         async with open_installation(config) as installation:
             token = await actions.reset_password(installation, email, without_factor=without_second_factor)
+            base_url = installation.config.server.base_url
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
-        click.echo(one_time_links.make_link(config.server.base_url, Errand.RESET, token))
+        click.echo(one_time_links.make_link(base_url, Errand.RESET, token))
 
     run_command(work)
 

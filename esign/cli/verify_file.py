@@ -55,8 +55,8 @@ async def open_verifier(
     roots = (*read_trusted_roots(config, trust), *authority.find_known_roots(place, given))
     own = authority.find_known_own(place, given)
     workers, clock = Workers(), SystemClock()
-    hosts = config.webhooks
-    http = OutboundClient(TargetRules(hosts.allow_hosts, hosts.allow_private), clock)
+    rules = TargetRules(config.webhooks.allow_hosts, config.webhooks.allow_private)
+    http = OutboundClient(lambda: rules, clock)
 
     async def verify(content: bytes) -> Verification:
         now = clock.now()

@@ -8,10 +8,19 @@ Decisions:
   is a person at a console.
 - Secrets are `SecretStr`, which cannot be printed by accident.
 - A variable that matches no key stops the start, as a misspelt key does.
-- There are four files: `values` defines what one value may be, `table` what a table is, `tables` what the keys
-  are, and `reading` reads and explains.
+- There are five files: `values` defines what one value may be, `table` what a table is, `tables` what the keys
+  are, `reading` reads and explains, and `effective` adds what owners set in the browser.
 """
 
+from esign.config.effective import (
+    ADDRESS,
+    MAIL,
+    NOTHING_CHOSEN,
+    BrowserSettings,
+    EffectiveSettings,
+    UnfitSettings,
+    decode_browser_settings,
+)
 from esign.config.reading import ConfigError, load_config
 from esign.config.tables import (
     Config,
@@ -25,12 +34,18 @@ from esign.config.tables import (
     SigningSettings,
     StorageSettings,
     WebhookSettings,
+    is_protected,
 )
-from esign.config.values import RemoteAddress, is_loopback
+from esign.config.values import RemoteAddress, is_loopback, parse_base_url, parse_host, parse_mailbox
 
 __all__ = [
+    "ADDRESS",
+    "MAIL",
+    "NOTHING_CHOSEN",
+    "BrowserSettings",
     "Config",
     "ConfigError",
+    "EffectiveSettings",
     "ExpirySettings",
     "LimitSettings",
     "MailSettings",
@@ -41,7 +56,13 @@ __all__ = [
     "ServerSettings",
     "SigningSettings",
     "StorageSettings",
+    "UnfitSettings",
     "WebhookSettings",
+    "decode_browser_settings",
     "is_loopback",
+    "is_protected",
     "load_config",
+    "parse_base_url",
+    "parse_host",
+    "parse_mailbox",
 ]

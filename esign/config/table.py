@@ -35,6 +35,11 @@ class Table(BaseModel):
         }
 
     @classmethod
+    def name_keys(cls) -> dict[str, str]:
+        """Return the key of each attribute as the file writes it."""
+        return {name: str(field.validation_alias or name) for name, field in cls.model_fields.items()}
+
+    @classmethod
     def list_keys(cls) -> dict[str, FieldInfo]:
         """Return the keys as the file writes them, such as `from` for the attribute `sender`."""
         return {str(field.validation_alias or name): field for name, field in cls.model_fields.items()}

@@ -1,10 +1,11 @@
 """The tables of `esign.toml`: every key with its default, its bounds and a description."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, model_validator
 
 from esign.config.table import Table, declare_key
 from esign.config.values import (
@@ -47,14 +48,22 @@ class ServerSettings(Table):
 
     @model_validator(mode="after")
     def _require_https(self) -> Self:
-        url = urlsplit(self.base_url)
-        if self.environment == "production" and url.scheme == "http" and not is_loopback(url.hostname or ""):
+        if not is_protected(self.base_url, self.environment):
             raise ValueError(
                 f"server.base_url: found {self.base_url}; allowed is an https:// address, since signing links"
                 " would travel unprotected (http:// is for this machine alone, or for"
                 ' server.environment = "test")'
             )
         return self
+
+
+def is_protected(base_url: str, environment: str) -> bool:
+    """Return whether signing links with this address are protected on their way.
+
+    They travel encrypted, stay on this machine, or have no legal effect.
+    """
+    url = urlsplit(base_url)
+    return environment == "test" or url.scheme == "https" or is_loopback(url.hostname or "")
 
 
 class StorageSettings(Table):
@@ -301,6 +310,21 @@ class Config(BaseModel):
     keys: KeySettings = Field(default_factory=KeySettings)
     signing: SigningSettings = Field(default_factory=SigningSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
+    _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def note_sources(self, sources: Mapping[str, str]) -> None:
+        """Remember the file or variable that each key was read from."""
+        self._sources = dict(sources)
+
+    def find_source(self, key: str) -> str | None:
+        """Return the name of the file or variable that sets a key, such as `mail.host`; None if none does.
+
+        A configuration that was not read from a file names `esign.toml`.
+        """
+        table, name = key.split(".", 1)
+        held: Table = getattr(self, table)
+        field = next(field for field, alias in held.name_keys().items() if alias == name)
+        return self._sources.get(key, "esign.toml") if field in held.model_fields_set else None
 
     @property
     def public_host(self) -> str:

@@ -39,7 +39,7 @@ def is_host(text: str) -> bool:
     return "%" not in text
 
 
-def _check_host(text: str) -> str:
+def parse_host(text: str) -> str:
     if not is_host(text):
         raise ValueError("a host name or an address, without scheme, port and path")
     return text.lower()
@@ -50,7 +50,7 @@ def build_origin(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _check_base_url(text: str) -> str:
+def parse_base_url(text: str) -> str:
     """Return scheme, host and port alone, in lower case, because links are made by appending a path.
 
     Raises ValueError.
@@ -111,7 +111,7 @@ def _parse_network(found: object) -> IPv4Network | IPv6Network:
     return network
 
 
-def _check_mailbox(text: str) -> str:
+def parse_mailbox(text: str) -> str:
     """Return an address, or a name before an address in angle brackets.
 
     Raises ValueError, also for unprintable characters, so that no header can break.
@@ -169,10 +169,10 @@ def _parse_trusted(found: object, info: ValidationInfo) -> Path | str:
     return path
 
 
-Host = Annotated[str, AfterValidator(_check_host)]
-BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
+Host = Annotated[str, AfterValidator(parse_host)]
+BaseUrl = Annotated[str, AfterValidator(parse_base_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_parse_network)]
-Mailbox = Annotated[str, AfterValidator(_check_mailbox)]
+Mailbox = Annotated[str, AfterValidator(parse_mailbox)]
 Name = Annotated[str, AfterValidator(_check_name)]
 TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
 LocalPath = Annotated[Path, Strict(False), AfterValidator(_resolve_path)]

@@ -157,7 +157,7 @@ class Journey:
             except ConfigError as error:
                 raise StepFailed(str(error)) from None
             self.runtime, _ = await self.stack.enter_async_context(run_program(config))
-            self.base = config.server.base_url
+            self.base = self.runtime.config.server.base_url
         async with self.steps.step("make an organisation, its owner and an API key"):
             self.password = await owner.create_owner(self.runtime)
             wish = KeyWish("demo", Mode.LIVE, frozenset({Scope.ALL}))

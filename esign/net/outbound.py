@@ -1,6 +1,6 @@
 """Send requests to addresses that customers or certificates name, as far as the rules allow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,20 +25,21 @@ JUDGED = 1_000  # targets whose parsed spelling is cached between attempts
 class OutboundClient:
     """The only way out for webhooks, and to the addresses in certificates; call `close` at the end.
 
-    Connections to a host are reused for a moment. `resolve` returns every address of a name (OSError if there
-    is none); `tls` replaces the system's trust store.
+    Connections to a host are reused for a moment. `find_rules` returns what is allowed now. `resolve` returns
+    every address of a name (OSError if there is none); `tls` replaces the system's trust store.
     """
 
     def __init__(
         self,
-        rules: TargetRules,
+        find_rules: Callable[[], TargetRules],
         clock: Clock,
         *,
         resolve: Resolve | None = None,
         tls: "ssl.SSLContext | None" = None,
     ) -> None:
-        self._rules = rules
-        self._judged = lru_cache(JUDGED)(rules.check_target)
+        self._find_rules = find_rules
+        self._rules = find_rules()
+        self._judged = lru_cache(JUDGED)(self._rules.check_target)
         self._clock = clock
         self._resolver = NameResolver()
         self._resolve = resolve or self._resolver
@@ -49,7 +50,7 @@ class OutboundClient:
         """Raise Problem `invalid_webhook_url` at registration for an address that no attempt would be allowed
         to reach.
         """
-        self._rules.check_target(url, plain_allowed=plain_allowed)
+        self._find_rules().check_target(url, plain_allowed=plain_allowed)
 
     async def post(
         self,
@@ -85,6 +86,8 @@ class OutboundClient:
         return kept
 
     def _check_target(self, url: str, *, plain_allowed: bool) -> tuple[WebhookTarget, Reach]:
+        if (rules := self._find_rules()) != self._rules:
+            self._rules, self._judged = rules, lru_cache(JUDGED)(rules.check_target)
         try:
             return self._judged(url, plain_allowed=plain_allowed)
         except Problem as problem:

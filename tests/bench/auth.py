@@ -80,7 +80,7 @@ async def compare(runtime: Runtime) -> None:
 
 
 def guard_api(api: Api, runtime: Runtime) -> ASGIApp:
-    return Guard(api, hosts=("localhost",), clock=runtime.clock)
+    return Guard(api, clock=runtime.clock)
 
 
 async def create_document(port: int, key: str) -> str:

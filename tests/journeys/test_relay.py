@@ -184,7 +184,7 @@ async def test_a_login_that_is_refused_pauses_the_queue_and_alerts(
             "no mail leaves since 2026-11-21T00:00:00.000Z: the mail server does not take the user name or password",
         )
         [alert] = [r for r in caplog.records if r.name == "esign.mail" and r.levelname == "ERROR"]
-        assert "check [mail] username and password" in alert.getMessage()
+        assert "check its user name and password" in alert.getMessage()
         clock.advance(minutes=1)
         right = SmtpServer("localhost", server.port, "starttls", USER, PASSWORD, trust=pair.client)
         await replace(site, runtime=replace(site.runtime, mail=right)).work("mail")

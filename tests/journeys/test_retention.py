@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from esign.config import EffectiveSettings
 from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.jobs import prune, purge
@@ -141,7 +142,8 @@ async def test_the_life_of_test_documents_is_a_setting(
     days: int, site: JourneySite, clock: FakeClock
 ) -> None:
     test = site.runtime.config.test.model_copy(update={"purge_after_days": days})
-    runtime = replace(site.runtime, config=site.runtime.config.model_copy(update={"test": test}))
+    config = site.runtime.config.model_copy(update={"test": test})
+    runtime = replace(site.runtime, settings=EffectiveSettings(config))
     document = await cancel_document(testing := await site.key(mode=Mode.TEST))
     clock.advance(milliseconds=days * DAY - 1)
     assert (await purge.tick(runtime), await exists(testing, document)) == (0, True)

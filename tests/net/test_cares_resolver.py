@@ -65,7 +65,8 @@ async def name_server(*addresses: str, code: int = 0) -> AsyncIterator[int]:
 
 @contextlib.asynccontextmanager
 async def outbound(resolver: NameResolver, rules: TargetRules | None = None) -> AsyncIterator[OutboundClient]:
-    out = OutboundClient(rules or TargetRules(allow_private=True), SystemClock(), resolve=resolver)
+    found = rules or TargetRules(allow_private=True)
+    out = OutboundClient(lambda: found, SystemClock(), resolve=resolver)
     try:
         yield out
     finally:

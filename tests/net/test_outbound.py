@@ -35,7 +35,7 @@ def resolving(*answers: Sequence[str]) -> Resolve:
 async def outbound(
     rules: TargetRules = LOCAL, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[OutboundClient]:
-    out = OutboundClient(rules, SystemClock(), resolve=resolve, tls=tls)
+    out = OutboundClient(lambda: rules, SystemClock(), resolve=resolve, tls=tls)
     try:
         yield out
     finally:

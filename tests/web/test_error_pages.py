@@ -49,9 +49,7 @@ PAGES.router.redirect_slashes = False
     ],
 )
 async def test_a_browser_gets_a_page_with_the_status_of_the_error(path: str, status: int, title: str) -> None:
-    async with run_server(
-        Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0
-    ) as server:
+    async with run_server(Guard(PAGES, clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0) as server:
         page = await ask(server.port, "GET", path, None, BROWSER)
         plain = await ask(server.port, "GET", path)
     assert (page.status, plain.status) == (status, status)
@@ -65,9 +63,7 @@ async def test_a_browser_gets_a_page_with_the_status_of_the_error(path: str, sta
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/v1/nothing"])
 async def test_programs_get_json_whatever_they_accept(path: str) -> None:
-    async with run_server(
-        Guard(PAGES, hosts=[], clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0
-    ) as server:
+    async with run_server(Guard(PAGES, clock=SystemClock(), refuse=FAULTS), "127.0.0.1", 0) as server:
         seen = await ask(server.port, "GET", path, None, BROWSER)
     assert (seen.status, seen.headers["content-type"], seen.code) == (404, "application/json", "not_found")
 

@@ -193,6 +193,10 @@ ENDPOINTS = (
 )
 
 
+def is_own_host(host: str, path: str) -> bool:
+    return host == "sign.example.com"
+
+
 class World:
     """Everything a test needs to ask and to look behind the door."""
 
@@ -208,7 +212,7 @@ class World:
         """Build the application anew, with other settings; everything counted so far is forgotten."""
         self.tools.config = config
         self.api = Api(cast(Runtime, self.tools), self.endpoints)
-        self.app: ASGIApp = Guard(self.api, hosts=["sign.example.com"], clock=self.tools.clock)
+        self.app: ASGIApp = Guard(self.api, clock=self.tools.clock, is_own_host=is_own_host)
 
     def renew(self, config: Config) -> None:
         """As at the beginning of a test."""

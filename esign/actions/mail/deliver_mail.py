@@ -12,7 +12,7 @@ from email.utils import parseaddr
 
 from esign.actions.base import stored_codes
 from esign.actions.mail import mail_archive, mail_breaker, test_mode_mail
-from esign.actions.mail.embedded_outbox import KEPT, make_message_id
+from esign.actions.mail.embedded_outbox import KEPT, make_message_id, make_message_name
 from esign.actions.mail.mail_archive import MailCopy
 from esign.actions.mail.read_mail import attach_file, read_mail
 from esign.core.document import mail_delivery as rules
@@ -88,16 +88,23 @@ async def deliver(runtime: Runtime, job: Job) -> None:
 
 
 async def attempt(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> None:
-    """Send the e-mail, and record the result."""
-    copy = mail_archive.begin_copy(mail)
+    """Send the e-mail, and record the result.
+
+    A failure of a mail server that was replaced meanwhile says nothing about the present one: the e-mail is due
+    again at once.
+    """
+    copy, asked = mail_archive.begin_copy(mail), runtime.config.mail
     try:
         # In a thread, because writing takes a while.
         message, copy = await asyncio.to_thread(write_with_copy, runtime, job, mail)
         reply = await test_mode_mail.send(runtime, message, mail)
-    except RelayFailure as failure:
-        await wait_for_relay(runtime, job, failure, copy)
     except TemporaryFailure as failure:
-        await postpone(runtime, job, mail, failure, copy)
+        if runtime.config.mail != asked:
+            await give_back(runtime, job, failure, copy)
+        elif isinstance(failure, RelayFailure):
+            await wait_for_relay(runtime, job, failure, copy)
+        else:
+            await postpone(runtime, job, mail, failure, copy)
     except PermanentFailure as failure:
         await finish(runtime, job, mail, copy, MailResult(MailDelivery.FAILED, reason=str(failure)))
     else:
@@ -177,7 +184,7 @@ async def finish(
 
     async def write(tx: Transaction) -> None:
         if not await outbox.is_there(tx.points, job):
-            await kept_mail.forget(tx, make_message_id(runtime, job.key))
+            await kept_mail.forget(tx, make_message_name(job.key))
             return
         if isinstance(mail, DocumentMail) and result.delivery is not MailDelivery.NONE:
             await note_delivery(runtime, tx, mail, result, now)
@@ -242,6 +249,17 @@ async def postpone(
     async def write(tx: Transaction) -> None:
         await outbox.postpone(tx, job, now + wait, reason, words)
         await mail_breaker.note_deferral(tx, job, failure, now)
+
+    await runtime.db.write(write)
+
+
+async def give_back(runtime: Runtime, job: Job, failure: TemporaryFailure, copy: MailCopy) -> None:
+    """Make the e-mail due again now without charging it an attempt."""
+    now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
+
+    async def write(tx: Transaction) -> None:
+        await outbox.give_back(tx, job, now, failure.reason, words)
+        tx.wake_workers()
 
     await runtime.db.write(write)
 

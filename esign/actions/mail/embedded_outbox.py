@@ -6,7 +6,6 @@ import email.policy
 import logging
 import re
 from email.message import EmailMessage
-from urllib.parse import urlsplit
 
 from esign.core.instant import Instant
 from esign.mail.smtp import AcceptedMail
@@ -62,13 +61,17 @@ def encrypt_mail(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
 
 def make_message_id(runtime: Runtime, key: str) -> str:
     """Return the Message-ID, `local@host`, derived from the key of the job that sends a mail."""
-    host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
-    return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', key)}@{host.replace(':', '.')}"
+    return f"{make_message_name(key)}{(runtime.config.public_host or 'localhost').replace(':', '.')}"
+
+
+def make_message_name(key: str) -> str:
+    """Return the Message-ID without its host, which is that of the address when the mail was sent."""
+    return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', key)}@"
 
 
 async def find_message(runtime: Runtime, key: str) -> EmailMessage | None:
     """Return the stored e-mail of a job, or None if it was not stored."""
-    kept = await kept_mail.find_by_message_id(runtime.db, f"<{make_message_id(runtime, key)}>")
+    kept = await kept_mail.find_by_message_id(runtime.db, make_message_name(key))
     return await read_mail(runtime.db, runtime.vault, kept.id) if kept else None
 
 

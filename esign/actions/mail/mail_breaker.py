@@ -128,7 +128,7 @@ async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, no
 async def _open_breaker(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
     probe_at = now + PROBED[cause]
     if await mail_breaker.open_breaker(tx, MailStop(now, cause, reason, probe_at)):
-        remedy = "; check [mail] username and password" if cause == LOGIN else ""
+        remedy = "; check its user name and password" if cause == LOGIN else ""
         log.error(
             "no mail leaves: %s: %s%s; one is tried again at %s",
             SAID[cause].lower(),
@@ -154,6 +154,13 @@ async def _close_breaker(tx: Transaction, now: Instant) -> None:
         log.warning("mails leave again, after they stood still since %s", rfc3339(before.stopped_at))
         if count:
             log.info("%s mails that were put off are due now", count)
+
+
+async def start_over(tx: Transaction, now: Instant) -> None:
+    """Close every breaker and make each mail that waits due now, because another mail server takes them."""
+    await mail_breaker.close_all(tx)
+    await outbox.hasten(tx, "mail", now)
+    tx.wake_workers()
 
 
 async def resume(runtime: Runtime) -> None:

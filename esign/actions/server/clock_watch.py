@@ -4,14 +4,14 @@ import logging
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
+from esign.actions.server.server_owners import may_change_server
 from esign.core.actor import COMMAND, Author
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.people.account import Organisation
 from esign.core.sentence import say
 from esign.runtime import Runtime
-from esign.store.engine.database import Database, Reader, Transaction
-from esign.store.people import organisations
+from esign.store.engine.database import Database, Transaction
 from esign.store.queue import deliveries, outbox
 from esign.store.server import clock_marks
 from esign.store.server.clock_marks import ClockRecord
@@ -108,22 +108,12 @@ def is_confirmed(record: ClockRecord, wall: Instant) -> bool:
     return record.confirmed is not None and abs(wall - record.confirmed) < RECENT
 
 
-async def may_confirm(reader: Reader, organisation: Organisation) -> bool:
-    """Return whether the owners of this organisation may confirm the clock, on which all organisations of the
-    server depend.
-
-    Only those of the organisation that was set up first may.
-    """
-    first = await organisations.find_first(reader)
-    return first is not None and first.id == organisation.id
-
-
 async def confirm(runtime: Runtime, organisation: Organisation, author: Author) -> None:
     """Trust the wall clock from now on, on the word of an owner. Does nothing if the clock is not in doubt.
 
     Raises `insufficient_scope` for the owners of any organisation but the first.
     """
-    if not await may_confirm(runtime.db, organisation):
+    if not await may_change_server(runtime.db, organisation):
         sentence = (
             "The clock of this server is confirmed by the owners of the organisation that was set up first."
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
 from esign.actions.server import setup_checks
+from esign.actions.server.server_owners import may_change_server
 from esign.authority import BY_ITSELF, AuthorityError, ChangedBy, SealAuthority, examine_material, open_upload
 from esign.core.actor import PROGRAM, Actor, Author, Mode, Origin
 from esign.core.errors import Problem
@@ -103,16 +104,6 @@ async def apply_change(runtime: Runtime, before: SealAuthority, after: SealAutho
 # ---------- by those who look after the server ----------
 
 
-async def may_change_seal(runtime: Runtime, organisation: Organisation) -> bool:
-    """Return whether the owners of this organisation may change the seal.
-
-    All organisations of a server share it. Only the owners of the organisation that was set up first may change
-    it.
-    """
-    first = await organisations.find_first(runtime.db)
-    return first is not None and first.id == organisation.id
-
-
 @dataclass(frozen=True, slots=True)
 class SealEditor:
     """The member who changes the seal: their organisation, their role in it, and the author of the log entry."""
@@ -135,7 +126,7 @@ async def _require_may_change(runtime: Runtime, editor: SealEditor) -> None:
     """
     if not has_permission(editor.role, Permission.OWN):
         raise Problem("insufficient_scope", "Only an owner changes the seal.")
-    if not await may_change_seal(runtime, editor.organisation):
+    if not await may_change_server(runtime.db, editor.organisation):
         raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
     if runtime.keyring.authority.origin == "configured":
         raise Problem("insufficient_scope", "The seal stands in the configuration of this server.")

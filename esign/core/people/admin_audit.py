@@ -37,6 +37,7 @@ ACTS: Mapping[str, str] = {
     "audit.erased": "Personal data erased from this log",
     "seal.changed": "Seal certificate changed",
     "clock.confirmed": "Clock of the server confirmed",
+    "server.changed": "Address or mail server changed",
     "organisation.created": "Organisation made",
     "organisation.plan_changed": "Plan changed",
 }

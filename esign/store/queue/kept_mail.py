@@ -114,9 +114,16 @@ async def find_test_mails(
     return [MailWords(**{name: row[name] for name in MailWords.__slots__}) for row in rows]
 
 
-async def find_by_message_id(reader: Reader, message_id: str) -> KeptMail | None:
-    """Return the mail with this Message-ID, or None."""
-    row = await reader.one("SELECT * FROM kept_mail WHERE message_id = :message_id", message_id=message_id)
+async def find_by_message_id(reader: Reader, prefix: str) -> KeptMail | None:
+    """Return the mail whose Message-ID begins with `prefix`, without its bracket, or None."""
+    row = await reader.one(
+        """
+        SELECT * FROM kept_mail WHERE message_id >= :least AND message_id < :most
+        ORDER BY message_id LIMIT 1
+        """,
+        least=f"<{prefix}",
+        most=f"<{prefix}~",
+    )
     return load(row) if row else None
 
 

@@ -125,6 +125,12 @@ async def close_breaker(tx: Transaction) -> MailStop | None:
     return before
 
 
+async def close_all(tx: Transaction) -> None:
+    """Close every breaker, of all mails and of each organisation."""
+    await tx.run("DELETE FROM relay")
+    await tx.run("DELETE FROM deferral")
+
+
 async def take_probe(tx: Transaction, now: Instant, next_at: Instant) -> bool:
     """Claim the probe that is due; return False if none is, or another worker claimed it."""
     count = await tx.run(

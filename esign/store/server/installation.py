@@ -8,6 +8,7 @@ from esign.store.engine.database import Database, Reader, Transaction
 from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
 
 HEADS = "heads"  # there are audit trails from before trails had heads
+SETTINGS = "settings"  # what owners set in the browser, as ciphertext
 KEY = "key"  # a mac that only the application key of this database makes
 
 

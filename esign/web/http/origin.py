@@ -1,15 +1,18 @@
 """The origin of a request: the client's address behind trusted proxies, its user agent, and the site of the page."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network
 
 from starlette.requests import Request
 
+from esign.config import EffectiveSettings
 from esign.core.errors import Problem
 from esign.core.rate_network import read_address
 
 USER_AGENT_LENGTH = 512
+SET_UP = re.compile("/(set-up|static)/")  # the page that sets up the first owner, and what it loads
 
 
 class Proxies:
@@ -58,13 +61,25 @@ def strip_port(hop: str) -> str:
 def require_same_origin(request: Request) -> None:
     """Raise `invalid_request` if a page of another site sent the request.
 
-    A program that is not a browser sends neither header and is let through. The origin may also be the
-    configured base URL, because a proxy may replace the Host header.
+    A program that is not a browser sends neither header and is let through. The origin may also be the address of
+    the server, or the one before it, because a proxy may replace the Host header.
     """
+    settings: EffectiveSettings = request.app.state.runtime.settings
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    own = request.headers.get("host"), get_host(request.app.state.runtime.config.server.base_url)
-    if site not in (None, "same-origin") or (origin is not None and get_host(origin) not in own):
+    own = (
+        request.headers.get("host"),
+        get_host(settings.config.server.base_url),
+        get_host(settings.chosen.earlier_url or ""),
+    )
+    # Behind a proxy that replaces the Host header, nothing names the address before the first owner is set up.
+    is_first = site == "same-origin" and settings.is_address_unset and is_set_up_path(request.url.path)
+    if site not in (None, "same-origin") or not (origin is None or is_first or get_host(origin) in own):
         raise Problem("invalid_request", "This can only be sent from the page itself.")
+
+
+def is_set_up_path(path: str) -> bool:
+    """Return whether the path is that of the page that sets up the first owner, or of what it loads."""
+    return SET_UP.match(path) is not None
 
 
 def get_host(origin: str) -> str:

@@ -7,7 +7,7 @@ the access log.
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 
 import orjson
@@ -45,21 +45,22 @@ LINK = re.compile(r"^/(s|h|download|set-up|invitation|password)/[^/]+")
 class Guard:
     """The ASGI application around the whole program.
 
-    `hosts` are the host names that it answers to, besides those of the loopback interface.
+    `is_own_host` says whether it answers to a host name, as written without brackets, for a path. It always answers
+    to those of the loopback interface.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        hosts: Iterable[str],
         clock: Clock,
+        is_own_host: Callable[[str, str], bool] = lambda host, path: False,
         proxies: Proxies | None = None,
         refuse: Callable[[Scope, Problem], Response] = errors.respond_as_json,
     ) -> None:
         self._app = app
         self._refuse = refuse
-        self._hosts = LOOPBACK | {bracket_host(host).lower().encode() for host in hosts}
+        self._is_own_host = is_own_host
         self._clock = clock
         self._proxies = proxies or Proxies()
         self._names = RequestIds(clock.now())
@@ -148,14 +149,17 @@ class Guard:
         plain = PLAIN.fullmatch(scope["raw_path"]) or not TRICKS.search(scope["raw_path"])
         if not plain or b"%00" in scope["query_string"]:
             raise Problem("invalid_request", "The address is not in its plain form.")
-        if not self._is_known_host(hosts) and scope["path"] not in UNASKED:
+        if not self._is_known_host(hosts, scope["path"]) and scope["path"] not in UNASKED:
             raise Problem("invalid_request", "This is not a host name of this installation.")
         return expecting
 
-    def _is_known_host(self, hosts: list[bytes]) -> bool:
+    def _is_known_host(self, hosts: list[bytes], path: str) -> bool:
         """Return whether the request has exactly one Host header and it names this installation."""
         found = HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        return found is not None and found[1].lower() in self._hosts
+        if found is None:
+            return False
+        host = found[1].lower()
+        return host in LOOPBACK or self._is_own_host(host.strip(b"[]").decode(), path)
 
 
 class RequestIds:
@@ -185,11 +189,6 @@ def encode_digits(number: int, length: int) -> str:
 
 class BrokenAnswer(Exception):
     """Raised when an answer fails half-way: the connection must end, or the client would take it for complete."""
-
-
-def bracket_host(host: str) -> str:
-    """Return the host as a Host header writes it: a literal IPv6 address stands in brackets."""
-    return f"[{host}]" if ":" in host else host
 
 
 def get_address(scope: Scope) -> str | None:

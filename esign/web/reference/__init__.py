@@ -1,11 +1,11 @@
 """The page at /api: the description of the API for people, rendered by the server from the OpenAPI document.
 
-The first request renders the page, and the process keeps it. The start does not wait for it, and later requests
-cost nothing.
+The first request renders the page, and the process keeps it until the address of the server changes. The start
+does not wait for it, and later requests cost nothing.
 """
 
 import asyncio
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from starlette.requests import Request
@@ -44,12 +44,14 @@ def authentic(secret, headers, body):
 def build_routes(runtime: Runtime, pages: Pages) -> list[Route]:
     """Return the route of the page. The first request renders it in a thread."""
 
-    @cache
-    def page() -> KeptBody:
+    @lru_cache(1)
+    def page(address: str) -> KeptBody:
         return KeptBody("text/html; charset=utf-8", render_reference(pages, runtime.config))
 
     async def reference(request: Request) -> Response:
-        return await (await asyncio.to_thread(page)).respond(request.scope, HEADERS)
+        return await (await asyncio.to_thread(page, runtime.config.server.base_url)).respond(
+            request.scope, HEADERS
+        )
 
     return [Route("/api", reference)]
 

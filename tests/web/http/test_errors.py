@@ -49,7 +49,7 @@ async def test_pages_fail_in_the_shape_of_the_contract(
     method: str, path: str, status: int, code: str, allow: str | None
 ) -> None:
     PAGES.router.redirect_slashes = False
-    async with run_server(Guard(PAGES, hosts=[], clock=SystemClock()), "127.0.0.1", 0) as server:
+    async with run_server(Guard(PAGES, clock=SystemClock()), "127.0.0.1", 0) as server:
         seen = await ask(server.port, method, path)
     assert (seen.status, seen.code) == (status, code)
     assert seen.json["error"]["requestId"] == seen.headers["x-request-id"]

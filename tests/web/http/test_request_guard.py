@@ -186,7 +186,7 @@ async def test_a_trusted_proxy_says_who_asks(world: World, caplog: pytest.LogCap
     forwarded = "X-Forwarded-For: 9.9.9.9, 192.0.2.7"
     await world.ask("GET", THING, None, forwarded)
     proxies = Proxies([ip_network("127.0.0.1")])
-    world.app = Guard(world.api, hosts=[], clock=world.tools.clock, proxies=proxies)
+    world.app = Guard(world.api, clock=world.tools.clock, proxies=proxies)
     await world.ask("GET", THING, None, forwarded)
     lines = [json.loads(record.message) for record in caplog.records if record.name == "esign.access"]
     assert [line["ip"] for line in lines] == ["127.0.0.1", "192.0.2.7"]

@@ -382,7 +382,7 @@ async def test_a_stop_lets_running_requests_finish_and_takes_no_new_ones() -> No
 
 async def test_a_stop_does_not_wait_for_ever() -> None:
     app = App()
-    guard = Guard(app, hosts=[], clock=SystemClock())
+    guard = Guard(app, clock=SystemClock())
     begun = asyncio.get_running_loop().time()
     async with run_server(guard, "127.0.0.1", 0, QUICK) as server:
         wire = await Wire.open(server.port)

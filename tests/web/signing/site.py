@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw
 from esign.actions.base.stored_codes import encode_access_code, encode_mailed_code
 from esign.actions.signing import signing
 from esign.actions.signing.visits import Visitor
-from esign.config import Config
+from esign.config import Config, EffectiveSettings
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.challenge import (
     APART,
@@ -335,7 +335,9 @@ class SigningSite:
         pdf = Workers() if self._runtime is None else self._runtime.pdf
         self._opened.push_async_callback(pdf.close)
         return Runtime(
-            config=Config.model_validate({"server": {"base_url": self.base}, "mail": MAIL}),
+            settings=EffectiveSettings(
+                Config.model_validate({"server": {"base_url": self.base}, "mail": MAIL})
+            ),
             clock=GuardedClock(self.clock),
             db=cast(Database, BreakableDatabase(database, self)),
             vault=VAULT,

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from esign.actions.sealing import seal_levels
 from esign.actions.server import seal_certificates, setup_checks
 from esign.actions.server.seal_certificates import SealEditor
+from esign.actions.server.server_owners import may_change_server
 from esign.actions.server.setup_checks import CheckResult
 from esign.authority import AuthorityError
 from esign.core.actor import Mode
@@ -58,7 +59,7 @@ async def find_who_may_change(call: OfficeCall) -> str:
     `ours`: this user. `owners`: the owners of this organisation. `configured`: nobody, since the configuration
     file names it. `others`: the owners of the first organisation.
     """
-    if not await seal_certificates.may_change_seal(call.runtime, call.signed_in.organisation):
+    if not await may_change_server(call.runtime.db, call.signed_in.organisation):
         return "others"
     if call.runtime.keyring.authority.origin == "configured":
         return "configured"

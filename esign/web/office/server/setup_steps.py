@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from esign.actions.sealing import seal_levels
 from esign.actions.server import clock_watch, setup_checks
+from esign.actions.server.server_owners import may_change_server
 from esign.mail.message import NamedMailbox
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
@@ -43,7 +44,7 @@ async def show_clock(call: OfficeCall) -> Response:
         call,
         "server_clock",
         doubt=doubt,
-        hand=await clock_watch.may_confirm(call.runtime.db, call.signed_in.organisation),
+        hand=await may_change_server(call.runtime.db, call.signed_in.organisation),
         jump=call.words.say(clock_watch.say_jump(doubt.ahead)) if doubt else "",
         now=clock.now(),
         wall=clock.read_wall_clock(),
