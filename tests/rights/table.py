@@ -259,6 +259,7 @@ POST /members/{id}/again                                    settle  password cod
 POST /members/{id}/link                                     settle  password code
 GET  /members/{id}/remove                                   settle
 POST /members/{id}/remove                                   settle  password code
+GET  /settings                                              read
 GET  /settings/audit                                        own
 POST /settings/outbox/retry                                 settle
 GET  /settings/tokens                                       settle

@@ -66,14 +66,13 @@ def require_same_origin(request: Request) -> None:
     """
     settings: EffectiveSettings = request.app.state.runtime.settings
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    own = (
-        request.headers.get("host"),
-        get_host(settings.config.server.base_url),
-        get_host(settings.chosen.earlier_url or ""),
-    )
+    known = (settings.config.server.base_url, settings.chosen.earlier_url)
+    own = {request.headers.get("host"), *(get_host(address) for address in known if address)}
     # Behind a proxy that replaces the Host header, nothing names the address before the first owner is set up.
+    # There the word of the browser that the page is of the same site is enough, since the path holds a secret.
     is_first = site == "same-origin" and settings.is_address_unset and is_set_up_path(request.url.path)
-    if site not in (None, "same-origin") or not (origin is None or is_first or get_host(origin) in own):
+    host = None if origin is None else get_host(origin)
+    if site not in (None, "same-origin") or not (host is None or host in own or (is_first and host)):
         raise Problem("invalid_request", "This can only be sent from the page itself.")
 
 

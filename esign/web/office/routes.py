@@ -367,6 +367,8 @@ TABLE = (
     OfficeRoute(
         "POST", "/settings/webhooks/{id}/deliveries/{did}/again", deliveries.redeliver, Permission.SETTLE
     ),
+    # the settings lead to the first page that the member may see
+    OfficeRoute("GET", "/settings", settings.show_first, Permission.READ),
     # settings of the organisation
     *make_form_routes(
         "/settings/organisation",

@@ -28,9 +28,14 @@ class ParityDesk:
         path = urlsplit(self.page.url).path
         assert control.stands_on(path), f"{line} is done on {control.page}, not on {path}"
         self.used.add(line)
-        place = self.page.get_by_role("navigation", name="Main") if control.page == ANYWHERE else self.page
         name = re.compile(rf"^\s*{control.name}\s*$", re.DOTALL)
-        return place.get_by_role(control.role, name=name)  # type: ignore[arg-type]  # a role of the table
+        if control.page != ANYWHERE:
+            return self.page.get_by_role(control.role, name=name)  # type: ignore[arg-type]  # a role of the table
+        main = self.page.get_by_role("navigation", name="Main")
+        if main.get_by_role("link", name=name).count():
+            return main.get_by_role("link", name=name)
+        main.get_by_role("link", name="Settings").click()
+        return self.page.get_by_role("navigation", name="Settings").get_by_role("link", name=name)
 
     def go(self, path: str) -> None:
         self.page.goto(f"{self.stage.site.base}{path}")

@@ -29,6 +29,7 @@ from esign.web.http.ratelimit import Uploads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.frame.flash_messages import COUNTED, DONE, find_message
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.settings_menu import find_menu
 from esign.web.office.frame.words import OfficeWords, load_words
 from esign.web.office.session import cookies
 from esign.web.office.session.login_throttle import LoginThrottle
@@ -139,7 +140,7 @@ class OfficeCall:
         The frame adds the signed-in person, the CSRF token, the typed values except secrets, the errors at the
         fields, and the message about what was just done.
         """
-        person = self.person
+        person, path = self.person, self.request.url.path
         base = self.runtime.config.server.base_url
         frame = {
             "person": person,
@@ -156,7 +157,9 @@ class OfficeCall:
             "first_wrong": next(iter(self.wrong), None),
             "done": find_message(self.request.query_params, mails=self.outage is None),
             "outage": self.tell_outage(self.outage),
-            "here": self.request.url.path,
+            "here": path,
+            "steps": (),
+            "menu": find_menu(person.member.role, path) if person else None,
             "places": self.places,
             "attention": self.counts.attention,
             "form_name": make_token(),

@@ -12,39 +12,41 @@ from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
 
 STEPS = (
-    ("/server/address", "Address", "Where links lead"),
-    ("/server/mail", "Email", "How invitations are sent"),
-    ("/server/seal", "Seal", "What closes documents"),
+    ("/server/address", "Address"),
+    ("/server/mail", "Email"),
+    ("/server/seal", "Seal"),
 )
 
 
-def show_step(call: OfficeCall, template: str, **more: object) -> Response:
-    """Render the page of one step, with the list of all steps."""
+async def show_step(call: OfficeCall, template: str, **more: object) -> Response:
+    """Render a page about the server: among the settings, or as a step until the first document is there."""
+    mine = await may_change_server(call.runtime.db, call.signed_in.organisation)
+    if mine and not call.counts.all and call.request.url.path in dict(STEPS):
+        more |= {"steps": STEPS}
     time = seal_levels.read_state(call.runtime)
-    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)
+    return call.page(template, loopback=call.runtime.config.is_loopback, time=time, mine=mine, **more)
 
 
 async def show_address(call: OfficeCall) -> Response:
     """Show the address that links in mails begin with."""
-    return show_step(call, "server_address", opened=None)
+    return await show_step(call, "server_address", opened=None)
 
 
 async def check_address(call: OfficeCall) -> Response:
     """Compare the configured address with the one that the browser used to open this page."""
     scheme = urlsplit(call.runtime.config.server.base_url).scheme
     opened = call.request.headers.get("origin") or f"{scheme}://{call.request.headers['host']}"
-    return show_step(call, "server_address", opened=opened)
+    return await show_step(call, "server_address", opened=opened)
 
 
 async def show_clock(call: OfficeCall) -> Response:
     """Show whether the clock of the machine is in doubt, and what owners of the first organisation can do."""
     clock = call.runtime.clock
     doubt = clock.doubt
-    return show_step(
+    return await show_step(
         call,
         "server_clock",
         doubt=doubt,
-        hand=await may_change_server(call.runtime.db, call.signed_in.organisation),
         jump=call.words.say(clock_watch.say_jump(doubt.ahead)) if doubt else "",
         now=clock.now(),
         wall=clock.read_wall_clock(),
@@ -59,7 +61,7 @@ async def confirm_clock(call: OfficeCall) -> Response:
 
 async def show_mail(call: OfficeCall) -> Response:
     """Show how mails are sent."""
-    return show_step(call, "server_mail", mail=call.runtime.config.mail, found=None)
+    return await show_step(call, "server_mail", mail=call.runtime.config.mail, found=None)
 
 
 async def send_mail(call: OfficeCall) -> Response:
@@ -69,7 +71,7 @@ async def send_mail(call: OfficeCall) -> Response:
     found = await setup_checks.send_mail(
         call.runtime, call.signed_in.organisation, NamedMailbox(user.email, user.name)
     )
-    return show_step(call, "server_mail", mail=call.runtime.config.mail, found=found)
+    return await show_step(call, "server_mail", mail=call.runtime.config.mail, found=found)
 
 
 async def show_seal(call: OfficeCall) -> Response:
@@ -88,6 +90,6 @@ async def show_seal_step(call: OfficeCall, found: setup_checks.CheckResult | Non
     """Render the step about the seal, with the result of a test if there is one."""
     told = [call.words.say(notice.sentence) for notice in call.runtime.keyring.authority.notices]
     state = setup_checks.read_seal_state(call.runtime)
-    return show_step(
+    return await show_step(
         call, "server_seal", seal=state, found=found, notices=told, hand=await find_who_may_change(call)
     )

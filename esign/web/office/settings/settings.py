@@ -23,6 +23,7 @@ from esign.core.people.brand_colours import choose_ink, choose_rule, choose_tone
 from esign.web.http.validation import check
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.settings_menu import find_first_page
 from esign.web.office.sign_in.emailed_links import list_zones
 from esign.web.signing.page import describe_logo
 from esign.web.values.account_values import (
@@ -65,6 +66,11 @@ class SettingsForm(Patch):
     first_after_days: ReminderDays | None = None
     every_days: ReminderDays | None = None
     max: ReminderCount | None = None
+
+
+async def show_first(call: OfficeCall) -> Response:
+    """Redirect to the first page of the settings that the member may see."""
+    return call.redirect_to(find_first_page(call.signed_in.member.role))
 
 
 async def show_organisation(call: OfficeCall) -> Response:

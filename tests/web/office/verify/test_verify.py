@@ -127,9 +127,9 @@ async def test_the_page_asks_for_a_file_and_needs_no_session(office: Office) -> 
         assert kept in page.text
 
 
-async def test_who_is_signed_in_finds_the_way_back(office: Office) -> None:
+async def test_who_is_signed_in_finds_it_among_the_other_pages(office: Office) -> None:
     page = await (await office.signed_in("Maren")).get("/verify")
-    assert "Back to documents" in page.said and "Sign in" not in page.said
+    assert 'href="/verify" aria-current="page"' in page.text and "Sign in" not in page.said
 
 
 async def test_the_link_of_a_certificate_page_tells_that_and_when_but_not_what_or_who(
