@@ -290,7 +290,16 @@ def erasure(page: Page, office: WalkedOffice) -> Stops:
     yield "nobody"
 
 
+def signed_out(page: Page, office: WalkedOffice) -> Stops:
+    """The pages before one has signed in."""
+    page.context.clear_cookies()
+    for name, path in (("start", "/"), ("sign-in", "/sign-in"), ("forgot", "/forgot")):
+        office.go(page, path)
+        yield name
+
+
 OFFICE: dict[str, Walk] = {
+    "office-signed-out": signed_out,
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-review": review,

@@ -39,6 +39,8 @@ def test_all_titles_stand_on_one_edge(visit: Visits, office: WalkedOffice, width
     edge, _ = page.evaluate(EDGE)
     found = set()
     for name, walk in OFFICE.items():
+        if name == "office-signed-out":
+            continue
         for stop in walk(page, office):
             if (title := page.evaluate(EDGE)) is not None:
                 assert title[0] == edge, (name, stop, title)

@@ -282,4 +282,8 @@ WALKS: dict[str, Walk] = {
     "code-agreed": Walk(enter_code, code("access_code", ChallengeStanding(ChallengeStep.ENTER, 5)), REFUSED),
     **{f"code-{name}": Walk(only_look, code(*given)) for name, given in CODES.items()},
 }
-BESIDE = {"home": "/", "verify": "/verify", "api": "/api"}  # pages of the whole program, in English only
+BESIDE = {
+    "not-set-up": "/",
+    "verify": "/verify",
+    "api": "/api",
+}  # pages of the whole program, in English only

@@ -29,6 +29,11 @@ async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, User]:
     return {each.id: each for each in load_readable(reader, "app_user", rows, load)}
 
 
+async def has_users(reader: Reader) -> bool:
+    """Return whether anybody signs in to this installation."""
+    return bool(await reader.all("SELECT 1 FROM app_user LIMIT 1"))
+
+
 async def find(reader: Reader, email: str) -> User | None:
     """Return the user of an email address, ignoring case, or None."""
     row = await reader.one("SELECT * FROM app_user WHERE address = :address", address=email.casefold())

@@ -25,7 +25,7 @@ from esign.system.passwords import build_known_lane
 from esign.web.office.frame.dispatch import Handler
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.frame.office_call import OfficeCall
-from esign.web.office.sign_in.sign_in import enter_office, replace_session
+from esign.web.office.sign_in.sign_in import enter_office, replace_session, show_if_not_set_up
 from esign.web.values.rules import check_zone
 from esign.web.values.schema import BoundedText, Email, Schema
 
@@ -74,6 +74,8 @@ def show_gone_if_not_found(errand: Errand) -> Callable[[Handler], Handler]:
 
 
 async def show_forgot(call: OfficeCall) -> Response:
+    if (page := await show_if_not_set_up(call)) is not None:
+        return page
     sent = call.request.query_params.get("sent") == "yes"
     outage = await mail_breaker.find_outage(call.runtime, Mode.LIVE)
     return call.page("forgot", sent=sent, outage=call.tell_outage(outage))

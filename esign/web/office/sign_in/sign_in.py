@@ -23,7 +23,16 @@ CLEAR = '"cache", "storage"'  # not "cookies": see `web.office`
 async def show_start(call: OfficeCall) -> Response:
     """Redirect a signed-in user to the documents, and show everybody else the start page."""
     done = call.request.query_params.get("done")
-    return call.redirect_to(HOME, done if done in DONE else None) if call.person else call.page("start")
+    if call.person is not None:
+        return call.redirect_to(HOME, done if done in DONE else None)
+    return await show_if_not_set_up(call) or call.page("start")
+
+
+async def show_if_not_set_up(call: OfficeCall) -> Response | None:
+    """Return the page that says where the set-up link is, while nobody has an account; then None."""
+    if await users.has_users(call.runtime.db):
+        return None
+    return call.page("not_set_up", unset=call.runtime.settings.is_address_unset)
 
 
 async def show(call: OfficeCall) -> Response:
@@ -32,7 +41,7 @@ async def show(call: OfficeCall) -> Response:
         return held_form.show_held_form(call, call.form[held_form.HELD])
     if call.person is not None:
         return call.redirect_to(accept_local_path(call.request.query_params.get("next", "")) or HOME)
-    return call.page("sign_in", next=find_next_path(call))
+    return await show_if_not_set_up(call) or call.page("sign_in", next=find_next_path(call))
 
 
 def find_next_path(call: OfficeCall) -> str | None:

@@ -54,6 +54,31 @@ async def test_the_printed_link_makes_the_owner_of_what_is_there(office: Office)
     assert await one_time_links.issue_setup_token(office.runtime.db, office.clock.now()) is None
 
 
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/sign-in?next=/members", "/forgot", "/forgot?sent=yes"])
+async def test_before_the_first_owner_pages_say_where_the_link_is_and_offer_nothing_else(
+    office: Office, path: str
+) -> None:
+    link = await setup_link(office)
+    page = await office.visitor().get(path)
+    assert (page.status, page.title) == (200, "Not set up yet")
+    for words in ("esign serve", "setup-link", "30 minutes", "Start esign again"):
+        assert words in page.said
+    assert "Sign in" not in page.said and "Forgot" not in page.said and "<form" not in page.text
+    folder = str(office.runtime.config.storage.data_dir)
+    assert link.rpartition("/")[2] not in page.text and folder not in page.text
+    await office.visitor().post(link, OWNER)
+    assert (await office.visitor().get(path)).title != "Not set up yet"
+
+
+async def test_where_nobody_has_an_account_nobody_signs_in(office: Office) -> None:
+    visitor = office.visitor()
+    assert (await visitor.get("/documents")).to.startswith("/sign-in")
+    page = await visitor.post("/sign-in", email="maren@example.test", password=PASSWORD)
+    assert page.status == 422 and page.title.endswith("Not set up yet")
+    page = await visitor.post("/forgot", email="maren@example.test")
+    assert (await visitor.get(page.to)).title == "Not set up yet"
+
+
 async def test_the_printed_link_ends_after_half_an_hour_and_with_the_next_start(office: Office) -> None:
     first, second = await setup_link(office), await setup_link(office)
     visitor = office.visitor()

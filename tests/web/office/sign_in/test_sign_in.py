@@ -41,6 +41,7 @@ async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]
 
 
 async def test_whoever_is_signed_in_is_led_to_the_office_and_others_see_what_this_is(office: Office) -> None:
+    await office.user("Maren")
     assert "Sign in" in (await office.visitor().get("/")).said
     assert (await (await office.signed_in("Ada")).get("/")).to == "/documents"
     assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/documents"
