@@ -262,6 +262,7 @@ POST /members/{id}/remove                                   settle  password cod
 GET  /settings                                              read
 GET  /settings/audit                                        own
 POST /settings/outbox/retry                                 settle
+POST /settings/outbox/mail-kept                             settle
 GET  /settings/tokens                                       settle
 GET  /settings/tokens/new                                   settle  password code
 POST /settings/tokens/new                                   settle  password code

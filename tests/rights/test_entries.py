@@ -177,6 +177,7 @@ OFFICE_TEXT = """
 /settings/erasure                           trying
 /settings/erasure/begin                     erasure.requested
 /settings/outbox/retry                      sending
+/settings/outbox/mail-kept                  trail
 /settings/seal                              trying
 /settings/seal/upload                       seal.changed
 /settings/seal/back                         seal.changed

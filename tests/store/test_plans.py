@@ -206,6 +206,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due_documents.find_expired": lambda tx: due_documents.find_expired(tx, NOW, 500),
     "due_documents.find_sealing": lambda tx: due_documents.find_sealing(tx),
     "due_documents.find_reminders_due": lambda tx: due_documents.find_reminders_due(tx, NOW, 500),
+    "due_documents.find_kept_invitations": lambda tx: due_documents.find_kept_invitations(tx, OWNER, 500),
     "due_documents.find_ended by completion": lambda tx: due_documents.find_ended(
         tx, OWNER, "completed_at", NOW, 500
     ),

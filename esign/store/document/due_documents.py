@@ -32,6 +32,21 @@ async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[t
     return [(row["document_id"], row["id"]) for row in rows]
 
 
+async def find_kept_invitations(reader: Reader, owner: Owner, limit: int) -> list[tuple[str, str]]:
+    """Return (document id, recipient id) of up to `limit` invitations that were kept here and are still awaited."""
+    rows = await reader.all(
+        """
+        SELECT r.document_id, r.id FROM document d JOIN recipient r ON r.document_id = d.id
+        WHERE d.organisation_id = :organisation_id AND d.mode = :mode AND d.status = 'sent'
+        AND r.delivery = 'kept' AND r.status = 'sent' AND r.role <> 'cc' LIMIT :limit
+        """,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode.value,
+        limit=limit,
+    )
+    return [(row["document_id"], row["id"]) for row in rows]
+
+
 async def find_ended(
     reader: Reader,
     owner: Owner,

@@ -407,6 +407,7 @@ TABLE = (
     ),
     OfficeRoute("GET", "/settings/outbox", mail_list.show, Permission.SETTLE),
     OfficeRoute("POST", "/settings/outbox/retry", mail_list.retry, Permission.SETTLE),
+    OfficeRoute("POST", "/settings/outbox/mail-kept", mail_list.mail_kept, Permission.SETTLE),
     # members without SETTLE find mails about documents that they may open, and nothing else
     OfficeRoute("GET", "/settings/outbox/{id}", mail_list.show_one, Permission.WORK),
     OfficeRoute("GET", "/settings/outbox/{id}/letter", mail_list.send_letter, Permission.WORK),

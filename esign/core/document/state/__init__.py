@@ -6,6 +6,7 @@ such as whose turn it is, are in the docstring of the function. The functions ar
 - `lifecycle`: every act that can change the status, from `create` to `delete`
 - `edit`: changes of members, and the correction of a recipient
 - `remind`: reminders by schedule and by request
+- `mail_again`: invitations that were kept while no mail server was set
 - `renew_link`: a recipient of an expired document asks for a new link
 - `invite`: whose turn it is; called by `lifecycle` and `edit`
 - `outcome`: the document, events and jobs that a transition returns

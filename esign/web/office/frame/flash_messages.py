@@ -88,6 +88,7 @@ NOT_MAILED: Mapping[str, str] = {  # replace those of DONE and COUNTED while no 
 
 COUNTED: Mapping[str, tuple[str, str]] = {
     "documents-remind": ("The reminder is being mailed.", "Reminders for {} documents are being mailed."),
+    "kept-mailed": ("The invitation is being mailed.", "{} invitations are being mailed."),
     "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
     "documents-delete": ("The document is deleted.", "{} documents are deleted."),
     "documents-retry-seal": (

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from esign.actions.mail import mail_breaker, sent_mail
 from esign.actions.mail.mail_archive import HIDDEN
 from esign.actions.mail.sent_mail import SentMail
+from esign.actions.server import kept_invitations
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people.permission import Permission, has_permission
@@ -35,6 +36,7 @@ async def show(call: OfficeCall) -> Response:
         first=paging.AFTER not in call.request.query_params,
         kept=KEPT // DAY,
         embedded=call.runtime.config.mail.host is None,
+        unmailed=await kept_invitations.count(call.runtime, call.owner),
     )
 
 
@@ -42,6 +44,12 @@ async def retry(call: OfficeCall) -> Response:
     """Try the mail server again now, instead of at the next scheduled attempt."""
     await mail_breaker.resume(call.runtime)
     return call.redirect_to("/settings/outbox", "mail-tried")
+
+
+async def mail_kept(call: OfficeCall) -> Response:
+    """Mail the invitations that were kept here while no mail server was set."""
+    number = await kept_invitations.mail_all(call.runtime, call.caller)
+    return call.redirect_to("/settings/outbox", "kept-mailed", number)
 
 
 async def show_one(call: OfficeCall) -> Response:
