@@ -37,7 +37,7 @@ class ServerSettings(Table):
     port: int = declare_key(8080, "Port to listen on.", ge=1, le=65535)
     base_url: BaseUrl = Field(
         default_factory=_build_listening_address,
-        description="Address in links and mails, without a path; if not set, http://{host}:{port}.",
+        description="Address in links and mails, without a path; if not set anywhere, http://{host}:{port}.",
     )
     trusted_proxies: tuple[Network, ...] = declare_key(
         (), 'Proxies whose X-Forwarded-For counts, such as "10.0.0.0/8".', strict=False
@@ -82,7 +82,7 @@ class StorageSettings(Table):
 
 
 class MailSettings(Table):
-    """The server that sends the mails; without `host` they stay in the embedded outbox."""
+    """The server that sends the mails; set here it cannot be changed in the browser. Without one, mails stay here."""
 
     host: Host | None = declare_key(None, "SMTP server; if not set, mails are only kept in the outbox.")
     port: int = declare_key(587, "Port of the SMTP server.", ge=1, le=65535)

@@ -246,7 +246,9 @@ def classify_error(error: Exception) -> MailFailure:
     import aiosmtplib
 
     if not isinstance(error, aiosmtplib.SMTPResponseException):
-        return TemporaryFailure(_write_reason(str(error) or "The mail server did not answer in time"))
+        # We open the socket, so the library knows no port.
+        said = str(error).replace(" on port None", "")
+        return TemporaryFailure(_write_reason(said or "The mail server did not answer in time"))
     reason = _write_reason(f"{error.code} {error.message}")
     if error.code < 500:
         return TemporaryFailure(reason)

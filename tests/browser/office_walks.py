@@ -13,6 +13,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from esign.core.document.document import Document
 from esign.demo import contract
+from esign.demo.journey import find_free_port
 from esign.jobs import erase
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import BrowserStage
@@ -290,6 +291,52 @@ def erasure(page: Page, office: WalkedOffice) -> Stops:
     yield "nobody"
 
 
+def server_address(page: Page, office: WalkedOffice) -> Stops:
+    """Typed wrong, changed to where nothing answers, and put right from where it was typed."""
+    office.go(page, "/server/address")
+    yield "page"
+    page.get_by_label("Address", exact=True).fill("http://sign.example.com")
+    page.get_by_role("button", name="Save address").click()
+    page.get_by_text("Use https://.").wait_for()
+    yield "wrong"
+    page.get_by_label("Address", exact=True).fill("sign.example.com")
+    page.get_by_role("button", name="Save address").click()
+    page.get_by_role("heading", name="Address saved").wait_for()
+    yield "moved"
+    page.get_by_role("link", name=office.stage.site.base).click()
+    page.get_by_text("You opened this page at").wait_for()
+    yield "elsewhere"
+    page.get_by_label("Address", exact=True).fill(office.stage.site.base)
+    page.get_by_role("button", name="Save address").click()
+    page.get_by_role("heading", name="Address saved").wait_for()
+
+
+def mail_server(page: Page, office: WalkedOffice) -> Stops:
+    """Typed wrong, tried in vain, saved, and removed again."""
+    office.go(page, "/server/mail")
+    yield "none"
+    page.get_by_label("Mail server", exact=True).fill("smtp.example.com:587")
+    page.get_by_role("button", name="Save mail server").click()
+    page.get_by_text("Enter the name of a server").wait_for()
+    yield "wrong"
+    page.get_by_label("Mail server", exact=True).fill("127.0.0.1")
+    page.get_by_label("Port").fill(str(find_free_port()))
+    page.get_by_label("Encryption").select_option("None")
+    page.get_by_label("User name").fill("esign")
+    page.get_by_label("Password", exact=True).fill("copper kettle")
+    page.get_by_label("Sender").fill("sign@example.com")
+    page.get_by_role("button", name="Send me a test email").click()
+    page.get_by_text("takes no connections on port").wait_for()
+    yield "tried"
+    page.get_by_role("button", name="Save mail server").click()
+    page.get_by_text("Mail server saved.").wait_for()
+    yield "saved"
+    page.get_by_role("link", name="Remove mail server").click()
+    yield "remove"
+    page.get_by_role("button", name="Remove mail server").click()
+    page.get_by_text("Mail server removed.").wait_for()
+
+
 def signed_out(page: Page, office: WalkedOffice) -> Stops:
     """The pages before one has signed in."""
     page.context.clear_cookies()
@@ -337,7 +384,10 @@ OFFICE: dict[str, Walk] = {
     "office-audit-log": at("/settings/audit"),
     "office-plan": at("/settings/plan"),
     "office-seal": seal,
+    "office-server-address": server_address,
+    "office-server-mail": mail_server,
     "office-server-seal": at("/server/seal"),
+    "office-server-clock": at("/server/clock"),
     "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),

@@ -115,14 +115,13 @@ class FirstOwner:
         self.page.wait_for_url("**/server/address")
 
     def look_at_the_server(self) -> None:
-        for ask, answer, on in (
-            ("Check the address", "This browser found the page there.", "Continue"),
-            ("Send me a test mail", "The mail is kept.", "Continue"),
-            ("Seal a practice page", "A page was sealed and checked.", "Done"),
-        ):
-            self.press(ask)
-            expect(self.page.get_by_text(answer)).to_be_visible(timeout=PATIENCE * 1000)
-            self.press(on)
+        for found in ("Only this machine can open", "No mail server is set up"):
+            expect(self.page.get_by_text(found)).to_be_visible()
+            self.press("Continue")
+        self.press("Seal a practice page")
+        answer = self.page.get_by_text("A page was sealed and checked.")
+        expect(answer).to_be_visible(timeout=PATIENCE * 1000)
+        self.press("Done")
 
     def send(self, file: Path) -> None:
         self.press("New document")

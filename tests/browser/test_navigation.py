@@ -35,7 +35,7 @@ EDGE = """() => {
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1100, 1366, 1920])
 def test_all_titles_stand_on_one_edge(visit: Visits, office: WalkedOffice, width: int) -> None:
-    page = open_office(visit, office, "/documents", width=width, height=800, excused="ERR_ABORTED")
+    page = open_office(visit, office, "/documents", width=width, height=800, excused="Failed to load")
     edge, _ = page.evaluate(EDGE)
     found = set()
     for name, walk in OFFICE.items():

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from esign.actions.server import browser_settings
 from esign.config import BrowserSettings
@@ -12,7 +14,7 @@ from esign.core.actor import Actor, Author, Origin
 from esign.store.queue import mail_breaker
 from esign.store.server import installation
 from tests.fakes import FakeClock
-from tests.journeys.api import until
+from tests.journeys.api import Person, until
 from tests.journeys.program import configuration, meanwhile
 from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import PASSWORD, USER, Server, authenticate, serving
@@ -108,8 +110,18 @@ async def test_everything_goes_by_the_address_that_was_set(site: JourneySite) ->
             assert "https" not in host and ("sign.example.com" in await answer.text()) is (status == 200)
     async with site.session.get(f"{site.base}/api") as answer:
         assert "https://sign.example.com/api/v1" in await answer.text()
-    [first, _] = (await site.api.ok("GET", f"/documents/{document}/audit"))["data"][:2]
-    assert first["type"] == "document.created"
+    await Person(site.session, person.link.replace("https://sign.example.com", site.base)).sign()
+    await site.work("seal")
+    pages = PdfReader(BytesIO(await site.api.file(document))).pages
+    assert "sign.example.com/verify" in pages[-1].extract_text()
+
+
+async def test_webhooks_go_to_this_machine_only_while_the_address_is_of_it(site: JourneySite) -> None:
+    hook = {"url": "https://127.0.0.1:8443/", "events": ["document.sent"]}
+    await site.api.ok("POST", "/webhooks", hook)
+    await browser_settings.save_address(site.runtime, OWNER, "https://sign.example.com")
+    refused = await site.api.call("POST", "/webhooks", hook)
+    assert refused.body["error"]["code"] == "invalid_webhook_url"
 
 
 async def test_the_next_start_and_commands_beside_it_go_by_what_was_set(

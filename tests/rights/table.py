@@ -126,9 +126,12 @@ POST /set-up/{token}                                        anybody
 GET  /server/clock                                          own
 POST /server/clock                                          own     password code
 GET  /server/address                                        own
-POST /server/address                                        own
+POST /server/address                                        own     password code
 GET  /server/mail                                           own
-POST /server/mail                                           own
+POST /server/mail                                           own     password code
+POST /server/mail/test                                      own     password code
+GET  /server/mail/remove                                    own
+POST /server/mail/remove                                    own     password code
 GET  /server/seal                                           own
 POST /server/seal                                           own
 GET  /documents/new                                         work

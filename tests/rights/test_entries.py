@@ -95,8 +95,10 @@ OFFICE_TEXT = """
 /invitation/{token}                         member.joined
 /set-up/{token}                             member.joined
 /server/clock                               clock.confirmed
-/server/address                             trying
-/server/mail                                trying
+/server/address                             server.changed
+/server/mail                                server.changed
+/server/mail/test                           trying
+/server/mail/remove                         server.changed
 /server/seal                                trying
 /documents/new                              work
 /documents/sample                           work
@@ -320,6 +322,7 @@ class BrowsingOwner:
 
 
 EMAIL = "ada@example.test"
+SMTP = {"host": "smtp.example.com", "security": "starttls", "from": "sign@example.com"}
 LOGO = "/settings/organisation/logo"
 Deed = Callable[[BrowsingOwner], Awaitable[object]]
 
@@ -462,6 +465,11 @@ async def a_cancelled(office: Office) -> str:
     return document
 
 
+async def remove_mail_server(ada: BrowsingOwner) -> None:
+    await ada.send("/server/mail", **SMTP)
+    await ada.send("/server/mail/remove", look_at="/server/mail/remove")
+
+
 async def confirm_clock(ada: BrowsingOwner) -> None:
     assert isinstance(ada.office.clock, WrongClock)
     ada.office.clock.error = 31 * DAY
@@ -480,6 +488,9 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     "/password/{token}": by_link(Errand.RESET, "/password/{token}", password=NEW),
     "/invitation/{token}": by_link(Errand.INVITATION, "/invitation/{token}", name="New", password=NEW),
     "/server/clock": confirm_clock,
+    "/server/address": fill_made_form("/server/address", nothing, address="https://sign.example.com"),
+    "/server/mail": fill_made_form("/server/mail", nothing, **SMTP),
+    "/server/mail/remove": remove_mail_server,
     "/documents/{id}/discard": fill_made_form("/documents/{id}/discard", a_draft, "/documents/{id}/discard"),
     "/selection/delete": delete_selected,
     "/selection/download": export,

@@ -15,6 +15,7 @@ from esign.actions.mail import mail_archive, mail_breaker, test_mode_mail
 from esign.actions.mail.embedded_outbox import KEPT, make_message_id, make_message_name
 from esign.actions.mail.mail_archive import MailCopy
 from esign.actions.mail.read_mail import attach_file, read_mail
+from esign.config import MailSettings
 from esign.core.document import mail_delivery as rules
 from esign.core.document.document import MailDelivery, Status
 from esign.core.document.signing_link import Reached
@@ -124,7 +125,7 @@ def write_message(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> Em
     assert mail.to is not None
     return compose_message(
         write_letter(mail),
-        MessageAddresses(find_sender(runtime, organisation), mail.to, mail.reply_to),
+        MessageAddresses(find_sender(runtime.config.mail, organisation), mail.to, mail.reply_to),
         message_id=make_message_id(runtime, job.key),
         at=runtime.clock.now(),
         attachments=mail.attachments if isinstance(mail, DocumentMail) else (),
@@ -155,9 +156,9 @@ async def is_revoked(reader: Reader, mail: DocumentMail, now: Instant) -> bool:
     return mail.token is not None and await signing_links.find(reader, mail.token, now) is None
 
 
-def find_sender(runtime: Runtime, organisation: Organisation) -> NamedMailbox:
-    """Return the configured mailbox under the name of the organisation."""
-    configured = runtime.config.mail.sender
+def find_sender(mail: MailSettings, organisation: Organisation) -> NamedMailbox:
+    """Return the mailbox of the settings under the name of the organisation."""
+    configured = mail.sender
     address = parseaddr(configured)[1] if configured else "esign@localhost.localdomain"
     return NamedMailbox(address, organisation.name)
 

@@ -6,13 +6,15 @@ from ipaddress import ip_address
 
 from esign.actions.mail.embedded_outbox import EmbeddedOutbox
 from esign.config import Config, EffectiveSettings, MailSettings
-from esign.mail.smtp import KEEP, AcceptedMail, SmtpServer
+from esign.mail.smtp import KEEP, STEP, AcceptedMail, SmtpServer
 from esign.store.engine.database import Database
 from esign.system.clock import Clock
 from esign.system.vault import Vault
 
 
-def make_smtp_server(mail: MailSettings, public_host: str, *, keep: float = KEEP) -> SmtpServer:
+def make_smtp_server(
+    mail: MailSettings, public_host: str, *, keep: float = KEEP, step: float = STEP
+) -> SmtpServer:
     """Return a client of the mail server, which greets it with the host of this server's address."""
     assert mail.host is not None
     own_name = f"[{public_host}]" if is_ip_address(public_host) else public_host
@@ -23,6 +25,7 @@ def make_smtp_server(mail: MailSettings, public_host: str, *, keep: float = KEEP
         mail.username,
         mail.secret,
         own_name,
+        step=step,
         connections=mail.connections,
         keep=keep,
     )

@@ -11,7 +11,9 @@ from cryptography.x509.oid import NameOID
 from esign.actions.base import logo_pictures
 from esign.actions.base.printable_text import list_font_paths
 from esign.actions.mail import deliver_mail
+from esign.actions.mail.mailer import make_smtp_server
 from esign.actions.sealing import seal_levels
+from esign.config import MailSettings
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
@@ -19,6 +21,7 @@ from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
 from esign.core.sentence import join, say
 from esign.mail.failure import MailFailure
+from esign.mail.failure_cause import FailureCause, find_cause
 from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
 from esign.mail.outgoing_mail import Notice
 from esign.mail.write_letter import write_letter
@@ -36,16 +39,38 @@ from esign.tsa import NoTimeStamp
 WORDS = "A practice page, sealed to see whether the seal holds."
 
 
+ANSWERS = frozenset(
+    {
+        FailureCause.LOGIN,
+        FailureCause.LOGIN_NEEDED,
+        FailureCause.TLS_NEEDED,
+        FailureCause.SENDER,
+        FailureCause.RECIPIENT,
+        FailureCause.OTHER,
+    }
+)
+PATIENCE = 10.0  # seconds for each step of a test mail, for which a person waits
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check. `words` are the mail server's own, or a sentence on the seal or on what went wrong."""
+    """The result of a check. `words` are the mail server's own, or a sentence. `cause` says why a mail failed."""
 
     fine: bool
     words: str
+    cause: FailureCause | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Return whether the words are those of the mail server."""
+        return self.fine or self.cause in ANSWERS
 
 
-async def send_mail(runtime: Runtime, organisation: Organisation, to: NamedMailbox) -> CheckResult:
-    """Send one e-mail at once, without the outbox, and return the mail server's answer."""
+async def send_mail(
+    runtime: Runtime, organisation: Organisation, to: NamedMailbox, mail: MailSettings
+) -> CheckResult:
+    """Send one e-mail at once by these settings, which need not be in force, and return the mail server's answer."""
+    server = make_smtp_server(mail, runtime.config.public_host, keep=0.0, step=PATIENCE)
     now = runtime.clock.now()
     facts = {"organisation": organisation.name}
     own = await logo_pictures.make_inline_logo(runtime.db, organisation)
@@ -56,13 +81,15 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: NamedMailb
     try:
         message = compose_message(
             write_letter(notice),
-            MessageAddresses(deliver_mail.find_sender(runtime, organisation), to),
+            MessageAddresses(deliver_mail.find_sender(mail, organisation), to),
             message_id=f"{make_id('eml', now)}@{host}",
             at=now,
         )
-        return CheckResult(True, (await runtime.mail.send(message)).reply)
+        return CheckResult(True, (await server.send(message)).reply)
     except MailFailure as failure:
-        return CheckResult(False, failure.reason)
+        return CheckResult(False, failure.reason, find_cause(failure))
+    finally:
+        await server.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.frame.missing_pages import NO_PAGE
 from esign.web.office.palette import search
-from esign.web.office.server import mail_list, seal, setup_steps
+from esign.web.office.server import address, mail_list, mail_server, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.office.settings import (
     account,
@@ -86,11 +86,15 @@ TABLE = (
     *make_form_routes("/password/{token}", emailed_links.show_reset, emailed_links.reset),
     *make_form_routes("/invitation/{token}", emailed_links.show_invitation, emailed_links.join),
     *make_form_routes("/set-up/{token}", emailed_links.show_setup, emailed_links.set_up),
-    # set-up steps for an owner before the first document is sent
-    OfficeRoute("GET", "/server/address", setup_steps.show_address, Permission.OWN),
-    OfficeRoute("POST", "/server/address", setup_steps.check_address, Permission.OWN),
-    OfficeRoute("GET", "/server/mail", setup_steps.show_mail, Permission.OWN),
-    OfficeRoute("POST", "/server/mail", setup_steps.send_mail, Permission.OWN),
+    # the server; steps for an owner before the first document is sent
+    *make_form_routes("/server/address", address.show, address.save, Permission.OWN, fresh="sent"),
+    *make_form_routes("/server/mail", mail_server.show, mail_server.save, Permission.OWN, fresh="sent"),
+    OfficeRoute(
+        "POST", "/server/mail/test", mail_server.try_out, Permission.OWN, fresh=True, again=mail_server.show
+    ),
+    *make_form_routes(
+        "/server/mail/remove", mail_server.ask_remove, mail_server.remove, Permission.OWN, fresh="sent"
+    ),
     OfficeRoute("GET", "/server/seal", setup_steps.show_seal, Permission.OWN),
     OfficeRoute("POST", "/server/seal", setup_steps.try_seal, Permission.OWN),
     OfficeRoute("GET", "/server/clock", setup_steps.show_clock, Permission.OWN),

@@ -328,7 +328,8 @@ class OfficeDispatcher:
             else:
                 return None
         stays = line.path in DOWNLOADS
-        asked = call.page("confirm", action=call.request.url.path, kept=call.form, asks=asks, stays=stays)
+        kept = call.seal_secrets()
+        asked = call.page("confirm", action=call.request.url.path, kept=kept, asks=asks, stays=stays)
         asked.status_code = UNPROCESSABLE if call.wrong else 200
         return asked
 

@@ -8,6 +8,8 @@ from esign.web.http.validation import check
 from esign.web.office.frame.office_call import (
     CSRF,
     PLACE,
+    SEALED,
+    SECRET,
     OfficeCall,
     accept_local_path,
     is_csrf_token_of,
@@ -16,7 +18,7 @@ from esign.web.office.frame.office_call import (
 from esign.web.values.schema import Schema
 
 HELD = "held"  # the field that carries the form from page to page
-UNHELD = (CSRF, "password", "current", "code-again")  # never carried along: the user types secrets again
+UNHELD = (CSRF, "password", "current", "code-again", SECRET, SEALED)  # the user types secrets again
 DAMAGED = "The form could not be kept. Go back, and send it once more."
 FORBIDDEN = 403
 

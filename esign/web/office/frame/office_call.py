@@ -17,12 +17,14 @@ from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
 from esign.actions.people.sessions import SignedInUser
 from esign.core.actor import Actor, Author, Mode, Origin, Owner
+from esign.core.instant import MINUTE, Millis
 from esign.core.language import DEFAULT, LANGUAGES
 from esign.core.people.permission import Permission, has_permission
 from esign.core.people.user import Session
 from esign.runtime import Runtime
 from esign.store.document.status_counts import NOTHING, StatusCounts
 from esign.system.entropy import make_token
+from esign.system.vault import DamagedCiphertext
 from esign.web.http.body import IncomingBody
 from esign.web.http.multipart import SentFile
 from esign.web.http.ratelimit import Uploads
@@ -37,7 +39,13 @@ from esign.web.pages import Pages
 from esign.web.signing.page import make_initials
 
 CSRF, PLACE = "csrf", "place"
-SECRETS = ("password", "passphrase", "current", "code", "accessCode")
+SECRETS = ("password", "passphrase", "current", "code", "accessCode", "secret-", "sealed-")
+SECRET, SEALED = (
+    "secret-",
+    "sealed-",
+)  # how the names of typed secrets begin, and of those that a page carries on
+TYPED = "typed-secret"
+CARRIED: Millis = 30 * MINUTE
 PURPOSE = "session-csrf"
 MASK, MAC_BYTES = 16, 32
 REFERRER = "same-origin"  # with `no-referrer`, browsers send `Origin: null` with a form
@@ -105,6 +113,34 @@ class OfficeCall:
     def path(self) -> Mapping[str, str]:
         """Return the parameters in the path of the address."""
         return self.request.path_params
+
+    def seal_secrets(self) -> dict[str, str]:
+        """Return the form with each field `secret-…` as a field `sealed-…`, which a page may carry on.
+
+        Only this user opens it again, for half an hour.
+        """
+        form = {}
+        for name, text in self.form.items():
+            if name.startswith(SECRET) and text:
+                content = orjson.dumps([self.runtime.clock.now() + CARRIED, text])
+                user_id = self.signed_in.user.id.encode()
+                sealed = self.runtime.vault.encrypt(TYPED, content, user_id)
+                form[f"{SEALED}{name.removeprefix(SECRET)}"] = base64.urlsafe_b64encode(sealed).decode()
+            elif not name.startswith(SECRET):
+                form.setdefault(name, text)
+        return form
+
+    def find_secret(self, name: str) -> str | None:
+        """Return the secret that was typed into the form, or that its page carried on; None for neither."""
+        if typed := self.form.get(f"{SECRET}{name}"):
+            return typed
+        try:
+            sealed = base64.urlsafe_b64decode(self.form.get(f"{SEALED}{name}", "").encode("ascii"))
+            content = self.runtime.vault.decrypt(TYPED, sealed, self.signed_in.user.id.encode())
+        except (ValueError, DamagedCiphertext):
+            return None
+        ends_at, text = orjson.loads(content)
+        return text if self.runtime.clock.now() < ends_at else None
 
     async def recognise(self, email: str) -> Browser:
         """Return the browser of this request and whether the account with the address `email` knows it."""

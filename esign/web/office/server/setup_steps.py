@@ -1,13 +1,10 @@
-"""The set-up steps for an owner before the first document is sent: address, mail and seal, each with a check."""
-
-from urllib.parse import urlsplit
+"""The pages about the server, which are the steps of an owner before the first document is there; clock and seal."""
 
 from starlette.responses import Response
 
 from esign.actions.sealing import seal_levels
 from esign.actions.server import clock_watch, setup_checks
 from esign.actions.server.server_owners import may_change_server
-from esign.mail.message import NamedMailbox
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
 
@@ -25,18 +22,6 @@ async def show_step(call: OfficeCall, template: str, **more: object) -> Response
         more |= {"steps": STEPS}
     time = seal_levels.read_state(call.runtime)
     return call.page(template, loopback=call.runtime.config.is_loopback, time=time, mine=mine, **more)
-
-
-async def show_address(call: OfficeCall) -> Response:
-    """Show the address that links in mails begin with."""
-    return await show_step(call, "server_address", opened=None)
-
-
-async def check_address(call: OfficeCall) -> Response:
-    """Compare the configured address with the one that the browser used to open this page."""
-    scheme = urlsplit(call.runtime.config.server.base_url).scheme
-    opened = call.request.headers.get("origin") or f"{scheme}://{call.request.headers['host']}"
-    return await show_step(call, "server_address", opened=opened)
 
 
 async def show_clock(call: OfficeCall) -> Response:
@@ -57,21 +42,6 @@ async def confirm_clock(call: OfficeCall) -> Response:
     """Accept the clock of the machine again. Nothing happens if it is no longer in doubt."""
     await clock_watch.confirm(call.runtime, call.signed_in.organisation, call.author)
     return call.redirect_to("/server/clock", "clock")
-
-
-async def show_mail(call: OfficeCall) -> Response:
-    """Show how mails are sent."""
-    return await show_step(call, "server_mail", mail=call.runtime.config.mail, found=None)
-
-
-async def send_mail(call: OfficeCall) -> Response:
-    """Send a test mail to the user and show the mail server's answer."""
-    user = call.signed_in.user
-    call.tries.count("test mail", user.id, call.origin.ip)
-    found = await setup_checks.send_mail(
-        call.runtime, call.signed_in.organisation, NamedMailbox(user.email, user.name)
-    )
-    return await show_step(call, "server_mail", mail=call.runtime.config.mail, found=found)
 
 
 async def show_seal(call: OfficeCall) -> Response:

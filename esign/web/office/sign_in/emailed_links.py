@@ -6,6 +6,7 @@ Opening such a link does not use it up, because mail scanners open links as well
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from typing import Annotated
+from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator
@@ -16,20 +17,26 @@ from esign.actions.mail import mail_breaker
 from esign.actions.people import one_time_links, sessions
 from esign.actions.people.one_time_links import Founder, Newcomer, PendingInvitation
 from esign.actions.people.sessions import SignInRequest
+from esign.actions.server import browser_settings
+from esign.config import is_loopback, is_protected
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.people.user import Errand, Stage, User
 from esign.core.rate_network import find_network
-from esign.store.people import organisations
+from esign.store.people import members, organisations
 from esign.system.passwords import build_known_lane
 from esign.web.office.frame.dispatch import Handler
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.opened_address import find_opened_address
 from esign.web.office.sign_in.sign_in import enter_office, replace_session, show_if_not_set_up
 from esign.web.values.rules import check_zone
 from esign.web.values.schema import BoundedText, Email, Schema
 
 UNNAMED = "esign"  # the name of an organisation that has not been given one
+UNPROTECTED = (
+    "Open this link by https, or on the server itself. Your password would travel unprotected otherwise."
+)
 NOT_YOURS = "This is not the password of your account."
 
 
@@ -174,7 +181,18 @@ async def show_setup(call: OfficeCall) -> Response:
     first = await organisations.find_first(call.runtime.db)
     assert first is not None, "created when the program starts"
     name = "" if first.name == UNNAMED else first.name
-    return call.page("set_up", name=name, zone=first.time_zone, zones=list_zones())
+    found = find_new_address(call)
+    return call.page("set_up", name=name, zone=first.time_zone, zones=list_zones(), found=found)
+
+
+def find_new_address(call: OfficeCall) -> str | None:
+    """Return the address at which the set-up link was opened, unless it is of this machine or one is set already.
+
+    Whoever holds the link has come by an address that leads here, so the server can be known by it.
+    """
+    settings = call.runtime.settings
+    opened = find_opened_address(call.request, settings.config) if settings.is_address_unset else None
+    return None if opened is None or is_loopback(urlsplit(opened).hostname or "") else opened
 
 
 @show_gone_if_not_found(Errand.SETUP)
@@ -183,6 +201,9 @@ async def set_up(call: OfficeCall) -> Response:
     token = call.path["token"]
     if not await one_time_links.is_open(call.runtime, Errand.SETUP, token):
         return show_gone(call, Errand.SETUP)
+    address = find_new_address(call)
+    if address is not None and not is_protected(address, call.runtime.config.server.environment):
+        raise FormError({"": UNPROTECTED})
     given, wrong = None, {}
     try:
         given = check_form(FirstOwner, call.form)
@@ -200,8 +221,11 @@ async def set_up(call: OfficeCall) -> Response:
         if not problem.details:
             raise
         raise FormError({one.path.strip("/"): one.message for one in problem.details}) from None
-    own = await organisations.find_by_user(call.runtime.db, user.id)
-    return await begin_session(call, user, own[0].id, "/server/address")
+    [owner] = await members.find_by_user(call.runtime.db, user.id)
+    if address is not None:
+        by = one_time_links.make_caller(owner, call.origin)
+        await browser_settings.save_address(call.runtime, by, address)
+    return await begin_session(call, user, owner.organisation_id, "/server/address")
 
 
 @cache

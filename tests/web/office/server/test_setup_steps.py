@@ -1,7 +1,6 @@
-"""What an owner looks at before the first document is sent: each check tells what there is."""
+"""The pages about the server: who sees them, the practice seal and the clock."""
 
 import base64
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,9 @@ from esign.actions.server import setup_checks
 from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.member import MemberRole
-from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure
 from esign.store.people import organisations
 from tests.factories import an_organisation, store_organisation
-from tests.fakes import FakeClock, FakeMailbox
+from tests.fakes import FakeClock
 from tests.web.office.visitor import Office, an_office
 
 
@@ -22,56 +20,8 @@ from tests.web.office.visitor import Office, an_office
 async def test_only_owners_look_at_the_server(office: Office, page: str) -> None:
     admin = await office.signed_in("Bo", MemberRole.ADMIN)
     assert (await admin.get(f"/server/{page}")).status == 403
-    assert "This server" not in (await admin.get("/account")).said
+    assert f'href="/server/{page}"' not in (await admin.get("/account")).text
     assert (await (await office.signed_in("Ada")).get(f"/server/{page}")).status == 200
-
-
-async def test_the_address_is_what_the_browser_found(office: Office) -> None:
-    ada = await office.signed_in("Ada")
-    page = await ada.get("/server/address")
-    assert office.site.base in page.said and "Only this machine can open it" in page.said
-    assert "This browser found the page there." in (await ada.post("/server/address")).said
-    elsewhere = office.site.base.replace("127.0.0.1", "localhost")
-    sent = {"Origin": elsewhere, "Host": elsewhere.removeprefix("http://")}
-    page = await ada.post("/server/address", headers=sent)
-    assert f"This browser found the page at {elsewhere}" in page.said
-
-
-async def test_a_test_mail_is_kept_where_no_server_is_set(office: Office) -> None:
-    ada = await office.signed_in("Ada")
-    assert "No mail server is set" in (await ada.get("/server/mail")).said
-    assert "The mail is kept." in (await ada.post("/server/mail")).said
-    assert "Email is working" in await office.letter("ada@example.test")
-
-
-@pytest.fixture
-async def mailing(tmp_path: Path) -> AsyncIterator[tuple[Office, FakeMailbox]]:
-    """An installation with a mail server that is played."""
-    settings = {"host": "mail.example.test", "from": "Office <office@example.test>"}
-    async with an_office(tmp_path / "data", mail=settings) as office:
-        mailbox = FakeMailbox()
-        object.__setattr__(office.runtime, "mail", mailbox)
-        yield office, mailbox
-
-
-async def test_what_the_mail_server_says_is_shown_word_for_word(mailing: tuple[Office, FakeMailbox]) -> None:
-    office, mailbox = mailing
-    ada = await office.signed_in("Ada")
-    assert "mail.example.test, port 587" in (await ada.get("/server/mail")).said
-    page = await ada.post("/server/mail")
-    assert "The mail server took the mail to ada@example.test." in page.said
-    assert "250 taken as number 1" in page.said
-    assert [str(mail["To"]) for mail in mailbox.messages] == ["Ada <ada@example.test>"]
-    failures: tuple[MailFailure, ...] = (
-        AuthenticationFailure("535 5.7.8 Error: authentication failed"),
-        TemporaryFailure("The mail server did not answer in time"),
-        PermanentFailure("550 <b>no such user</b>"),
-    )
-    for failure in failures:
-        mailbox.failure = failure
-        page = await ada.post("/server/mail")
-        assert "did not take the mail" in page.said and failure.reason in page.said.replace("&lt;", "<")
-    assert "<b>no such" not in page.text
 
 
 async def test_a_practice_page_is_sealed_and_checked(office: Office) -> None:
@@ -100,6 +50,20 @@ async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
     found = await organisations.find_first(office.runtime.db)
     assert found and (await setup_checks.try_seal(office.runtime, found)).fine
     assert base64.b64encode(setup_checks.make_practice_page("x"))[:8] == b"JVBERi0x"
+
+
+async def test_until_the_first_document_the_pages_are_steps(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    for page, following in (("address", "mail"), ("mail", "seal")):
+        shown = await ada.get(f"/server/{page}")
+        assert "First-run set-up" in shown.said
+        assert f'href="/server/{page}" aria-current="step"' in shown.text
+        assert f'href="/server/{following}">Continue' in shown.text
+    assert "First-run set-up" not in (await ada.get("/server/clock")).said
+    await office.site.api.create()
+    for page in ("address", "mail", "seal"):
+        shown = await ada.get(f"/server/{page}")
+        assert "First-run set-up" not in shown.said and "Continue" not in shown.said
 
 
 # ---------- the clock ----------
