@@ -36,6 +36,7 @@ COLUMNS = (
     "pdfsig",
 )
 NONE = "–"
+AT_ONCE = 8  # fewer than the queue lets one party have waiting
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,13 @@ async def table() -> list[CorpusRow]:
     workers = Workers()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return await asyncio.gather(*(judge(workers, path, row, Path(folder)) for path, row in files()))
+            places = asyncio.Semaphore(AT_ONCE)
+
+            async def judge_in_turn(path: Path, row: dict[str, str]) -> CorpusRow:
+                async with places:
+                    return await judge(workers, path, row, Path(folder))
+
+            return await asyncio.gather(*(judge_in_turn(path, row) for path, row in files()))
     finally:
         await workers.close()
 
