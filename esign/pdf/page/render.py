@@ -1,6 +1,7 @@
 """Render pages as the pictures that recipients see."""
 
 import resource
+import time
 from math import sqrt
 
 import pypdfium2
@@ -13,9 +14,22 @@ from esign.pdf.page.encode_picture import encode_picture
 
 DPI = 110
 
-# So small a page costs 1.2 ms where it has 55 lines of text, and 30 ms at full size. The interpreter runs over the
-# same content and finds the same faults; half the time is reading the page, which no flag of the drawing shortens.
-DPI_OF_CHECK = 5
+# A seal compares pictures of each page that has fields, before and after (`seal.self_check`): at 50 dpi, so that ink
+# is distinguished from none; a page like a stamp larger and one like a wall smaller: pixels, of which A4 has 245,000.
+DPI_OF_SEAL = 50.4
+LEAST_OF_SEAL, MOST_OF_SEAL = 240_000, 4_000_000
+
+# An upload is drawn at this part of that size. So small a page costs 1.6 ms where it has 55 lines of text, half of it
+# for reading the page, and 30 ms at full size: the interpreter runs over the same content and finds the same faults.
+SMALL = 1 / 6.3
+
+# At the size of the seal a page took at most 1.07 times as much longer as it has more pixels there, with thirty kinds
+# of content: shadings over the page were the worst, text takes twice as long.
+MOST_TIMES = 1.1 / SMALL**2
+
+# Seconds that all pages of which only this is known may take at that size. The others are drawn at it, and refused by
+# the limit of the job.
+UNSURE_SECONDS = 4.0
 
 # A poster must stay small enough to send, a page like a stamp large enough to read: pixels, pixels of the longer side.
 MOST_PIXELS, LONGEST, SHORTEST = 4_000_000, 8_000, 800
@@ -29,13 +43,27 @@ RUN_SECONDS = 0.015
 
 
 def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
-    """Draw every page small. Raises `invalid_file` if one cannot be drawn or has another size."""
+    """Draw every page. Raises `invalid_file` if one cannot be drawn or has another size.
+
+    What the pages cost at the size of the seal is known when this returns, up to `UNSURE_SECONDS`: a page is drawn
+    at it unless it costs so little when drawn small that it cannot matter. So a seal, which draws each page twice,
+    takes no file that it cannot finish.
+    """
     document = pypdfium2.PdfDocument(pdf)
     try:
         if len(document) != len(pages):
             raise Problem("invalid_file", say(LOST_PAGES, pages=len(pages), shown=len(document)))
+        unsure = 0.0
         for index, page in enumerate(pages):
-            _draw_page(document, index, page, DPI_OF_CHECK / 72)
+            scale = compute_seal_scale(page.width, page.height)
+            drawn = _open_page(document, index, page)
+            if unsure < UNSURE_SECONDS:
+                began = time.process_time()
+                _draw_page(drawn, index, scale * SMALL)
+                unsure += (time.process_time() - began) * MOST_TIMES
+            # From here on, drawing each page small first would only add to what it costs.
+            if unsure >= UNSURE_SECONDS:
+                _draw_page(drawn, index, scale)
     finally:
         document.close()
 
@@ -71,8 +99,8 @@ def render_page(pdf: bytes, number: int, page: PageGeometry, size: int) -> bytes
 
 
 def _picture_page(document: pypdfium2.PdfDocument, number: int, page: PageGeometry, size: int) -> bytes:
-    bitmap = _draw_page(document, number - 1, page, compute_scale(page, DPI, size))
-    return encode_picture(bitmap.to_pil())
+    drawn = _open_page(document, number - 1, page)
+    return encode_picture(_draw_page(drawn, number - 1, compute_scale(page, DPI, size)).to_pil())
 
 
 def _read_cpu_seconds() -> float:
@@ -80,17 +108,32 @@ def _read_cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _draw_page(
-    document: pypdfium2.PdfDocument, index: int, page: PageGeometry, scale: float
-) -> pypdfium2.PdfBitmap:
+def _open_page(document: pypdfium2.PdfDocument, index: int, page: PageGeometry) -> pypdfium2.PdfPage:
     try:
-        drawn = document[index]
-        width, height = drawn.get_size()
-        if abs(width - page.width) > 0.5 or abs(height - page.height) > 0.5:
-            raise Problem("invalid_file", say(UNEQUAL_PAGE, page=index + 1))
-        return drawn.render(scale=scale, may_draw_forms=False, rev_byteorder=True)
+        opened = document[index]
+        width, height = opened.get_size()
     except pypdfium2.PdfiumError as error:
-        raise Problem("invalid_file", say(UNDRAWN_PAGE, page=index + 1)) from error
+        raise _build_undrawable(index) from error
+    if abs(width - page.width) > 0.5 or abs(height - page.height) > 0.5:
+        raise Problem("invalid_file", say(UNEQUAL_PAGE, page=index + 1))
+    return opened
+
+
+def _draw_page(page: pypdfium2.PdfPage, index: int, scale: float) -> pypdfium2.PdfBitmap:
+    try:
+        return page.render(scale=scale, may_draw_forms=False, rev_byteorder=True)
+    except pypdfium2.PdfiumError as error:
+        raise _build_undrawable(index) from error
+
+
+def _build_undrawable(index: int) -> Problem:
+    return Problem("invalid_file", say(UNDRAWN_PAGE, page=index + 1))
+
+
+def compute_seal_scale(width: float, height: float) -> float:
+    """Return at how many pixels per point a seal looks for ink on a page of this size in points."""
+    area = width * height
+    return min(max(DPI_OF_SEAL / 72, sqrt(LEAST_OF_SEAL / area)), sqrt(MOST_OF_SEAL / area))
 
 
 def compute_scale(page: PageGeometry, dpi: int, size: int = 1) -> float:

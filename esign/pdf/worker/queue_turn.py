@@ -25,14 +25,17 @@ class PdfJobKind(IntEnum):
 
 
 CPU_SECONDS: Mapping[PdfJobKind, int] = {
-    PdfJobKind.SEAL: 20,
+    PdfJobKind.SEAL: 50,
     PdfJobKind.ACT: 10,
     PdfJobKind.UPLOAD: 20,
     PdfJobKind.PREVIEW: 10,
     PdfJobKind.STRANGER: 5,
 }
-"""Seconds of processor time that one job may use, unless its `QueueTurn` names another limit."""
+"""Seconds of processor time that one job may use, unless its `QueueTurn` names another limit.
 
+A seal may use more than twice what an upload may, because it does twice what the upload has tried once: it reads the
+file, and draws each page that has fields as it was and as it is. So what was taken at the door can be sealed.
+"""
 DROPPED = frozenset({PdfJobKind.UPLOAD, PdfJobKind.PREVIEW, PdfJobKind.STRANGER})
 """Kinds whose jobs are dropped when the caller no longer waits for the answer.
 
