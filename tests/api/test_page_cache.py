@@ -42,6 +42,7 @@ class CountingWorkers(Workers):
     def __init__(self, cpu_seconds: int | None = None) -> None:
         super().__init__(cpu_seconds=cpu_seconds)
         self.drawn: list[int] = []
+        self.limits: list[int | None] = []  # seconds of processor time
 
     async def run_task_when_free(
         self,
@@ -52,6 +53,7 @@ class CountingWorkers(Workers):
         turn: QueueTurn | None = None,
         name: str | None = None,
     ) -> T:
+        self.limits.append(turn.cpu_seconds if turn else None)
         found = await super().run_task_when_free(task, kind, read, turn=turn, name=name)
         if isinstance(found, tuple):
             self.drawn.append(len(found))
@@ -100,6 +102,43 @@ async def test_each_page_is_drawn_once_however_many_ask(site: Site, runtime: Any
     assert len(set(seen)) == MANY and seen[:MANY] == seen[-MANY:]
 
 
+@pytest.mark.parametrize("asked", ["another file", "another size", "the text"])
+async def test_a_reader_of_many_pages_holds_up_no_other_reader(site: Site, runtime: Any, asked: str) -> None:
+    """One recipient asks for 16 enlarged pages; another of the same organisation gets theirs among the first."""
+    made, file = await store_file(site, 16, 11)
+    _, another = await store_file(site, 1, 12)
+    flood = [
+        asyncio.create_task(page_cache.read_file_picture(runtime, file, n, 3, turn_of(site, "many")))
+        for n in range(1, 17)
+    ]
+    while not runtime.pdf.queue._running:  # noqa: ASYNC110  (nothing tells it)
+        await asyncio.sleep(0)
+
+    match asked:
+        case "another file":
+            assert await page_cache.read_file_picture(runtime, another, 1, 3, turn_of(site, "one"))
+        case "another size":
+            assert await page_cache.read_file_picture(runtime, file, 16, 1, turn_of(site, "one"))
+        case _:
+            document = await documents.get(site.runtime.db, made)
+            assert await page_cache.read_text(runtime, document, 1, turn_of(site, "one"))
+    assert sum(task.done() for task in flood) < 8
+    await asyncio.gather(*flood)
+
+
+async def test_a_reader_who_waits_too_long_is_told_to_come_again(site: Site, runtime: Any) -> None:
+    _, file = await store_file(site, 1, 13)
+    runtime.pdf.queue.patience = 0.01
+    mine = turn_of(site, "a")
+    async with page_cache.make_alone(runtime, mine, "another page"):
+        with pytest.raises(Problem) as refusal:
+            await page_cache.read_file_picture(runtime, file, 1, 1, mine)
+        assert refusal.value.code == "unavailable" and refusal.value.retry_after
+        assert await read(runtime, site, file, 1, "b")
+    assert await page_cache.read_file_picture(runtime, file, 1, 2, mine)
+    assert not runtime.pdf._making
+
+
 async def test_a_picture_can_be_looked_at(site: Site, runtime: Any) -> None:
     _, file = await store_file(site, 2)
     pictures = [
@@ -123,6 +162,16 @@ async def test_the_first_pages_of_a_new_file_are_drawn_ahead(site: Site, runtime
     await draw_ahead.tick(runtime)
     assert sum(runtime.pdf.drawn) == 3
     assert [runtime.pictures.has(file.prepared, f"{n}.1") for n in (1, 2, 3)] == [True] * 3
+
+
+async def test_a_page_that_takes_long_is_not_drawn_ahead(site: Site, runtime: Any) -> None:
+    made = await site.create(file=b64(make_shaded()), recipients=[])
+    file = (await documents.get(site.runtime.db, made)).file
+    runtime.new_files.clear()
+    runtime.draw_ahead("org", file)
+    await draw_ahead.tick(runtime)
+    assert runtime.pdf.drawn == []
+    assert set(runtime.pdf.limits) == {page_cache.RUN_CPU_SECONDS}
 
 
 async def test_nothing_is_drawn_ahead_while_a_worker_is_busy(site: Site, runtime: Any) -> None:

@@ -83,19 +83,17 @@ async def find_blanks(runtime: Runtime, document: Document) -> DetectedFields:
 
 async def find_file_blanks(runtime: Runtime, file: File, organisation_id: str) -> bytes:
     """Return the fields detected in a file, as JSON; they are detected once."""
-    name = f"blanks.{file.uploaded}"
-    return await find_or_make(
-        runtime, organisation_id, file.prepared, name, lambda: read_blanks(runtime, file, organisation_id)
-    )
+    name, turn = f"blanks.{file.uploaded}", QueueTurn(PdfJobKind.PREVIEW, organisation_id)
+    return await find_or_make(runtime, turn, file.prepared, name, lambda: read_blanks(runtime, file, turn))
 
 
-async def read_blanks(runtime: Runtime, file: File, organisation_id: str) -> bytes:
+async def read_blanks(runtime: Runtime, file: File, turn: QueueTurn) -> bytes:
     """Return the fields detected in a file, as JSON that can be stored."""
 
     async def read_arguments() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.uploaded), await blobs.get(runtime.db, file.prepared)
 
-    turn, name = QueueTurn(PdfJobKind.PREVIEW, organisation_id), f"blanks {file.uploaded}"
+    name = f"blanks {file.uploaded}"
     found = await runtime.pdf.run_task_when_free(
         "blanks", DetectedFields, read_arguments, turn=turn, name=name
     )

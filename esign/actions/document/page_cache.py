@@ -7,8 +7,8 @@ with the values of recipients lie on a shelf named after the document.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 
 from esign.actions.base.drawn_fields import list_inks, make_drawn_field
@@ -23,6 +23,7 @@ from esign.core.language import choose_language
 from esign.core.people.account import Organisation
 from esign.pdf.inspection import Paragraph
 from esign.pdf.seal_order import Typesetting
+from esign.pdf.worker.queue import FULL
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
@@ -89,7 +90,8 @@ async def read_file_picture(runtime: Runtime, file: File, number: int, size: int
             )
         return pictures[0]
 
-    return await find_or_make(runtime, turn.tenant, file.prepared, f"{number}.{size}", make)
+    pages = f"pages {file.prepared} {size}"  # a job draws several of them
+    return await find_or_make(runtime, turn, file.prepared, f"{number}.{size}", make, pages)
 
 
 async def list_run(runtime: Runtime, file: File, number: int, size: int) -> list[int]:
@@ -138,8 +140,11 @@ async def run_drawing(
 
 
 async def draw_ahead(runtime: Runtime, organisation_id: str, file: File) -> None:
-    """Draw the first pages of a new file while no other job runs or waits; give up when there are others."""
-    turn = QueueTurn(PdfJobKind.PREVIEW, organisation_id, "ahead")
+    """Draw the first pages of a new file while no other job runs or waits; give up when there are others.
+
+    A page that takes long is left to its reader: while it is drawn, it would hold up who asks for another.
+    """
+    turn = QueueTurn(PdfJobKind.PREVIEW, organisation_id, "ahead", RUN_CPU_SECONDS)
     for number in range(1, min(AHEAD, len(file.pages)) + 1):
         await asyncio.sleep(QUIET)
         if runtime.pdf.queue.idle_seconds < QUIET or not await blobs.is_kept(runtime.db, file.prepared):
@@ -189,7 +194,7 @@ async def read_filled_picture(
         return await runtime.pdf.run_task_when_free("filled", bytes, read_arguments, turn=looking)
 
     name = f"{number}.{size}.{done}"
-    return await find_or_make(runtime, document.organisation_id, document.id, name, make)
+    return await find_or_make(runtime, looking, document.id, name, make)
 
 
 async def read_text(runtime: Runtime, document: Document, number: int, turn: QueueTurn) -> bytes:
@@ -206,7 +211,7 @@ async def read_text(runtime: Runtime, document: Document, number: int, turn: Que
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
     name = f"{number}.text"
-    return await find_or_make(runtime, document.organisation_id, document.file.prepared, name, make)
+    return await find_or_make(runtime, turn, document.file.prepared, name, make)
 
 
 async def load_ink_pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
@@ -216,18 +221,22 @@ async def load_ink_pictures(runtime: Runtime, people: Sequence[Recipient]) -> di
 
 
 async def find_or_make(
-    runtime: Runtime, organisation_id: str, shelf: str, name: str, make: Callable[[], Awaitable[bytes]]
+    runtime: Runtime,
+    turn: QueueTurn,
+    shelf: str,
+    name: str,
+    make: Callable[[], Awaitable[bytes]],
+    together: str | None = None,
 ) -> bytes:
     """Return what is stored under this name, or make and store it. Raises `unavailable` if it cannot be made.
 
-    `shelf` is the SHA-256 of a prepared file or the id of a document.
+    `shelf` is the SHA-256 of a prepared file or the id of a document, `turn` that of the job. `together` names what one
+    job makes several of; by default it makes this alone.
     """
     found = await asyncio.to_thread(runtime.pictures.read, shelf, name)
     if found is not None:
         return found
-    # One at a time for an organisation: a reader who asks for many pages at once waits here, and is not refused by
-    # the queue; and what another request has made meanwhile is not made again.
-    async with runtime.pdf.alone(f"pages {organisation_id}"):
+    async with make_alone(runtime, turn, together or f"{shelf} {name}"):
         found = await asyncio.to_thread(runtime.pictures.read, shelf, name)
         if found is not None:
             return found
@@ -236,6 +245,25 @@ async def find_or_make(
         if not await is_kept(runtime, shelf):  # deleted while it was drawn
             await asyncio.to_thread(runtime.pictures.remove, shelf)
     return content
+
+
+@asynccontextmanager
+async def make_alone(runtime: Runtime, turn: QueueTurn, what: str) -> AsyncIterator[None]:
+    """Let each caller make one thing at a time, and one caller of an organisation the same thing.
+
+    So a reader who asks for many pages at once waits here, and is not refused by the queue, which is fair between
+    callers; and what another request has made meanwhile is found. The caller's place comes first: a caller who waits
+    for one holds nothing that others wait for. Raises `unavailable` after the patience of the queue.
+    """
+    queue = runtime.pdf.queue
+    async with AsyncExitStack() as places:
+        try:
+            async with asyncio.timeout(queue.patience):
+                await places.enter_async_context(runtime.pdf.alone(f"of {turn.party}"))
+                await places.enter_async_context(runtime.pdf.alone(f"for {turn.tenant}: {what}"))
+        except TimeoutError:
+            raise Problem("unavailable", FULL, retry_after=queue.advice) from None
+        yield
 
 
 async def is_kept(runtime: Runtime, shelf: str) -> bool:

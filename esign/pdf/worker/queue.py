@@ -61,7 +61,7 @@ class WorkerQueue:
 
     def __init__(self, size: int, patience: float = PATIENCE) -> None:
         self._size = size
-        self._patience = patience
+        self.patience = patience
         self._numbers = count()
         self._waiting: list[QueuedJob] = []
         self._running: list[QueuedJob] = []
@@ -154,7 +154,7 @@ class WorkerQueue:
 
     async def _grant(self, entry: QueuedJob) -> None:
         try:
-            async with asyncio.timeout(None if entry.turn.kind is PdfJobKind.SEAL else self._patience):
+            async with asyncio.timeout(None if entry.turn.kind is PdfJobKind.SEAL else self.patience):
                 await entry.granted
         except TimeoutError:
             self._refused_at = asyncio.get_running_loop().time()
