@@ -10,7 +10,9 @@ import logging
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 import orjson
@@ -44,19 +46,24 @@ class BatchedLines(logging.Handler):
     """A handler that writes lines in their order: those of requests at the latest `PAUSE` seconds after they were
     logged, any other at once.
 
-    Nothing is dropped: while more than `room` characters wait, logging waits for the reader of the stream. What
+    Nothing is dropped: while more than about `room` characters wait, logging waits for the reader of the stream. What
     waits at the end of the program is written then. Lines for a stream that is closed or broken are lost.
+
+    The collection of garbage may call a finaliser anywhere in here that logs too, on the same thread. So adding a line
+    takes no lock, and a thread that writes does not begin to write again.
     """
 
     def __init__(self, stream: TextIO, room: int = ROOM) -> None:
         super().__init__()
         self._stream = stream
         self._room = room
-        self._lines: list[str] = []
-        self._size = 0
-        self._adding = threading.Lock()
-        self._writing = threading.Lock()  # one batch at a time, which keeps the order
-        self._begun = threading.Event()
+        self._lines: deque[str] = deque()
+        self._size = 0  # characters; threads that add at once may lose a line of it until the next batch
+        self._writing = threading.RLock()  # one batch at a time, which keeps the order
+        self._is_writing = self._is_asked_again = False  # only for the thread that holds the lock
+        # Locked while no line waits. Unlike an Event it is set in one step of the interpreter.
+        self._idle = threading.Lock()
+        self._idle.acquire()
         threading.Thread(target=self._write_batches, name="log", daemon=True).start()
 
     def createLock(self) -> None:
@@ -66,32 +73,42 @@ class BatchedLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Add the line of a record to the batch."""
         line = self.format(record)
-        with self._adding:
-            if not self._lines:
-                self._begun.set()
-            self._lines.append(line)
-            self._size += len(line)
+        self._lines.append(line)
+        self._size += len(line)
+        if self._idle.locked():
+            with suppress(RuntimeError):  # another thread was first
+                self._idle.release()
         if record.name != REQUESTS or self._size > self._room:
             self.flush()
 
     def flush(self) -> None:
         """Write everything that was logged so far."""
         with self._writing:
-            with self._adding:
-                lines, self._lines, self._size = self._lines, [], 0
+            self._is_asked_again = True
+            if self._is_writing:  # called by a finaliser while this thread writes
+                return
+            self._is_writing = True
             try:
-                for piece in join_lines(lines):
-                    self._stream.write(piece)
-                self._stream.flush()
+                while self._is_asked_again:
+                    self._is_asked_again = False
+                    self._write_waiting()
             except (OSError, ValueError):
                 return  # there is no other place to tell it
+            finally:
+                self._is_writing = False
+
+    def _write_waiting(self) -> None:
+        self._size = 0
+        lines = [self._lines.popleft() for _ in range(len(self._lines))]
+        for piece in join_lines(lines):
+            self._stream.write(piece)
+        self._stream.flush()
 
     def _write_batches(self) -> None:
         """Write a batch whenever lines have waited for a while, until the process ends."""
         while True:
-            self._begun.wait()
+            self._idle.acquire()
             time.sleep(PAUSE)
-            self._begun.clear()
             self.flush()
 
 

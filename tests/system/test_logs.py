@@ -168,6 +168,80 @@ def test_a_broken_stream_stops_nobody(broken: str) -> None:
     handler.flush()
 
 
+class ChattyStream(StringIO):
+    """A stream in which a finaliser runs that logs, while a line is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = 0
+
+    def write(self, text: str) -> int:
+        if self.told < 3:
+            self.told += 1
+            logging.getLogger("esign").warning("a finaliser %d", self.told)
+        return super().write(text)
+
+
+def test_a_finaliser_may_log_while_a_line_is_written() -> None:
+    stream = ChattyStream()
+    handler = logs.BatchedLines(stream)
+    logging.getLogger("esign").addHandler(handler)
+    try:
+        other = logging.LogRecord("esign", logging.WARNING, "", 0, "at once", None, None)
+        # A thread that can be left behind, should it wait for itself.
+        thread = threading.Thread(target=lambda: handler.handle(other), daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+    finally:
+        logging.getLogger("esign").removeHandler(handler)
+    assert sorted(stream.getvalue().splitlines()) == [
+        "a finaliser 1",
+        "a finaliser 2",
+        "a finaliser 3",
+        "at once",
+    ]
+
+
+FINALISED = """
+import gc, logging, sys, threading
+from esign.system import logs
+logs.set_up_logs()
+own = logging.getLogger("esign")
+
+class Ended:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        own.warning("ended")
+
+gc.freeze()
+gc.set_threshold(3)
+def work():
+    for number in range({count}):
+        Ended()
+        logging.getLogger("esign.access").info('{{"number":%d}}', number)
+        own.warning("at once")
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+gc.collect()
+"""
+
+
+def test_finalisers_may_log_wherever_garbage_is_collected() -> None:
+    code = FINALISED.format(count=3_000)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=True, timeout=60
+    )
+    events = [json.loads(line).get("event", "request") for line in ran.stderr.splitlines()]
+    assert {event: events.count(event) for event in set(events)} == dict.fromkeys(
+        ("ended", "at once", "request"), 6_000
+    )
+
+
 def test_a_write_to_a_pipe_ends_with_a_line_and_is_atomic() -> None:
     lines = [str(number) * (number % 90) for number in range(5_000)]
     pieces = list(logs.join_lines(lines))
