@@ -6,6 +6,7 @@ So a process that is killed loses the lines of the requests of the last `PAUSE` 
 """
 
 import asyncio
+import json
 import logging
 import sys
 import threading
@@ -35,11 +36,22 @@ class JsonLines(logging.Formatter):
             "at": rfc3339(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage(),
+            "event": read_message(record),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return orjson.dumps(line).decode()
+        try:
+            return orjson.dumps(line).decode()
+        except TypeError:  # half a surrogate pair, from a name of a file or the words of a library
+            return json.dumps(line)
+
+
+def read_message(record: logging.LogRecord) -> str:
+    """Return the words of a record. What a library passed with a wrong format is told as it came."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError) as error:
+        return f"{record.msg} (cannot be filled in: {error})"
 
 
 class BatchedLines(logging.Handler):
@@ -71,8 +83,12 @@ class BatchedLines(logging.Handler):
         self.lock = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Add the line of a record to the batch."""
-        line = self.format(record)
+        """Add the line of a record to the batch. No error of formatting reaches the caller."""
+        try:
+            line = self.format(record)
+        except Exception:  # as in every handler of the standard library
+            self.handleError(record)
+            return
         self._lines.append(line)
         self._size += len(line)
         if self._idle.locked():

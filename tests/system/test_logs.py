@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
@@ -26,6 +27,16 @@ def said() -> Iterator[StringIO]:
     logging.logThreads, logging.logProcesses, logging.logMultiprocessing = chatty
     root.handlers[:] = handlers
     own.setLevel(level)
+
+
+@contextmanager
+def apart_from_pytest() -> Iterator[None]:
+    """While the handlers of pytest, which fail for bad lines, hear nothing."""
+    root = logging.getLogger()
+    handlers = list(root.handlers)
+    root.handlers[:] = [handler for handler in handlers if isinstance(handler, logs.BatchedLines)]
+    yield
+    root.handlers[:] = handlers
 
 
 def lines(stream: StringIO) -> list[dict[str, Any]]:
@@ -64,6 +75,41 @@ def test_a_failure_in_a_library_is_told_in_the_same_form_and_its_chatter_is_not(
     [line] = lines(said)
     assert (line["level"], line["event"]) == ("error", "the job raised an exception")
     assert "RuntimeError: a tick broke" in line["traceback"]
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments", "told"),
+    [
+        ("gave up: %s", ("ValueError: \udcff",), "gave up: ValueError: \udcff"),
+        ("%d things", ("no number",), "%d things (cannot be filled in"),
+        ("%s and %s", ("one",), "%s and %s (cannot be filled in"),
+        ("%(name)s", ({"other": 1},), "%(name)s (cannot be filled in"),
+        ("100 % of %s", ("it",), "100 % of %s (cannot be filled in"),
+    ],
+    ids=["half a surrogate", "no number", "too few", "no name", "no format"],
+)
+@pytest.mark.parametrize("log", ["esign.pdf", "some.library"])
+def test_words_that_cannot_be_written_as_they_are_harm_nobody(
+    said: StringIO, log: str, words: str, arguments: tuple[object, ...], told: str
+) -> None:
+    with apart_from_pytest():
+        logging.getLogger(log).error(words, *arguments)
+    [line] = lines(said)
+    assert line["event"].startswith(told)
+
+
+def test_an_argument_that_has_no_words_harms_nobody(
+    said: StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Mute:
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    with apart_from_pytest():
+        for log in ("esign.pdf", "esign.access"):
+            logging.getLogger(log).error("%s", Mute())
+    assert lines(said) == []
+    assert capsys.readouterr().err.count("RuntimeError: no words") == 2
 
 
 # ---------- batches ----------
