@@ -2,6 +2,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -134,7 +135,8 @@ def run_writer(
 
 
 def numbers(text: str) -> list[int]:
-    return [json.loads(line)["number"] for line in text.splitlines() if "number" in line]
+    """Those in order; the interpreter may write a traceback between two lines, without a line feed of its own."""
+    return [json.loads(line)["number"] for line in re.findall(r'\{"number":[^}]*\}', text)]
 
 
 def record(text: str, level: int = logging.INFO) -> logging.LogRecord:
