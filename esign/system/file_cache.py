@@ -44,15 +44,16 @@ class FileCache:
         path = self._locate(shelf, name)
         try:
             stored = path.read_bytes()
-            os.utime(path)  # the time of the last use
         except OSError:
             return None
+        with suppress(OSError):  # a file of another user can be read, but counts as not used
+            os.utime(path)  # the time of the last use
         content = stored[:-CHECKSUM]
         return content if stored[-CHECKSUM:] == _compute_checksum(content) else None
 
     def has(self, shelf: str, name: str) -> bool:
-        """Return whether there is a file of this name, damaged or not."""
-        return self._locate(shelf, name).exists()
+        """Return whether there is a file of this name that can be seen, damaged or not."""
+        return os.path.exists(self._locate(shelf, name))  # noqa: PTH110  (Path.exists raises where access is denied)
 
     def write(self, shelf: str, name: str, content: bytes) -> None:
         """Store the content, unless that fails or the disk is nearly full."""

@@ -3,6 +3,9 @@
 import logging
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from esign.system.file_cache import FileCache
 
 SHELF, OTHER = "ab" * 32, "doc_01"
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -112,3 +116,62 @@ def test_a_folder_that_cannot_be_written_is_told_once(
     folder.unlink()
     cache.write(SHELF, "1.1", b"content")
     assert cache.read(SHELF, "1.1") == b"content"
+
+
+def do_everything(cache: FileCache, shelf: str, name: str) -> list[object]:
+    """What each function answers where nothing can be kept; none of them may raise."""
+    cache.write(shelf, name, b"content")
+    found: list[object] = [
+        cache.read(shelf, name),
+        cache.has(shelf, name),
+        cache.list_shelves(),
+        cache.trim(),
+    ]
+    cache.remove(shelf)
+    return found
+
+
+@contextmanager
+def run_as_nobody() -> Iterator[None]:
+    """Without the rights of root, who may do everything."""
+    if os.geteuid():
+        pytest.skip("only root can become another user")
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o500, 0o700])
+def test_no_error_comes_from_a_folder_of_another_user(mode: int) -> None:
+    folder = Path(tempfile.mkdtemp())  # its parents can be entered by everybody
+    try:
+        cache = FileCache(folder / "pictures", 10_000)
+        cache.write(SHELF, "1.1", b"content")
+        (folder / "pictures").chmod(mode)
+        folder.chmod(0o755)
+        with run_as_nobody():
+            assert do_everything(cache, SHELF, "1.1") == [None, False, [], 0]
+        assert cache.read(SHELF, "1.1") == b"content"
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_no_error_comes_from_names_that_the_system_refuses(cache: FileCache) -> None:
+    for shelf, name in (("a" * 300, "1.1"), (SHELF, "a" * 300)):
+        assert do_everything(cache, shelf, name) == [None, False, [shelf] * (shelf == SHELF), 0]
+
+
+def test_a_file_whose_time_cannot_be_set_is_read_all_the_same() -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        cache = FileCache(folder / "pictures", 10_000)
+        cache.write(SHELF, "1.1", b"content")
+        for path in (folder, folder / "pictures", folder / "pictures" / SHELF):
+            path.chmod(0o755)
+        (folder / "pictures" / SHELF / "1.1").chmod(0o644)
+        with run_as_nobody():
+            assert cache.read(SHELF, "1.1") == b"content" and cache.has(SHELF, "1.1")
+    finally:
+        shutil.rmtree(folder)
