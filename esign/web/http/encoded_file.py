@@ -22,7 +22,8 @@ SLICE = 2**18  # bytes that are decoded at a time; other threads may run in betw
 LEAST = 65_536  # characters; idempotency takes a shorter text as it is, not its hash
 MEMBER = "file"
 PREFIX = re.compile(rb"data:application\\?/pdf;base64,", re.IGNORECASE)
-FIRST = re.compile(rb"[A-Za-z0-9+/\\]")  # nothing that may stand behind a text
+# Nothing that may stand behind a text, and no white space: `data:` may follow that, which the whole text is read for.
+FIRST = re.compile(rb"[A-Za-z0-9+/]|\\/")
 # The escapes that encoders write into base64, and the longest.
 ESCAPES = ((b"\\/", b"/"), (b"\\n", b"\n"), (b"\\r", b"\r"), (b"\\u002B", b"+"), (b"\\u002b", b"+"))
 LONGEST = 6
