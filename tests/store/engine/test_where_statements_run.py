@@ -1,17 +1,20 @@
 """Statements that take microseconds run on the event loop; all others leave it free."""
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from esign.store.engine import database, write_ahead_log
+from esign.store.engine import database, search_index, write_ahead_log
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database, Transaction
+from tests.factories import a_document, a_recipient
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,9 @@ from esign.store.engine.database import Database, Transaction
         ("UPDATE pair SET b = 1", False),
         ("DELETE FROM pair", False),
         ("WITH old AS (SELECT 1) INSERT INTO pair VALUES (1, 2)", False),
+        ("INSERT INTO search_index (rowid, words) VALUES (:number, :words)", True),
+        ("INSERT INTO search_index (search_index, rank) VALUES ('merge', :pages)", False),
+        ("INSERT INTO search_index (search_index, rowid, words) VALUES ('delete', :number, :words)", False),
     ],
 )
 def test_only_an_insert_of_its_own_values_adds_a_row(sql: str, adds: bool) -> None:
@@ -129,6 +135,47 @@ async def test_a_change_that_returns_such_text_runs_once(tmp_path: Path) -> None
 
     async with watch_threads(tmp_path / FILE) as (db, _):
         assert await db.write(write) == [2]
+
+
+async def test_what_the_index_of_words_writes_leaves_the_event_loop_free(tmp_path: Path) -> None:
+    """FTS5 keeps words in memory, and writes them at a savepoint, a merge or the commit, whoever causes it."""
+    written: set[int] = set()
+    indexed: dict[bool, list[int]] = {True: [], False: []}
+
+    def note(sql: str) -> None:
+        if sql.startswith("--") and "search_index_data" in sql and "SELECT" not in sql:
+            written.add(threading.get_ident())
+        elif sql.startswith("INSERT INTO search_index (rowid"):
+            indexed[len(sql) > database.FEW_WORDS].append(threading.get_ident())
+
+    async def write(tx: Transaction, first: int, people: int) -> None:
+        for n in range(first, first + 4):
+            named = tuple(a_recipient(f"Person {n} {m}", email=f"{n}.{m}@example.com") for m in range(people))
+            await search_index.put(tx, a_document(id=f"doc_{n:026}", recipients=named))
+
+    async def forget(tx: Transaction) -> None:
+        await search_index.forget(tx, f"doc_{10:026}")
+
+    async with open_for_command(tmp_path / FILE) as db:
+        db._connection.here.set_trace_callback(note)
+        for first in range(0, 64, 8):
+            people = 1 if first % 16 else 40
+            await asyncio.gather(
+                db.write(partial(write, first=first, people=people)),
+                db.write(partial(write, first=first + 4, people=people)),
+                db.write(nothing),
+            )
+        await asyncio.gather(db.write(forget), db.write(nothing))
+        while await db.write(lambda tx: search_index.compact(tx, 32)):
+            pass
+        db._connection.here.set_trace_callback(None)
+    assert written and threading.get_ident() not in written
+    assert set(indexed[False]) == {threading.get_ident()}
+    assert indexed[True] and threading.get_ident() not in indexed[True]
+
+
+async def nothing(tx: Transaction) -> None:
+    pass
 
 
 async def test_a_small_change_by_a_key_is_made_on_the_event_loop(tmp_path: Path) -> None:
