@@ -113,6 +113,20 @@ class PointReader:
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
+    async def all_within(self, steps: int, sql: str, **values: object) -> list[Row] | None:
+        """Return all rows, or None if SQLite needs more than so many steps of its machine. Ten thousand take 0.3 ms."""
+        if self._connection is None:
+            raise Problem("unavailable")
+        self._connection.set_progress_handler(lambda: 1, steps)
+        try:
+            return await self.all(sql, **values)
+        except sqlite3.OperationalError as error:
+            if result_code(error) != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return None
+        finally:
+            self._connection.set_progress_handler(None, 0)
+
     async def read_data_version(self) -> int:
         """Return a number that is another one after each commit, of this program or of another.
 

@@ -4,6 +4,8 @@ A page of 100 documents takes 0.6 ms this way, and less where they are as before
 with the answer about one document, and with its description.
 """
 
+import asyncio
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +18,25 @@ from esign.core.people.account import Reminders
 from esign.web.api.document_replies import DELIVERIES, MAILS, DocumentPage
 from esign.web.api.paging import FoundPage
 from esign.web.values.schema import WrittenReply
+
+# Recipients of a page whose documents are written ahead, and of those that are written at once, in 0.5 ms.
+MANY_RECIPIENTS, PIECE = 600, 100
+
+
+async def write_ahead(documents: Sequence[DocumentSummary]) -> None:
+    """Write the documents of a page with many recipients a few at a time, so that other requests come in between.
+
+    `present_page` finds them written.
+    """
+    if sum(len(document.recipients) for document in documents) <= MANY_RECIPIENTS:
+        return
+    waiting = 0
+    for document in documents:
+        write_summary(document)
+        waiting += len(document.recipients)
+        if waiting >= PIECE:
+            await asyncio.sleep(0)
+            waiting = 0
 
 
 def present_page(found: FoundPage[DocumentSummary]) -> WrittenReply[DocumentPage]:

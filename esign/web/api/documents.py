@@ -20,6 +20,7 @@ from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
 from esign.store.engine.paging import PageStart
 from esign.web import downloads
+from esign.web.api.document_list_reply import write_ahead
 from esign.web.api.document_replies import FileAddress
 from esign.web.api.document_requests import (
     CancelDocument,
@@ -167,6 +168,7 @@ async def find(call: ApiCall, query: DocumentList) -> FoundPage[DocumentSummary]
     filters = f"documents:{call.owner}:{query.filters}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, call.owner, query.limit, after, asked)
+    await write_ahead(found)
     return FoundPage(found, cursor_of(call.runtime.vault, more, filters))
 
 

@@ -1,11 +1,13 @@
 """Every filter, any combination and each order against a filter in plain Python."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,14 +27,19 @@ from esign.core.document.document_filters import ALWAYS, EVERYTHING, DocumentFil
 from esign.core.document.summary import summarize
 from esign.core.fold_text import fold
 from esign.core.people.account import Organisation, Reminders
-from esign.store.document import documents, listing
+from esign.store.document import documents, listing, summaries
 from esign.store.engine import document_pages
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.document_list_statements import PageRequest
 from esign.store.engine.document_pages import EFFORT, ListEffort
 from esign.store.engine.paging import PageStart
+from esign.store.engine.unreadable_rows import has_more
 from esign.system.entropy import make_id
+from esign.web.api.document_list_reply import PIECE, present_page, write_ahead, write_summary
+from esign.web.api.paging import FoundPage
 from tests.factories import NOW, a_document, a_file, a_recipient, a_seal, an_organisation, store_organisation
+
+T = TypeVar("T")
 
 # ---------- the same question in plain Python ----------
 
@@ -323,3 +330,44 @@ async def test_after_a_clock_was_set_back_one_span_no_longer_bounds_another(
             assert await pages(db, organisation.id, asked, 9, effort) == [odd]
         asked = DocumentFilters(created=Span(after=NOW + 1), sort=Sort.LAST_CHANGED)
         assert await pages(db, organisation.id, asked, 9, effort) == [odd]
+
+
+# ---------- pages with many recipients ----------
+
+
+async def count_turns(work: Awaitable[T]) -> tuple[T, int]:
+    """The result, and how often other requests could come in between."""
+    turns, task = 0, asyncio.ensure_future(work)
+    while not task.done():
+        turns += 1
+        await asyncio.sleep(0)
+    return task.result(), turns
+
+
+@pytest.mark.parametrize(
+    ("count", "people", "many"),
+    [(0, 0, False), (100, 3, False), (12, 50, False), (100, 20, True), (40, 50, True)],
+)
+async def test_a_page_with_many_recipients_leaves_the_event_loop_free(
+    db: Database, organisation: Organisation, count: int, people: int, many: bool
+) -> None:
+    made = [
+        a_document(*[a_recipient(f"{n} {m}") for m in range(people)], created_at=NOW - n)
+        for n in range(count)
+    ]
+    await add(db, *made)
+    rows = await db.all(f"{summaries.SELECT} FROM document d")
+    pieces = sum(len(row["recipients"]) for row in rows) // listing.PIECE
+    found, turns = await count_turns(
+        listing.find_summaries(db, Owner(organisation.id, Mode.LIVE), 100, points=db.points)
+    )
+    assert found == [summarize(document) for document in made]
+    assert has_more(found, count) is False and has_more(found, count - 1) is True
+    assert turns > pieces + 3 if many else turns <= pieces + 3
+    write_summary.cache_clear()
+    _, turns = await count_turns(write_ahead(found))
+    assert turns >= count * people // PIECE if many else turns <= 2
+    written = write_summary.cache_info().misses
+    assert written == (count if many else 0)
+    assert len(orjson.loads(present_page(FoundPage(found, None)).body)["data"]) == count
+    assert write_summary.cache_info().misses == count, "nothing is written twice"

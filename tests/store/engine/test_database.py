@@ -734,6 +734,17 @@ async def test_a_point_read_sees_each_commit_at_once_and_cannot_write(pairs: Dat
         await pairs.points.one("DELETE FROM pair")
 
 
+async def test_a_point_read_ends_after_so_many_steps(pairs: Database) -> None:
+    many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :most) SELECT i FROM n"
+    for _ in range(2):
+        found = await pairs.points.all_within(10_000, many, most=100)
+        assert found is not None and len(found) == 100
+        assert await pairs.points.all_within(10_000, many, most=10_000) is None
+        assert len(await pairs.points.all(many, most=10_000)) == 10_000
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        await pairs.points.all_within(10_000, "SELECT 1 FROM nowhere")
+
+
 async def test_after_the_end_a_point_read_is_refused(tmp_path: Path) -> None:
     async with open_for_command(tmp_path / FILE) as db:
         pass
