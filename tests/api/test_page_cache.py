@@ -200,6 +200,18 @@ async def test_the_pictures_go_with_the_last_document_of_their_file(site: Site, 
     assert runtime.pictures.list_shelves() == []
 
 
+async def test_the_pictures_of_a_replaced_file_go_unless_another_document_has_it(site: Site) -> None:
+    (made, file), (other, _) = await store_file(site, 1, 21), await store_file(site, 1, 21)
+    pictures = site.runtime.pictures
+    for draft, is_left in ((made, True), (other, False)):
+        pictures.write(file.prepared, "1.2", b"picture")
+        await site.ok("PATCH", f"/documents/{draft}", {"title": "Another title"})
+        assert pictures.has(file.prepared, "1.2")
+        new = {"file": b64(make_dense_pdf(1, 22)), "fileName": "new.pdf"}
+        await site.ok("PATCH", f"/documents/{draft}", new)
+        assert pictures.has(file.prepared, "1.2") is is_left
+
+
 async def test_a_document_deleted_while_its_page_is_drawn_leaves_no_picture(site: Site, runtime: Any) -> None:
     made, file = await store_file(site, 1, 6)
     asked = asyncio.create_task(read(runtime, site, file, 1))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from esign.actions.base import printable_text, settings_in_force
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Save, check_revision
-from esign.actions.document import upload
+from esign.actions.document import page_cache, upload
 from esign.actions.document.documents import change_own, check_placement, get
 from esign.actions.document.holder_entries import (
     HolderEntry,
@@ -18,7 +18,7 @@ from esign.actions.document.holder_entries import (
 )
 from esign.actions.document.upload import Source, Upload
 from esign.core.document.audit import AuditEntry
-from esign.core.document.document import Document, Field, Recipient, Status
+from esign.core.document.document import Document, Field, File, Recipient, Status
 from esign.core.document.state import edit as editing
 from esign.core.document.state.edit import CORRECTED, correct, is_redirected
 from esign.core.document.state.outcome import Event, Outcome
@@ -87,6 +87,7 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
     if changes.file is not None and changes.file_name is not None:
         new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
     now = runtime.clock.now()
+    replaced: File | None = None
 
     def decide(document: Document) -> Outcome:
         check_revision(document, caller.revision)
@@ -107,7 +108,9 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
     async def save(
         tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
     ) -> Document:
+        nonlocal replaced
         if new is not None:
+            replaced = before.file
             await new.store(tx, now)
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
@@ -117,7 +120,10 @@ async def edit(runtime: Runtime, caller: Caller, document_id: str, changes: Docu
             outcome = await drop_repeated_events(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)
 
-    return await change_own(runtime, caller, document_id, decide, save)
+    saved = await change_own(runtime, caller, document_id, decide, save)
+    if replaced is not None:
+        await page_cache.forget(runtime, document_id, replaced)
+    return saved
 
 
 async def drop_repeated_events(tx: Transaction, outcome: Outcome) -> Outcome:

@@ -272,7 +272,10 @@ async def is_kept(runtime: Runtime, shelf: str) -> bool:
 
 
 async def forget(runtime: Runtime, document_id: str, file: File) -> None:
-    """Remove the pictures of a document or template that was deleted; those of its file stay if another uses it."""
+    """Remove the pictures of a document or template that was deleted, or of a file that it had until now.
+
+    Those of the file stay if another uses it.
+    """
     for shelf in (document_id, file.prepared):
         if not await is_kept(runtime, shelf):
             await asyncio.to_thread(runtime.pictures.remove, shelf)

@@ -15,7 +15,7 @@ from esign.actions.document.holder_entries import HolderEntry, check_recipients,
 from esign.actions.document.holder_entries import make_roles as make_new_roles
 from esign.actions.document.upload import Source, Upload
 from esign.core.actor import Actor, Owner
-from esign.core.document.document import Document, Field
+from esign.core.document.document import Document, Field, File
 from esign.core.document.placement import find_misplaced
 from esign.core.document.recipient_rules import find_code_problems
 from esign.core.document.state import lifecycle
@@ -200,8 +200,10 @@ async def change(runtime: Runtime, caller: Caller, template_id: str, changes: Te
     """
     now = runtime.clock.now()
     given = await settings_in_force.fill_members(runtime, caller.owner, changes.members)
+    replaced: File | None = None
 
     async def write(tx: Transaction) -> Template:
+        nonlocal replaced
         before = await get_at_revision(tx, caller, template_id)
         members = dict(given)
         if members.get("title", "") is None:
@@ -211,7 +213,7 @@ async def change(runtime: Runtime, caller: Caller, template_id: str, changes: Te
         if changes.fields is not None:
             members["roles"] = place_fields(runtime, before.roles, changes.fields, now, "/roles")
         if changes.upload is not None:
-            members["file"] = changes.upload.file
+            members["file"], replaced = changes.upload.file, before.file
             await changes.upload.store(tx, now)
             await blobs.detach_from_template(tx, before.id)
             await blobs.attach_to_template(tx, before.id, *changes.upload.hashes)
@@ -224,7 +226,10 @@ async def change(runtime: Runtime, caller: Caller, template_id: str, changes: Te
         await caller.keep(tx, template)
         return template
 
-    return await runtime.db.write(write)
+    saved = await runtime.db.write(write)
+    if replaced is not None:
+        await page_cache.forget(runtime, template_id, replaced)
+    return saved
 
 
 async def delete(runtime: Runtime, caller: Caller, template_id: str) -> Template:

@@ -32,8 +32,10 @@ async def read_fields(office: Office, document: str) -> list[tuple[str, str]]:
     return [(one["name"], field["type"]) for one in found["recipients"] for field in one["fields"]]
 
 
-async def read_hash(office: Office, document: str) -> str:
-    stored = await office.runtime.db.one("SELECT file FROM document WHERE id = :id", id=document)
+async def read_hash(office: Office, made: str) -> str:
+    """The hash of the file that people see of a document or template."""
+    kind = "document" if made.startswith("doc_") else "template"
+    stored = await office.runtime.db.one(f"SELECT file FROM {kind} WHERE id = :id", id=made)
     assert stored is not None
     return str(json.loads(stored["file"])["prepared"])
 
@@ -54,6 +56,27 @@ async def test_going_on_from_the_recipients_places_them_once(office: Office) -> 
     assert await read_hash(office, document) == before
     assert await go_on(ada, document) == f"/documents/{document}/fields", "taken back once is taken back"
     assert await read_fields(office, document) == []
+
+
+async def test_pictures_of_the_file_as_it_was_before_go(office: Office) -> None:
+    ada, file = await office.signed_in("Ada"), mark_page(*MARKS, (60, 400, "{{text:1}}"))
+    document = await a_draft(office, file)
+    body = {
+        "file": base64.b64encode(file).decode(),
+        "fileName": "a.pdf",
+        "roles": [{"key": "a", "name": "A"}],
+    }
+    template = (await office.site.api.ok("POST", "/templates", body))["id"]
+    await office.site.api.ok("DELETE", f"/documents/{document}")  # now the template alone has the file
+    document = await a_draft(office, mark_page(*MARKS, (60, 300, "{{text:1}}")))
+    for path in (f"/documents/{document}", f"/templates/{template}"):
+        for act in ("found", "found/undo"):
+            before = await read_hash(office, path.rpartition("/")[2])
+            office.runtime.pictures.write(before, "1.2", b"picture")
+            await ada.get(f"{path}/fields")
+            await ada.post(f"{path}/fields/{act}", headers=JSON)
+            assert await read_hash(office, path.rpartition("/")[2]) != before
+            assert not office.runtime.pictures.has(before, "1.2"), (path, act)
 
 
 async def test_a_form_is_for_the_first_signer_and_dropdowns_keep_their_value(office: Office) -> None:
