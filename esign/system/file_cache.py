@@ -39,6 +39,11 @@ class FileCache:
         self._used = 0  # bytes; those of an earlier run are counted by `trim`
         self._trouble = False
 
+    @property
+    def is_keeping(self) -> bool:
+        """Return whether what is written now will be there later, as far as it can be known."""
+        return self._most > 0 and not self._trouble and self._has_room()
+
     def read(self, shelf: str, name: str) -> bytes | None:
         """Return the content, or None if it is missing or damaged."""
         path = self._locate(shelf, name)

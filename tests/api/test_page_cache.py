@@ -164,6 +164,25 @@ async def test_the_first_pages_of_a_new_file_are_drawn_ahead(site: Site, runtime
     assert [runtime.pictures.has(file.prepared, f"{n}.1") for n in (1, 2, 3)] == [True] * 3
 
 
+@pytest.mark.parametrize("why", ["no bytes", "a full disk", "a file in the way"])
+async def test_nothing_is_drawn_that_cannot_be_kept(
+    site: Site, runtime: Any, tmp_path: Path, why: str
+) -> None:
+    _, file = await store_file(site, 3, 14)
+    folder = tmp_path / "nothing"
+    cache = FileCache(folder, 0 if why == "no bytes" else 2**28, lambda: why != "a full disk")
+    if why == "a file in the way":
+        folder.write_bytes(b"not a folder")
+        cache.write(file.prepared, "1.1", b"found out now")
+    runtime = replace(runtime, pictures=cache)
+    runtime.new_files.clear()
+    runtime.draw_ahead("org", file)
+    await draw_ahead.tick(runtime)
+    assert runtime.pdf.limits == []
+    assert await read(runtime, site, file, 1) and await read(runtime, site, file, 1)
+    assert runtime.pdf.drawn == [1, 1]
+
+
 async def test_a_page_that_takes_long_is_not_drawn_ahead(site: Site, runtime: Any) -> None:
     made = await site.create(file=b64(make_shaded()), recipients=[])
     file = (await documents.get(site.runtime.db, made)).file

@@ -91,6 +91,7 @@ def test_the_files_of_an_earlier_run_count(cache: FileCache, folder: Path) -> No
 
 def test_a_cache_without_room_keeps_nothing(folder: Path) -> None:
     for cache in (FileCache(folder, 0), FileCache(folder, 10_000, lambda: False)):
+        assert not cache.is_keeping
         cache.write(SHELF, "1.1", b"content")
         assert cache.read(SHELF, "1.1") is None
     assert not folder.exists()
@@ -114,7 +115,9 @@ def test_a_folder_that_cannot_be_written_is_told_once(
             assert cache.read(SHELF, "1.1") is None
     assert len(caplog.messages) == 1 and "drawn each time" in caplog.messages[0]
     folder.unlink()
+    assert not cache.is_keeping
     cache.write(SHELF, "1.1", b"content")
+    assert cache.is_keeping
     assert cache.read(SHELF, "1.1") == b"content"
 
 

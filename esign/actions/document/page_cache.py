@@ -95,10 +95,12 @@ async def read_file_picture(runtime: Runtime, file: File, number: int, size: int
 
 
 async def list_run(runtime: Runtime, file: File, number: int, size: int) -> list[int]:
-    """Return the page and those behind it, up to one whose picture is stored."""
+    """Return the page and those behind it, up to one whose picture is stored; the page alone if none can be stored."""
 
     def find() -> list[int]:
         run = [number]
+        if not runtime.pictures.is_keeping:
+            return run
         for following in range(number + 1, min(number + RUN, len(file.pages) + 1)):
             if runtime.pictures.has(file.prepared, f"{following}.{size}"):
                 break
@@ -147,7 +149,9 @@ async def draw_ahead(runtime: Runtime, organisation_id: str, file: File) -> None
     turn = QueueTurn(PdfJobKind.PREVIEW, organisation_id, "ahead", RUN_CPU_SECONDS)
     for number in range(1, min(AHEAD, len(file.pages)) + 1):
         await asyncio.sleep(QUIET)
-        if runtime.pdf.queue.idle_seconds < QUIET or not await blobs.is_kept(runtime.db, file.prepared):
+        if not runtime.pictures.is_keeping or runtime.pdf.queue.idle_seconds < QUIET:
+            return
+        if not await blobs.is_kept(runtime.db, file.prepared):
             return
         if not await asyncio.to_thread(runtime.pictures.has, file.prepared, f"{number}.1"):
             await read_file_picture(runtime, file, number, 1, turn)
