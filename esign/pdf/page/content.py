@@ -17,6 +17,7 @@ from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, Token, T
 from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
 from esign.pdf.page import page_properties as pages
+from esign.pdf.page.inline_images import WHITESPACE, WORD, has_doubtful_images
 
 CLOSERS = {b"q": b"Q", b"BT": b"ET", b"BMC": b"EMC", b"BDC": b"EMC"}
 WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"
@@ -44,7 +45,6 @@ _WORD = rb"-+*'\"_.,A-Za-z0-9"
 OPERATOR = re.compile(rb"[qQBEI](?<![%b/].)[TMDI]?[CI]?(?![%b])" % (_WORD, _WORD))
 DEPTHS = frozenset({b"q", b"Q", b"BT", b"ET", b"BMC", b"BDC", b"EMC"})
 IMAGES = frozenset({b"BI", b"ID", b"EI"})
-WHITESPACE = b"\0\t\n\f\r "  # ISO 32000-2, 7.2.3
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
@@ -104,12 +104,14 @@ def _read_contents(streams: list[Object]) -> list[bytes] | None:
 
 
 def _is_ambiguous(contents: Sequence[bytes]) -> bool:
-    """Return whether readers may differ on where a comment or a word ends that stands at the end of a stream.
+    """Return whether readers may differ on a comment, word or inline image that stands at the end of a stream.
 
     The streams count as one that was cut between two tokens (ISO 32000-2, 7.8.2). PDFium and Poppler read on in a
     comment behind the cut, and other readers may put nothing between the streams. One stream joined by spaces, as
     PDFium reads them, leaves no doubt. No stream may be empty.
     """
+    if len(contents) > 1 and any(WORD.search(content) for content in contents):
+        return True  # its data may be cut, and what is put between the pieces is a part of the picture
     return any(
         b"%" in before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :]
         or not (before[-1] in WHITESPACE or behind[0] in WHITESPACE)
@@ -146,9 +148,11 @@ def _parse_operators(content: bytes) -> list[bytes] | None:
     """Return the same operators of any content, or None if it cannot be parsed to its end.
 
     A marker operator is appended to the content: if it is not found as the last operator, the content swallows
-    what follows.
+    what follows. Content in which readers may differ on an inline image counts as such too.
     """
     try:
+        if has_doubtful_images(content):
+            return None
         with pikepdf.new() as scratch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = pikepdf.parse_content_stream(scratch.make_stream(content + b"\nEndOfPage\n"), WATCHED)
@@ -220,7 +224,7 @@ def _join_streams(pdf: Pdf, streams: list[Object]) -> Object | None:
     A single stream that cannot be decoded keeps its bytes and filters.
     """
     try:
-        return pdf.make_stream(b"\n".join(stream.read_bytes() for stream in streams))
+        return pdf.make_stream(b" ".join(stream.read_bytes() for stream in streams))  # as PDFium reads them
     except pikepdf.PikepdfError:
         if len(streams) > 1:
             return None

@@ -121,6 +121,13 @@ CUTS = {
     "in a comment before open text": (HALF + b"%", b"Q BT\nBT", b"ET " + SQUARE),
     "at the end of a word": (HALF + b"Q q", b"Q " + SQUARE),
     "in a string": (HALF + b"/F1 12 Tf BT (50%", b"Q) Tj ET\n", SQUARE),
+    "in the data of an inline image": (HALF + b"BI /W 2 /H 2 /BPC 8 /CS /G ID q", b" Q EI Q ", SQUARE),
+    "before the data of an inline image": (HALF + b"BI /W 2 /H 2 /BPC 8 /CS /G ID ", b"qQ Q EI Q\n", SQUARE),
+    "in the dictionary of an inline image": (
+        HALF + b"BI /W 2 ",
+        b"/H 2 /BPC 8 /CS /G ID qQ Q EI Q\n",
+        SQUARE,
+    ),
     "in a comment that a string seems to hold": (HALF + b"% (", b"Q)\n", SQUARE),
 }
 
