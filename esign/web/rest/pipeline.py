@@ -37,7 +37,8 @@ from esign.web.rest.routes import Routes, list_parameters
 PLAIN = 2**20  # bytes of a body without a file
 REPLAYED = (b"idempotent-replayed", b"true")
 REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
-ENTITY_TAG = re.compile(rb'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+ENTITY_TAG = re.compile(rb'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*+")')
+ENTITY_TAGS = re.compile(rb"[ \t,]*+(?:%b[ \t]*+(?:,[ \t,]*+|\Z))++" % ENTITY_TAG.pattern)
 NOTHING = NoMembers()
 READING = ("GET", "HEAD")
 AGAIN = 3  # look-ups of a stored answer before the request is refused
@@ -320,12 +321,14 @@ def parse_revision(headers: list[bytes]) -> int | None:
 def names_etag(given: list[bytes], etag: bytes) -> bool:
     """Return whether `If-None-Match` names the entity tag (RFC 9110, 13.1.2): in a list, weak or not, or with `*`.
 
-    What is no entity tag in it names nothing.
+    If anything in it is no entity tag, it names nothing.
     """
     if not given:
         return False
     tags = b",".join(given)
-    return tags.strip() == b"*" or etag in ENTITY_TAG.findall(tags)
+    if tags.strip() == b"*":
+        return True
+    return ENTITY_TAGS.fullmatch(tags) is not None and etag in ENTITY_TAG.findall(tags)
 
 
 def add_response_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
