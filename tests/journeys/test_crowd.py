@@ -199,7 +199,7 @@ async def test_a_seal_that_a_busy_machine_did_not_finish_is_made_later(
 async def test_whoever_watches_is_told_that_work_is_turned_away(tmp_path: Path, clock: FakeClock) -> None:
     async with a_site(tmp_path / "data", clock) as site:
         queue = site.runtime.pdf.queue
-        queue._patience = 0.01
+        queue.patience = 0.01
         turns = [QueueTurn(PdfJobKind.UPLOAD, str(n)) for n in range(4)]
         async with queue.place(turns[0]), queue.place(turns[1]), queue.place(turns[2]), queue.place(turns[3]):
             answer = await site.api.call("POST", "/documents", a_body(b64(a_pdf())))
