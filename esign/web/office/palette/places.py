@@ -82,6 +82,7 @@ PLACES: tuple[PalettePlace, ...] = (
     ),
     PalettePlace("Verify a PDF", "/verify", "verify", "page", "check seal signature proof", usual=True),
     PalettePlace("Test messages", "/test/messages", "mail", "page", "emails inbox", WORK, "test"),
+    PalettePlace("Settings", "/settings", "sliders", "page", "preferences options"),
     PalettePlace("API reference", "/api", "info", "page", "developer documentation openapi rest program"),
     PalettePlace("Organisation", "/settings/organisation", "brand", "setting", "name colour brand", SETTLE),
     PalettePlace("Logo", "/settings/organisation/logo", "brand", "setting", "brand picture image", SETTLE),

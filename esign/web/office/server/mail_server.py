@@ -84,7 +84,9 @@ async def try_out(call: OfficeCall) -> Response:
     found = await setup_checks.send_mail(call.runtime, call.signed_in.organisation, to, mail)
     if found.cause is None:
         return await show_with_result(call, found)
-    sentence = say(EXPLAINED[found.cause], host=mail.host, port=mail.port, sender=mail.sender, to=user.email)
+    sentence = say(
+        EXPLAINED[found.cause], host=mail.host, port=str(mail.port), sender=mail.sender, to=user.email
+    )
     return await show_with_result(call, found, call.words.say(sentence))
 
 

@@ -77,7 +77,9 @@ async def test_the_own_words_of_the_server_are_shown_with_a_plain_sentence(offic
         assert "127.0.0.1 doesn’t accept the user name or password." in page.said
         assert "It said: 535 5.7.8 Authentication credentials invalid" in page.said
         page = await ada.post(TEST, typed(server, security="tls"))
-        assert "doesn’t use TLS from the start" in page.said and "Details:" in page.said
+        assert (
+            f"doesn’t use TLS from the start on port {server.port}." in page.said and "Details:" in page.said
+        )
     async with serving(says={"rcpt": "550 <b>no such user</b>"}) as server:
         page = await ada.post(TEST, typed(server))
         assert "doesn’t accept ada@example.test as the recipient" in page.said
