@@ -187,15 +187,15 @@ async def test_authorities_on_https_are_held_to_their_certificate(tmp_path: Path
 BAD: dict[str, tuple[Behaviour, str]] = {
     "an HTTP error": (saying(b"gone", 503), "it answered with HTTP status 503"),
     "a redirect": (saying(b"", 302), "it answered with HTTP status 302"),
-    "a page": (saying(b"<html>Sign in</html>"), "it answered with something that is no time stamp"),
-    "nothing": (saying(b""), "it answered with something that is no time stamp"),
-    "nested without end": (saying(b"\x30\x80" * 8000), "it answered with something that is no time stamp"),
+    "a page": (saying(b"<html>Sign in</html>"), "its answer isn’t a time stamp"),
+    "nothing": (saying(b""), "its answer isn’t a time stamp"),
+    "nested without end": (saying(b"\x30\x80" * 8000), "its answer isn’t a time stamp"),
     "too much": (saying(bytes(17_000)), "its answer has more than 16,384 bytes"),
     "no end": (endless, "its answer has more than 16,384 bytes"),
     "no": (refusing, "it refused: time not available"),
     "another imprint": (granting(imprint=bytes(32)), "its time stamp is not for this seal"),
-    "another nonce": (granting(nonce=5), "its time stamp answers another question"),
-    "no nonce": (granting(nonce=None), "its time stamp answers another question"),
+    "another nonce": (granting(nonce=5), "its time stamp answers another request"),
+    "no nonce": (granting(nonce=None), "its time stamp answers another request"),
     "another signature": (granting(signature=bytes(64)), "the signature of its time stamp is wrong"),
     "another certificate named": (
         granting(named=a_seal(an_authority())),
@@ -245,15 +245,15 @@ async def test_a_token_with_a_certificate_that_does_not_belong_to_it_is_not_used
     [
         (lambda: a_stamping_certificate(last=MADE + timedelta(days=30)), "has expired on 2026-01-31"),
         (lambda: a_stamping_certificate(first=MADE + YEAR), "is not valid before 2027-01-01"),
-        (lambda: a_stamping_certificate(usage=()), "is not made for time stamps"),
-        (lambda: a_stamping_certificate(critical=False), "is not made for time stamps"),
+        (lambda: a_stamping_certificate(usage=()), "isn’t issued for time stamps"),
+        (lambda: a_stamping_certificate(critical=False), "isn’t issued for time stamps"),
         (
             lambda: a_stamping_certificate(usage=(x509.OID_CODE_SIGNING,)),
-            "is not made for time stamps alone",
+            "isn’t limited to time stamps",
         ),
         (
             lambda: a_stamping_certificate(usage=(x509.OID_TIME_STAMPING, x509.OID_CODE_SIGNING)),
-            "is not made for time stamps alone",
+            "isn’t limited to time stamps",
         ),
     ],
     ids=["expired", "not yet", "no usage", "not critical", "other usage", "more usage"],
@@ -273,13 +273,13 @@ async def test_nobody_at_home() -> None:
     async with stamping() as tsa:
         gone = tsa.url
     async with asking(gone) as stamps:
-        with pytest.raises(NoTimeStamp, match="the host does not take connections"):
+        with pytest.raises(NoTimeStamp, match="the host refuses connections"):
             await stamps.stamp_signatures([SIGNATURE])
 
 
 async def test_the_addresses_of_clouds_are_out_of_reach_and_private_ones_are_not() -> None:
     async with asking("http://169.254.169.254/tsr") as stamps:
-        with pytest.raises(NoTimeStamp, match="an address that no authority has"):
+        with pytest.raises(NoTimeStamp, match="an address that can’t be a time-stamping authority"):
             await stamps.stamp_signatures([SIGNATURE])
 
 
@@ -293,8 +293,8 @@ async def test_who_wants_a_user_name_and_a_password_gets_them_and_they_are_told_
 
     for login, cause in (
         ("jo:s3:crét", None),
-        ("jo:wrong", "does not take the user name and password"),
-        (None, "wants a user name and a password"),
+        ("jo:wrong", "rejects the user name and password"),
+        (None, "asks for a user name and password"),
     ):
         async with stamping(asking_who) as tsa:
             remote = RemoteAddress(url=tsa.url, login=SecretStr(login) if login else None)

@@ -61,7 +61,7 @@ class DirectClient:
                     return await attempt()
         except TargetRefused as refused:
             raise RequestFailed(
-                "address_refused: the name leads to an address that no authority has"
+                "address_refused: the name leads to an address that can’t be a time-stamping authority"
             ) from refused
         except TimeoutError as error:
             raise RequestFailed(TOO_LATE) from error

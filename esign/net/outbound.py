@@ -82,7 +82,7 @@ class OutboundClient:
         if status != 200:
             raise RequestFailed(say("status: the answer is {status}", status=status))
         if len(kept) > most:
-            raise RequestFailed("too_long: there is more than anybody would read")
+            raise RequestFailed("too_long: there is too much text")
         return kept
 
     def _check_target(self, url: str, *, plain_allowed: bool) -> tuple[WebhookTarget, Reach]:

@@ -24,10 +24,10 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
     (TimeoutError, TOO_LATE),
     (aiohttp.ClientConnectorDNSError, "name_not_found: the host has no address"),
     (aiohttp.ClientSSLError, "tls_failed: the host has no certificate that can be trusted"),
-    (aiohttp.ClientConnectorError, "connection_failed: the host does not take connections"),
+    (aiohttp.ClientConnectorError, "connection_failed: the host refuses connections"),
     (aiohttp.ClientOSError, "disconnected: the connection ended without an answer"),
     (aiohttp.ServerDisconnectedError, "disconnected: the connection ended without an answer"),
-    (aiohttp.ClientError, "bad_answer: what came back is not HTTP"),
+    (aiohttp.ClientError, "bad_answer: the answer isn’t HTTP"),
 )
 
 
@@ -115,7 +115,7 @@ async def _read_beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 def _classify_error(error: Exception) -> TargetRefused | RequestFailed:
     if isinstance(getattr(error, "os_error", None), AddressBarred):
-        return TargetRefused("address_refused: the name leads to an address that webhooks may not reach")
+        return TargetRefused("address_refused: the name leads to an address that webhooks can’t be sent to")
     if isinstance(getattr(error, "os_error", None), NameUnanswered):
-        return RequestFailed("name_unanswered: the name servers do not say which address the host has")
+        return RequestFailed("name_unanswered: the name servers don’t know the host’s address")
     return RequestFailed(next(reason for kind, reason in REASONS if isinstance(error, kind)))

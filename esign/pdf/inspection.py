@@ -30,8 +30,8 @@ TOO_COMPLEX = (
 )
 
 NOT_CHECKED = (
-    "This file cannot be checked here: that takes too long, too much memory, or more than this program knows. "
-    "Check its signatures in a PDF reader."
+    "This file can’t be checked here: it takes too long or too much memory, or uses a feature esign doesn’t know."
+    " Check its signatures in a PDF reader."
 )
 
 # Sentences of a worker about a file. They reach the program as text, and are found again by their forms.
@@ -46,7 +46,9 @@ UNREADABLE_PAGE = "Page {page} of the file cannot be read."
 UNDRAWN_PAGE = "Page {page} of the file cannot be displayed."
 UNEQUAL_PAGE = "Page {page} of the file is displayed in different sizes by different readers."
 LOST_PAGES = "The file has {pages} pages, but only {shown} can be displayed."
-NARROW_LOGO = "The logo is too small, or too long for its height: less than {pixels} pixels are left of it."
+NARROW_LOGO = (
+    "The logo is too small, or too wide for its height: it would be drawn less than {pixels} pixels high."
+)
 WORKER_FORMS = list_forms(
     NARROW_LOGO,
     TOO_LARGE,

@@ -60,7 +60,7 @@ REVOKED = (
     "The certificate of the issuer “{issuer}” was revoked on {day}, and no time stamp proves that it was used before.",
 )
 NOT_YET_VALID = "The certificate is not valid before {day}."
-REVOCATION_UNKNOWN = "Whether the certificate was revoked could not be found out."
+REVOCATION_UNKNOWN = "It couldn’t be determined whether the certificate was revoked."
 UNSAFE_ALGORITHM = "The signature uses an algorithm that is no longer safe ({algorithm})."
 UNTRUSTED = "The certificate was issued by “{issuer}”, which is not among the authorities trusted here."
 UNPROVED = "The certificate issued by “{issuer}” could not be checked up to a trusted authority."

@@ -20,10 +20,7 @@ LANE = 10  # how many requests of one network may wait
 WAITING = 200  # how many may wait in all, each with some kilobytes; further requests are told to retry later
 GUESSABLE = 3  # of zxcvbn's 0 to 4: below it fewer than 10^8 guesses are enough
 
-TOO_EASY = (
-    "This password is easy to guess: many people use it, or one like it. "
-    "Take several words that do not belong together."
-)
+TOO_EASY = "This password is easy to guess. Use several words that don’t belong together."
 
 T = TypeVar("T")
 
@@ -181,7 +178,9 @@ def make_noise(size: int) -> str:
 
 
 def build_too_many_problem() -> Problem:
-    return Problem("rate_limited", "Many people sign in at this moment; try again.", retry_after=5)
+    return Problem(
+        "rate_limited", "Many people are signing in right now. Try again in a moment.", retry_after=5
+    )
 
 
 def is_guessable(chosen: str, about: Sequence[str]) -> bool:

@@ -20,8 +20,8 @@ LARGEST = 16 * 1024  # bytes of an answer: a token and a little around it
 LAST_FOR = 60.0  # seconds for which an authority that failed is asked after the others
 QUIET = 10.0  # seconds for which no authority is asked again after all have failed
 HEADERS = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
-REFUSED = "it does not take the user name and password of its address in seal.tsa_urls"
-ASKED = "it wants a user name and a password; write them into its address in seal.tsa_urls"
+REFUSED = "it rejects the user name and password of its address in seal.tsa_urls"
+ASKED = "it asks for a user name and password. Add them to its address in seal.tsa_urls"
 
 
 class NoTimeStamp(Exception):

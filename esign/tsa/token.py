@@ -22,7 +22,7 @@ CLOCKS_APART = HOUR  # a larger difference means that one of the two clocks is w
 # Exceptions of asn1crypto for bytes that are not the structure it expects.
 BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 
-NONE = "it answered with something that is no time stamp"
+NONE = "its answer isn’t a time stamp"
 
 
 class UnusableToken(Exception):
@@ -94,7 +94,7 @@ def _require_own_request(info: tsp.TSTInfo, digest: bytes, nonce: int) -> None:
     if hashed != ("sha256", digest):
         raise UnusableToken("its time stamp is not for this seal")
     if info["nonce"].native != nonce:
-        raise UnusableToken("its time stamp answers another question")
+        raise UnusableToken("its time stamp answers another request")
 
 
 def _find_signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Certificate:
@@ -116,9 +116,9 @@ def _find_signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Ce
 def _require_stamping_certificate(certificate: x509.Certificate, at: datetime, now: Instant) -> None:
     usage = certificate.extended_key_usage_value
     if usage is None or "extended_key_usage" not in certificate.critical_extensions:
-        raise UnusableToken("its certificate is not made for time stamps")
+        raise UnusableToken("its certificate isn’t issued for time stamps")
     if usage.native != ["time_stamping"]:
-        raise UnusableToken("its certificate is not made for time stamps alone")
+        raise UnusableToken("its certificate isn’t limited to time stamps")
     first, last = certificate.not_valid_before, certificate.not_valid_after
     for moment in (at, to_datetime(now)):
         if moment > last:

@@ -160,7 +160,7 @@ def test_an_authenticator_is_set_up_and_asked_for(
     shot(page, "office-sign-in")
     clean(page)
     sign_in(page, "maren@example.test", "not this one")
-    expect(page.get_by_role("alert")).to_contain_text("Address and password do not match.")
+    expect(page.get_by_role("alert")).to_contain_text("That email address and password don’t match.")
     expect(page.get_by_label("Email")).to_have_value("maren@example.test")
     shot(page, "office-sign-in-wrong")
     clean(page)

@@ -77,7 +77,7 @@ def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
     page.get_by_label("Expires").select_option("date")
     expect(page.get_by_label("Last day")).to_be_visible()
     page.get_by_role("button", name="Create token").click()
-    expect(page.get_by_text("Choose at least one thing that the token may do.")).to_be_visible()
+    expect(page.get_by_text("Choose at least one permission.")).to_be_visible()
     whole(page, shot, "settings-token-wrong")
     page.get_by_label("See settings and usage").check()
     page.get_by_label("Expires").select_option("90")

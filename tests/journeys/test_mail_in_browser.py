@@ -80,7 +80,7 @@ async def test_an_invitation_that_waits_for_a_login_leaves_when_the_password_is_
 
         async def stopped() -> bool | None:
             said = (await owner.get("/documents")).said
-            return "does not take the user name or password" in said or None
+            return "rejects the user name or password" in said or None
 
         await until(stopped, "banner about the login")
         page = await owner.post(f"{HERE}/test", typed(server, "wrong"))

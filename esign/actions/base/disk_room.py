@@ -3,7 +3,7 @@
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 
-FULL = "The disk of this server is nearly full: nothing new is taken until there is room. Signing goes on."
+FULL = "This server’s disk is nearly full. New uploads are paused until there is space; signing continues."
 RETRY_SECONDS = 60
 
 

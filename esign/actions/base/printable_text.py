@@ -74,7 +74,7 @@ async def check_answers(runtime: Runtime, document: Document, recipient: Recipie
     ]
     if not details:
         details = [
-            Detail(f"/answers/{key}", "This text is too long for its place; please shorten it.", "length")
+            Detail(f"/answers/{key}", "This text is too long for its field. Please shorten it.", "length")
             for key in await find_too_long(runtime, document, recipient)
         ]
     if details:

@@ -11,9 +11,9 @@ from esign.runtime import Runtime
 from esign.store.engine.database import Reader
 from esign.store.people import usage
 
-MAILS_SENT = "The organisation has sent its {quota} emails of today; it may send again from {time} on."
+MAILS_SENT = "Your organisation has sent its {quota} emails for today. It can send again from {time}."
 DOCUMENTS_SENT = (
-    "The organisation has sent its {quota} documents of this month; it may send again from {time} on."
+    "Your organisation has sent its {quota} documents for this month. It can send again from {time}."
 )
 
 

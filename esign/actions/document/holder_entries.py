@@ -135,7 +135,7 @@ def check_recipient(runtime: Runtime, document: Document, recipient: Recipient) 
     seen = {field.key for other in others for field in other.fields} - {None}
     for m, field in enumerate(recipient.fields):
         if field.key in seen:
-            details.append(Detail(f"/fields/{m}/key", "Each key stands once.", "duplicate"))
+            details.append(Detail(f"/fields/{m}/key", "Each key must be unique.", "duplicate"))
         seen |= {field.key} - {None}
     details += find_role_problems(recipient, "")
     details += find_code_problems(recipient, "")
@@ -164,7 +164,7 @@ def place_fields(
     ]
     known = {holder.id for holder in holders}
     details = [
-        Detail(f"{place}/{n}/id", "There is nobody of this id.", "reference")
+        Detail(f"{place}/{n}/id", "Nobody has this id.", "reference")
         for n, id in enumerate(given)
         if id not in known
     ]

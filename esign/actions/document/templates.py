@@ -320,7 +320,7 @@ async def get_at_revision(tx: Transaction, caller: Caller, template_id: str) -> 
     owner = caller.owner
     template = await templates.get_own(tx, owner, template_id)
     if caller.revision not in (None, template.revision):
-        raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
+        raise Problem("revision_mismatch", "Someone changed the template in the meantime. Read it again.")
     return template
 
 

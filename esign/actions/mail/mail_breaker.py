@@ -34,14 +34,14 @@ SAID = {
     DEFERRED: "The mail server puts off one mail after the other",
 }
 WAITING = {  # the same, for people whose mails wait
-    LOGIN: "The mail server does not take the user name or password, so mails wait here.",
-    REFUSED: "The mail server takes no mail, so mails wait here.",
-    DEFERRED: "The mail server puts off one mail after the other, so mails wait here.",
+    LOGIN: "The mail server rejects the user name or password, so emails wait in the outbox.",
+    REFUSED: "The mail server accepts no emails, so they wait in the outbox.",
+    DEFERRED: "The mail server keeps postponing emails, so they wait in the outbox.",
 }
 BECAUSE = {  # the same, with the mail server's own words
-    LOGIN: "The mail server does not take the user name or password: {reason}.",
-    REFUSED: "The mail server takes no mail: {reason}.",
-    DEFERRED: "The mail server puts off one mail after the other: {reason}.",
+    LOGIN: "The mail server rejects the user name or password: {reason}.",
+    REFUSED: "The mail server accepts no emails: {reason}.",
+    DEFERRED: "The mail server keeps postponing emails: {reason}.",
 }
 
 
@@ -74,8 +74,8 @@ class Outage:
     since: Instant | None = None
 
 
-NO_SERVER = "No mail server is set up, so mails are kept here and reach nobody."
-CAPTURED = "Mails of test mode are kept here and reach nobody, as the settings of this server have it."
+NO_SERVER = "No mail server is set up, so emails stay in the outbox and reach nobody."
+CAPTURED = "Emails of test mode stay in the outbox and reach nobody. That is set on this server."
 
 
 async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None = None) -> Outage | None:

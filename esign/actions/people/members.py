@@ -54,9 +54,9 @@ async def find_role(tx: Transaction, caller: Caller) -> MemberRole:
         return BY_KEY if actor.kind == "api_key" else MemberRole.OWNER
     asking = await members.get(tx, actor.id or "")
     if asking is None or asking.organisation_id != caller.owner.organisation_id:
-        raise Problem("insufficient_scope", "You are no member of this organisation any more.")
+        raise Problem("insufficient_scope", "You’re no longer a member of this organisation.")
     if not has_permission(asking.role, Permission.SETTLE):
-        raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
+        raise Problem("insufficient_scope", "Your role doesn’t allow this.")
     return asking.role
 
 

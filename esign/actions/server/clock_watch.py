@@ -114,9 +114,7 @@ async def confirm(runtime: Runtime, organisation: Organisation, author: Author) 
     Raises `insufficient_scope` for the owners of any organisation but the first.
     """
     if not await may_change_server(runtime.db, organisation):
-        sentence = (
-            "The clock of this server is confirmed by the owners of the organisation that was set up first."
-        )
+        sentence = "Only owners of the organisation that was set up first can confirm this server’s clock."
         raise Problem("insufficient_scope", sentence)
     if runtime.clock.doubt is None:
         return

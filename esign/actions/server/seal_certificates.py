@@ -24,7 +24,7 @@ from esign.store.people import audit_log as logged
 from esign.store.people import organisations
 from esign.store.queue import outbox
 
-UNSEALED = "A practice page could not be sealed with it; choose another one. {reason}"
+UNSEALED = "A test page couldn’t be sealed with it. Choose another one. {reason}"
 
 log = logging.getLogger("esign.seal")
 
@@ -125,11 +125,11 @@ async def _require_may_change(runtime: Runtime, editor: SealEditor) -> None:
     Only an owner of the first organisation may, and nobody if the configuration names the seal.
     """
     if not has_permission(editor.role, Permission.OWN):
-        raise Problem("insufficient_scope", "Only an owner changes the seal.")
+        raise Problem("insufficient_scope", "Only an owner can change the seal.")
     if not await may_change_server(runtime.db, editor.organisation):
         raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
     if runtime.keyring.authority.origin == "configured":
-        raise Problem("insufficient_scope", "The seal stands in the configuration of this server.")
+        raise Problem("insufficient_scope", "The seal is set in the configuration of this server.")
 
 
 async def upload(

@@ -23,7 +23,7 @@ from esign.store.queue import deliveries, webhooks
 from esign.system.entropy import draw_jitter
 
 log = logging.getLogger("esign.webhooks")
-INTERNAL = "internal_error: this server could not make the request; its log says why"
+INTERNAL = "internal_error: this server couldn’t make the request. Its log says why"
 
 OFF = {"members": ["enabled"], "enabled": False}
 

@@ -98,7 +98,7 @@ def make_entry(act: str, now: Instant, webhook: Webhook, data: Mapping[str, obje
 def check_event_names(names: tuple[str, ...]) -> None:
     """Raise `unknown_event` naming each unknown event."""
     if "*" in names and names != ("*",):
-        raise Problem("unknown_event", details=[Detail("/events", "“*” stands alone.", "enum")])
+        raise Problem("unknown_event", details=[Detail("/events", "“*” must be the only event.", "enum")])
     unknown = [
         Detail(f"/events/{n}", say("There is no event “{name}”.", name=name), "enum")
         for n, name in enumerate(names)
@@ -162,7 +162,7 @@ async def change(runtime: Runtime, caller: Caller, webhook_id: str, changes: Web
     async def write(tx: Transaction) -> Webhook:
         before = await webhooks.get_own(tx, owner, webhook_id)
         if changes.since not in (None, before.updated_at):
-            raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
+            raise Problem("revision_mismatch", "Someone changed the webhook in the meantime. Check it again.")
         webhook = replace(before, **changes.members)
         if changes.enabled:
             webhook = rules.switch_on(webhook)

@@ -11,7 +11,7 @@ from esign.core.sentence import say
 # Sentences by the list that they are about, and by the member that stands in it twice.
 MOST = {"/recipients": "At most {n} recipients.", "/roles": "At most {n} roles."}
 MOST_ONE = {"/recipients": "At most {n} recipient.", "/roles": "At most {n} role."}
-ONCE = {"id": "Each id stands once.", "key": "Each key stands once."}
+ONCE = {"id": "Each id must be unique.", "key": "Each key must be unique."}
 
 TOO_MANY, TOO_MANY_FOR_ONE = "Only {n} boxes can be ticked.", "Only {n} box can be ticked."
 TOO_FEW, TOO_FEW_FOR_ONE = "The group asks for at least {n} ticks.", "The group asks for at least {n} tick."
@@ -46,7 +46,7 @@ def find_list_problems(
     for n, holder in enumerate(holders):
         for m, field in enumerate(holder.fields):
             if field.key in seen and field.key is not None:
-                yield Detail(f"{place}/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
+                yield Detail(f"{place}/{n}/fields/{m}/key", "Each key must be unique.", "duplicate")
             seen.add(field.key)
         yield from find_role_problems(holder, f"{place}/{n}")
         if isinstance(holder, Recipient):
@@ -70,7 +70,7 @@ def find_code_problems(who: CodeHolder, path: str) -> Iterator[Detail]:
     if wanted and who.access_code is None:
         yield Detail(f"{path}/accessCode", "With access_code a code is required.", "required")
     if not wanted and who.access_code is not None:
-        yield Detail(f"{path}/accessCode", "Only with access_code is a code asked for.", "reference")
+        yield Detail(f"{path}/accessCode", "A code is only asked for with access_code.", "reference")
 
 
 def find_duplicates(names: Sequence[str | None], place: str, member: str) -> Iterator[Detail]:

@@ -79,7 +79,7 @@ def make_recipients(template: Template, takers: Sequence[Taker], new_id: NewId) 
                 Detail(f"/recipients/{n}/roleKey", "The template has no role of this key.", "reference")
             )
         elif role.key in made:
-            problems.append(Detail(f"/recipients/{n}/roleKey", "Each role is taken once.", "duplicate"))
+            problems.append(Detail(f"/recipients/{n}/roleKey", "Each role can be filled once.", "duplicate"))
         else:
             problems += find_wrong_values(role, taker, f"/recipients/{n}/values")
             made[role.key] = make_recipient(role, taker, new_id)

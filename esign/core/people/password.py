@@ -12,7 +12,7 @@ LEAST_WITH_TOTP = 8
 MOST_BYTES = 1024
 JUDGED = 72  # characters whose strength is judged: what follows can only make the password stronger
 
-TOO_SHORT = "A password has {least} characters or more. Several words in a row are easy to keep in mind."
+TOO_SHORT = "Use at least {least} characters, such as four unrelated words."
 
 
 def normalise_password(text: str) -> str:
@@ -26,5 +26,5 @@ def find_complaint(text: str, *, with_totp: bool) -> str | None:
     if len(text) < least:
         return say(TOO_SHORT, least=least)
     if len(text.encode()) > MOST_BYTES:
-        return say("A password has {most} bytes at most.", most=MOST_BYTES)
+        return say("This password is too long: use at most {most} bytes.", most=MOST_BYTES)
     return None

@@ -16,8 +16,8 @@ FORMATS = ("PNG", "JPEG")
 BOUNDS, LESS = (640, 160), (480, 120)  # pixels of the result: 11 mm on the certificate page at 370 dpi
 LEAST = 16  # pixels in height, and in width
 MOST = 64 * 2**10  # bytes of the result, which each signing page and each mail brings
-NEITHER = "The picture is neither a PNG nor a JPEG. An SVG is not taken; save it as a PNG and send that."
-BLANK = "On white nothing is seen of it. Send the logo that is made for light backgrounds."
+NEITHER = "Choose a PNG or JPEG picture. SVG isn’t supported: save it as a PNG first."
+BLANK = "This logo can’t be seen on white. Choose the version for light backgrounds."
 
 
 def redraw_logo(image: bytes) -> RedrawnPicture:

@@ -20,7 +20,7 @@ def reencode_signature(image: bytes) -> RedrawnPicture:
 
     Raises `invalid_request` for other formats and for blank pictures.
     """
-    ink = trim_to_ink(read_pixels(image), "Nothing was drawn: the picture is blank.")
+    ink = trim_to_ink(read_pixels(image), "The picture is blank.")
     ink.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     ink.info.clear()
     png = io.BytesIO()
@@ -37,7 +37,7 @@ def read_pixels(
 
     Raises `invalid_request`, with the message `else_said` if the picture has none of `formats`.
     """
-    too_large = Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
+    too_large = Problem("invalid_request", "The picture has too many pixels. Choose a smaller one.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
@@ -50,7 +50,9 @@ def read_pixels(
     except UnidentifiedImageError as error:
         raise Problem("invalid_request", else_said) from error
     except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise Problem("invalid_request", "The picture is damaged; save it again and send that.") from error
+        raise Problem(
+            "invalid_request", "The picture is damaged. Save it again, then choose it here."
+        ) from error
 
 
 def trim_to_ink(image: Image.Image, blank_said: str) -> Image.Image:

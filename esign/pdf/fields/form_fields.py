@@ -75,7 +75,7 @@ def read_field(
     assert place is not None
     type_, options = READERS[kind](widget, flags, name)
     if type_ == "dropdown" and not options["options"]:
-        return UnusableField(number, label or NAMELESS_DROPDOWN, "It names nothing to choose from.")
+        return UnusableField(number, label or NAMELESS_DROPDOWN, "It has no options.")
     grouped = "group" in options
     return DetectedField(
         type_,
@@ -98,15 +98,15 @@ def explain_unusable(widget: Object, kind: str, flags: int, place: tuple[float, 
     if place is None:
         return "It lies outside the page as it is shown."
     if flags & READ_ONLY:
-        return "The PDF does not let it be filled in."
+        return "The PDF makes it read-only."
     if kind != "/Ch" and read_value(widget, kind) not in EMPTY:
-        return "It is filled in already; what is written there is part of the page now."
+        return "It already has a value, which is now part of the page."
     if kind == "/Tx" and flags & (PASSWORD | FILE):
         return "It asks for a password or a file."
     if kind == "/Ch" and flags & SEVERAL:
         return "Several options could be chosen at once; a dropdown takes one."
     if kind == "/Ch" and read_value(widget, kind) and read_choice_value(widget) is None:
-        return "It is filled in already; what is written there is part of the page now."
+        return "It already has a value, which is now part of the page."
     return None
 
 

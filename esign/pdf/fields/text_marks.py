@@ -70,7 +70,7 @@ def parse_mark(inside: str, number: int, place: Box | None) -> DetectedField | U
     parts = PARTS.fullmatch(inside)
     kind = WORDS.get(parts[1].lower()) if parts else None
     if parts is None or kind is None:
-        return UnusableField(number, name, "There is no such type of field.")
+        return UnusableField(number, name, "This field type doesn’t exist.")
     if place is None:
         return UnusableField(number, name, "It lies outside the page as it is shown.")
     rest = (parts[3] or "").strip()

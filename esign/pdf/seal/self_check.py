@@ -93,7 +93,7 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[DrawnField]) -> N
             if blank:
                 raise SealFailed(
                     say(
-                        "Nothing is seen of {fields} on page {page} of the sealed file.",
+                        "{fields} can’t be seen on page {page} of the sealed file.",
                         fields=", ".join(blank),
                         page=number,
                     )

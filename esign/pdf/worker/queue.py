@@ -37,8 +37,8 @@ PATIENCE = 30.0  # seconds in the queue, after which the caller is told to retry
 LONGEST_ADVICE = 60  # seconds of Retry-After
 RECENT = 60.0  # seconds for which a refusal counts as saturation
 
-TOO_MANY = "Too much of yours is being worked on already; send it again in a little while."
-FULL = "The server is busy with other files; send it again in a little while."
+TOO_MANY = "Your organisation already has several files being processed. Try again in a moment."
+FULL = "The server is busy with other files. Try again in a moment."
 
 
 @dataclass(eq=False, slots=True)

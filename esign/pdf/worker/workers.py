@@ -51,7 +51,7 @@ OFF_THE_LOOP = 1024 * 1024
 # Signals sent by an administrator, or by the kernel when memory runs out; a file does not cause them by itself.
 FROM_OUTSIDE = (SIGKILL, SIGTERM, SIGINT, SIGHUP)
 
-BUSY = "The server is too busy to work on this now; send it again in a little while."
+BUSY = "The server is too busy right now. Try again in a moment."
 LEFT = "Whoever asked for this has left."
 
 

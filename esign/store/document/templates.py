@@ -118,7 +118,7 @@ async def save(tx: Transaction, template: Template, before: Template) -> None:
         from_revision=before.revision,
     )
     if not changed:
-        raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
+        raise Problem("revision_mismatch", "Someone changed the template in the meantime. Read it again.")
 
 
 async def delete(tx: Transaction, template_id: str) -> None:

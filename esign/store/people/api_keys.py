@@ -165,7 +165,9 @@ async def add(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
         maker_id=None if key.is_of_operator else key.created_by.id,
     )
     if not added:
-        raise Problem("revision_mismatch", "This form made a token before. Open the page anew.")
+        raise Problem(
+            "revision_mismatch", "This form has already made an API key. Reload the page to make another."
+        )
 
 
 async def revoke(tx: Transaction, key_id: str, now: Instant) -> bool:

@@ -44,7 +44,7 @@ async def require_same(tx: Transaction, user: User) -> None:
     """Raise `revision_mismatch` if the user's password, second factor or status changed since it was read."""
     now = await get(tx, user.id)
     if (now.password, now.totp, now.disabled_at) != (user.password, user.totp, user.disabled_at):
-        raise Problem("revision_mismatch", "What you sign in with was changed meanwhile. Sign in again.")
+        raise Problem("revision_mismatch", "Your sign-in details changed in the meantime. Sign in again.")
 
 
 async def find_all(reader: Reader) -> list[User]:
@@ -61,7 +61,7 @@ async def add(tx: Transaction, user: User) -> None:
         address=user.address,
     )
     if not added:
-        raise Problem("member_exists", "Somebody with this email address signs in here already.")
+        raise Problem("member_exists", "Someone already signs in here with this email address.")
 
 
 async def save_name(tx: Transaction, user_id: str, name: str) -> None:

@@ -119,7 +119,7 @@ class PartCollector:
                 self.files.append(SentFile(name, file_name, content))
             return
         if name in self.fields:
-            raise Problem("invalid_request", "A field of the form was sent twice.")
+            raise Problem("invalid_request", "A form field was sent twice.")
         self.fields[name] = decode_text(content)
 
     def finish_form(self) -> None:

@@ -18,7 +18,7 @@ RULES = ("required", "type", "format", "length", "range", "enum", "unknown_membe
 # places are named as pydantic names what it tells about the error.
 FOUND: Mapping[str, tuple[str, str]] = {
     "missing": ("required", "This member is required."),
-    "extra_forbidden": ("unknown_member", "There is no such member."),
+    "extra_forbidden": ("unknown_member", "This member doesn’t exist."),
     "union_tag_not_found": ("required", "This member is required."),
     "union_tag_invalid": ("enum", "One of {expected_tags}."),
     "literal_error": ("enum", "One of {expected}."),

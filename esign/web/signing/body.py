@@ -30,7 +30,7 @@ async def read_members(request: Request, *members: str) -> Mapping[str, object]:
         raise make_problem("", "An object is expected.", "type")
     for name in given:
         if name not in members:
-            raise make_problem(f"/{name[:200]}", "There is no such member.", "unknown_member")
+            raise make_problem(f"/{name[:200]}", "This member doesn’t exist.", "unknown_member")
     return given
 
 

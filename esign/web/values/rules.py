@@ -32,7 +32,7 @@ class UniqueItems:
 def check_unique(entries: list[Entry]) -> list[Entry]:
     """Return the entries unchanged. Raise if the list contains one twice."""
     if len(set(entries)) < len(entries):
-        raise refusal("duplicate", "Each entry stands once.")
+        raise refusal("duplicate", "Each entry must be unique.")
     return entries
 
 

@@ -105,7 +105,7 @@ def test_a_value_that_is_no_option_is_part_of_the_page() -> None:
     upload = with_form({"FT": "/Ch", "T": "c", "Ff": COMBO, "Opt": ["Red"], "V": "Green"})
     before, after = take_off(upload)
     found = find_fields(upload, before)
-    assert found.fields == () and "filled in already" in found.unused[0].reason
+    assert found.fields == () and "already has a value" in found.unused[0].reason
     assert after == before
 
 

@@ -108,11 +108,11 @@ def test_the_name_is_the_key_and_the_hint_the_label() -> None:
     ("entries", "reason"),
     [
         ({"FT": "/Tx", "F": 2}, "hidden"),
-        ({"FT": "/Tx", "Ff": READ_ONLY}, "does not let"),
-        ({"FT": "/Tx", "V": "Ada"}, "filled in already"),
+        ({"FT": "/Tx", "Ff": READ_ONLY}, "makes it read-only"),
+        ({"FT": "/Tx", "V": "Ada"}, "already has a value"),
         ({"FT": "/Tx", "Ff": PASSWORD}, "password"),
-        ({"FT": "/Btn", "V": "/Yes", "AS": "/Yes"}, "filled in already"),
-        ({"FT": "/Ch"}, "nothing to choose"),
+        ({"FT": "/Btn", "V": "/Yes", "AS": "/Yes"}, "already has a value"),
+        ({"FT": "/Ch"}, "It has no options"),
         ({"FT": "/Ch", "Ff": SEVERAL, "Opt": ["a", "b"]}, "Several options"),
         ({"FT": "/Tx", "Rect": (700, 100, 800, 120)}, "outside"),
         ({"FT": "/Tx", "Rect": (100, 100, 100, 100)}, "outside"),
@@ -177,7 +177,7 @@ def test_marks_name_type_person_and_label(
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("{{client}}", "no such type"), ("{{radio:1}}", "no options"), ("{{1:signature}}", "no such type")],
+    [("{{client}}", "doesn’t exist"), ("{{radio:1}}", "no options"), ("{{1:signature}}", "doesn’t exist")],
 )
 def test_a_mark_that_means_nothing_is_named(text: str, reason: str) -> None:
     unused = find_refusal(mark_page((100, 400, text)))

@@ -292,7 +292,7 @@ def test_a_text_that_does_not_fit_is_named() -> None:
 
 def test_a_file_without_the_values_does_not_pass() -> None:
     prepared = a_pdf()
-    with pytest.raises(SealFailed, match="Nothing is seen of fld_name on page 1"):
+    with pytest.raises(SealFailed, match="fld_name can’t be seen on page 1"):
         self_check.check_ink(prepared, prepared, [a_field("name", "Jo Li")])
 
 

@@ -235,7 +235,7 @@ def test_what_was_asked_for_and_not_answered_is_a_doubt() -> None:
     result, signature = judge_file(BARE, fetched=[])
     assert (result, signature["reasons"]) == (
         "indeterminate",
-        ["Whether the certificate was revoked could not be found out."],
+        ["It couldn’t be determined whether the certificate was revoked."],
     )
     assert judge_file(BARE, fetched=[a_list(ROOT, NOW)])[0] == "valid"
     assert judge_file(BARE, fetched=[an_answer(ROOT, DECLARED, NOW)])[0] == "valid"

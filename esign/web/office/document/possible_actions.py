@@ -103,14 +103,14 @@ def find_recipient_refusal(
 
 SENTENCES: Mapping[str, str] = {
     "document_not_draft": "The document has been sent, so this can no longer be changed.",
-    "document_not_sent": "The document is not out for signature, so this does not work now.",
+    "document_not_sent": "The document isn’t out for signature, so this can’t be done now.",
     "document_not_completed": "There is no sealed file yet.",
-    "document_in_progress": "The document is under way. Cancel it first, or wait until it is sealed.",
+    "document_in_progress": "The document is still in progress. Cancel it, or wait until it is sealed.",
     "seal_not_failed": "There is no failed seal to retry.",
-    "recipient_not_active": "It is not their turn, or there is nothing for them to do.",
+    "recipient_not_active": "It isn’t their turn, or there is nothing for them to do.",
     "recipient_already_completed": "This recipient has finished already.",
     "no_recipient_to_remind": "There is no recipient to remind now.",
-    "revision_mismatch": "Somebody changed the document meanwhile. Look at it again, and then decide.",
+    "revision_mismatch": "Someone changed the document in the meantime. Check it again before you go on.",
 }
 
 
@@ -119,8 +119,8 @@ def explain_refusal(problem: Problem, times: Times, document: Document, organisa
     if problem.code == "reminder_too_soon":
         minutes = ceil((problem.retry_after or 60) / 60)
         return say(
-            "The last reminder left less than an hour ago. The next one can leave in {n} minutes.",
-            one="The last reminder left less than an hour ago. The next one can leave in a minute.",
+            "The last reminder was sent less than an hour ago. You can send the next one in {n} minutes.",
+            one="The last reminder was sent less than an hour ago. You can send the next one in a minute.",
             n=minutes,
         )
     until = retention.find_lock_end(document, organisation)

@@ -27,11 +27,11 @@ from esign.web.pages import make_download_headers
 
 MOST = 500  # documents at a time
 NAMED = 60  # of them in the address of a report
-NOTHING = "No document was ticked."
-BUSY = "Other archives are being downloaded just now. Wait until one of them is complete."
-LARGE = "These files are more than 1 GB together. Please choose fewer."
-NOT_THEN = "It did not work then. Try it again."
-NAMELESS, GONE = "A document", "It is not there any more."
+NOTHING = "Select at least one document."
+BUSY = "Other downloads are running. Wait until one of them is finished."
+LARGE = "These files add up to more than 1 GB. Select fewer documents."
+NOT_THEN = "That didn’t work. Try again."
+NAMELESS, GONE = "A document", "It no longer exists."
 
 
 async def find_ids(call: OfficeCall) -> list[str]:

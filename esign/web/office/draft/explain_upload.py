@@ -9,16 +9,16 @@ from esign.core.errors import Problem
 from esign.web.office.frame.words import OfficeWords
 
 REFUSED: Mapping[str, str] = {
-    "invalid_file": "This file cannot be read as a PDF.",
+    "invalid_file": "This file can’t be read as a PDF.",
     "file_too_large": "The file is too large.",
     "too_many_pages": "The file has too many pages.",
     "file_encrypted": "The file is protected.",
     "file_signed": "The file already carries a digital signature.",
-    "file_unsupported": "The file is of a kind that cannot be signed here.",
-    "quota_exceeded": "Your organisation cannot make more documents just now.",
-    "rate_limited": "Too many files are on their way at once.",
+    "file_unsupported": "Files of this kind can’t be signed here.",
+    "quota_exceeded": "Your organisation can’t create more documents right now.",
+    "rate_limited": "Too many files are being uploaded at once.",
 }
-OTHERWISE = "This file could not be taken."
+OTHERWISE = "This file couldn’t be used."
 
 # The keys are the words of `pdf.inspection.REMOVALS`, in the same order.
 REMOVED: Mapping[str, str] = {

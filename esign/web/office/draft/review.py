@@ -24,7 +24,7 @@ from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall
 
-CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
+CHANGED = "Someone changed this draft in the meantime. Check it again, then send it."
 SHOWN_PAGES = 24  # of a longer file only pages with fields are shown, and as many at most
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 
@@ -150,5 +150,5 @@ def explain_problem(problem: Problem) -> Exception:
     if problem.code == "revision_mismatch":
         return FormError({"": CHANGED})
     if problem.code == "document_not_ready":
-        return FormError({"": "The document cannot be sent yet."})
+        return FormError({"": "The document can’t be sent yet."})
     return FormError({"": problem.message}) if problem.code in TOLD else problem

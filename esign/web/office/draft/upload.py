@@ -31,7 +31,7 @@ from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 
 NOTHING = FileRefusal("No file was chosen.", "Choose a PDF from this computer.")
-UNNAMED = FileRefusal("The name of the file cannot be taken.", "Rename it and choose it again.")
+UNNAMED = FileRefusal("This file name can’t be used.", "Rename it and choose it again.")
 OUTSIDE = FileRefusal(
     "Some fields would lie outside this file.", "Move or delete them first, then replace the file."
 )

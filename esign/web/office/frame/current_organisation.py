@@ -15,7 +15,7 @@ async def switch_mode(call: OfficeCall) -> Response:
     wanted = MODES.get(call.form.get("mode", ""))
     here = call.signed_in.organisation.id
     if wanted is None or not await sessions.switch_organisation(call.runtime, call.signed_in, here, wanted):
-        raise Problem("invalid_request", "This installation has no such mode.")
+        raise Problem("invalid_request", "This installation doesn’t have this mode.")
     return call.redirect_to(find_page_in_mode(call, call.form.get("next", "")), f"mode-{wanted}")
 
 

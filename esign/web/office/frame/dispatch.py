@@ -45,17 +45,14 @@ Handler = Callable[[OfficeCall], Awaitable[Response]]
 
 PROOF, CODE = "password-again", "code-again"  # the fields of the page that asks for proof
 ASK = "ask"  # `ask=password-again` in an address: the page behind it needs the password only
-STALE = "This page was open for long. Please send it once more."
+STALE = "This page was open for a long time. Please send it again."
 ELSEWHERE = (
-    "You have gone to another organisation or mode in another tab, where this form does not belong."
-    " Nothing was changed. First return to where it belongs."
+    "You switched organisation or mode in another tab. Nothing was changed. Switch back, then try again."
 )
-TOO_MANY_FILES = "Too many files were sent from your network just now. Try again in {n} seconds."
-TOO_MANY_FILES_NOW = "Too many files were sent from your network just now. Try again in {n} second."
-WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
-WRONG_CODE = (
-    "This code is not right. Codes change every 30 seconds, and each one works once: take the next one."
-)
+TOO_MANY_FILES = "Too many files were sent from your network. Try again in {n} seconds."
+TOO_MANY_FILES_NOW = "Too many files were sent from your network. Try again in {n} second."
+WRONG_PASSWORD = "That isn’t your password."  # noqa: S105  (a sentence)
+WRONG_CODE = "That code isn’t right. Codes change every 30 seconds and work once, so use the next one."
 UNPROCESSABLE = 422
 REDIRECTS = range(300, 400)
 OF_THE_FILE = ("request_too_large", "rate_limited", "unavailable")
@@ -215,7 +212,7 @@ class OfficeDispatcher:
         if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
             return show_problem(call, problem)
         limits = self.runtime.config.limits
-        too_large = say("The file is too large: up to {mib} MB can be sent.", mib=line.mib or limits.file_mib)
+        too_large = say("The file is too large. The limit is {mib} MB.", mib=line.mib or limits.file_mib)
         call.wrong = {"file": too_large if problem.code == "request_too_large" else problem.message}
         answer = await line.again(call)
         answer.status_code = problem.status
@@ -306,7 +303,7 @@ class OfficeDispatcher:
         if call.person is None:
             return call.redirect_to(build_sign_in_path(call.request))
         if not has_permission(call.person.member.role, line.needs):
-            raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
+            raise Problem("insufficient_scope", "Your role doesn’t allow this.")
         return None
 
     async def _ask_for_proof(self, line: OfficeRoute, call: OfficeCall) -> Response | None:

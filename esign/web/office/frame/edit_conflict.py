@@ -10,8 +10,10 @@ from esign.core.sentence import say
 from esign.web.office.frame.forms import FormError
 from esign.web.office.frame.office_call import OfficeCall
 
-BOTH = "Somebody changed this meanwhile. Now it is: {text}. Save once more to put yours in its place."
-BOTH_EMPTY = "Somebody changed this meanwhile. Now it is: nothing. Save once more to put yours in its place."
+BOTH = "Someone changed this in the meantime. It is now: {text}. Save again to replace it with your version."
+BOTH_EMPTY = (
+    "Someone changed this in the meantime. It is empty now. Save again to replace it with your version."
+)
 
 
 def find_typed_texts(

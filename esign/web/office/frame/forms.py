@@ -47,7 +47,7 @@ async def read_form(request: Request, limit: int = LIMIT, most: int = FIELDS) ->
         raise Problem("invalid_request", "The form is not text in UTF-8.") from None
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise Problem("invalid_request", "A field of the form was sent twice.")
+        raise Problem("invalid_request", "A form field was sent twice.")
     return fields
 
 

@@ -19,7 +19,7 @@ from esign.web.values.schema import Schema
 
 HELD = "held"  # the field that carries the form from page to page
 UNHELD = (CSRF, "password", "current", "code-again", SECRET, SEALED)  # the user types secrets again
-DAMAGED = "The form could not be kept. Go back, and send it once more."
+DAMAGED = "Your entries couldn’t be kept. Go back and send the form again."
 FORBIDDEN = 403
 
 

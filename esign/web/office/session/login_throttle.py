@@ -83,7 +83,7 @@ class LoginThrottle:
         beyond = [(key, times - most) for key, times, most in before if times >= most]
         for key, _ in beyond:
             if self._waiting[key] >= (1 if key == own[0] else WAITING):
-                text = "Too many tries at once from your network; wait a moment."
+                text = "Too many attempts from your network. Wait a moment."
                 raise Problem("rate_limited", text, retry_after=RETRY)
         self._note(counted, now)
         self._waiting.update(key for key, _ in beyond)
@@ -169,4 +169,4 @@ def compute_delay(is_account: bool, over: int) -> float:
 def say_wait(seconds: int) -> str:
     """Return the sentence that tells how long to wait, rounded up to whole minutes."""
     minutes = max(1, math.ceil(seconds / 60))
-    return say("Too many tries; wait {n} minutes.", one="Too many tries; wait a minute.", n=minutes)
+    return say("Too many attempts. Wait {n} minutes.", one="Too many attempts. Wait a minute.", n=minutes)

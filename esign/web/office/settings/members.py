@@ -96,7 +96,7 @@ async def change(call: OfficeCall) -> Response:
     """Change the role of a member; raise `FormError` for the last owner."""
     role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
     if role is None:
-        raise Problem("invalid_request", "There is no such role.")
+        raise Problem("invalid_request", "This role doesn’t exist.")
     try:
         await members.change(call.runtime, call.caller, call.path["id"], None, role)
     except Problem as problem:

@@ -12,7 +12,7 @@ from esign.web.office.frame.forms import EMPTY, FormError
 from esign.web.office.frame.office_call import OfficeCall
 
 PURPOSE = "totp-offer"  # the form carries an offered secret, encrypted, until it is confirmed
-WRONG_CODE = "This code is not right. Take the newest one; the clock of your phone must be right as well."
+WRONG_CODE = "That code isn’t right. Use the newest one, and check that your phone’s clock is right."
 
 
 async def show(call: OfficeCall) -> Response:

@@ -29,8 +29,8 @@ PER_PAGE = 50
 SPANS = (30, 90, 365)
 NEVER, UNTIL = "never", "date"
 SOON = 14 * DAY
-LONGEST = "Your organisation lets tokens live for {n} days at most."
-LONGEST_DAY = "Your organisation lets tokens live for {n} day at most."
+LONGEST = "Your organisation limits API keys to {n} days."
+LONGEST_DAY = "Your organisation limits API keys to {n} day."
 
 
 class TokenName(Schema):
@@ -148,13 +148,11 @@ def parse_wish(call: OfficeCall) -> KeyWish:
         wrong |= found.sentences
     mode = MODES.get(call.form.get("mode", call.signed_in.session.mode.value))
     if mode is None or (mode is Mode.LIVE and call.runtime.config.server.environment == "test"):
-        wrong["mode"] = "This installation has no such mode."
+        wrong["mode"] = "This installation doesn’t have this mode."
     if not (given := parse_scopes(call)):
-        wrong["access"] = "Choose at least one thing that the token may do."
+        wrong["access"] = "Choose at least one permission."
     elif mode is Mode.TEST and given & LIVE_ONLY:
-        wrong["access"] = (
-            "A test token cannot change settings, members or tokens. Choose live documents for that."
-        )
+        wrong["access"] = "A test key can’t change settings, members or API keys. Choose a live key for that."
     try:
         expires_at = parse_expiry(call)
     except FormError as found:
@@ -186,7 +184,7 @@ def parse_expiry(call: OfficeCall) -> Instant | None:
         and int(given) in (*list_lifetimes(most), most)
     ):
         return now + int(given) * DAY
-    raise FormError({"expires": "Choose one of these."})
+    raise FormError({"expires": "Choose one of the options."})
 
 
 def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> Instant:
@@ -197,9 +195,9 @@ def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> In
     try:
         at = dates.parse_day_end(text, call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):
-        raise FormError({"until": "Write the day like 2027-03-31."}) from None
+        raise FormError({"until": "Enter the day as 2027-03-31."}) from None
     if at <= now:
-        raise FormError({"until": "This day is over."})
+        raise FormError({"until": "Choose a day in the future."})
     if latest is not None and at > latest:
         raise FormError({"until": say(LONGEST, one=LONGEST_DAY, n=get_longest_lifetime(call))})
     return at

@@ -37,7 +37,7 @@ UNNAMED = "esign"  # the name of an organisation that has not been given one
 UNPROTECTED = (
     "Open this link by https, or on the server itself. Your password would travel unprotected otherwise."
 )
-NOT_YOURS = "This is not the password of your account."
+NOT_YOURS = "That isn’t your account’s password."
 
 
 class PersonName(Schema):

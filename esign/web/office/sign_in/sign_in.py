@@ -15,8 +15,8 @@ from esign.web.office.frame.office_call import OfficeCall, accept_local_path
 from esign.web.office.session import cookies
 
 HOME = "/documents"  # the first page after signing in
-NO_MATCH = "Address and password do not match."
-WRONG_CODE = "This code is not right. Codes change every 30 seconds, and each one works once."
+NO_MATCH = "That email address and password don’t match."
+WRONG_CODE = "That code isn’t right. Codes change every 30 seconds and work once."
 CLEAR = '"cache", "storage"'  # not "cookies": see `web.office`
 
 

@@ -122,13 +122,13 @@ async def recover(call: OfficeCall) -> Response:
     since = parse_time(call, "since", now)
     until = parse_time(call, "until", now) if call.form.get("until", "") else now
     if until < since:
-        raise FormError({"until": "This is before the time above."})
+        raise FormError({"until": "This is earlier than the time above."})
     try:
         queued = await deliveries.recover(call.runtime, call.caller, hook.id, since, until)
     except Problem as problem:
         if problem.code != "webhook_disabled":
             raise
-        raise FormError({"": "The webhook is switched off. Switch it on first."}) from None
+        raise FormError({"": "This webhook is off. Turn it on first."}) from None
     return call.redirect_to(f"{HERE}/{hook.id}?queued={queued}")
 
 
@@ -137,7 +137,7 @@ def parse_time(call: OfficeCall, name: str, now: Instant) -> Instant:
     try:
         at = dates.parse_local_time(call.form[name], call.signed_in.organisation.time_zone)
     except (ValueError, OverflowError):
-        raise FormError({name: "Write the time like 2026-11-22T05:35."}) from None
+        raise FormError({name: "Enter the time as 2026-11-22T05:35."}) from None
     if at > now:
-        raise FormError({name: "This time has not come yet."})
+        raise FormError({name: "This time is in the future."})
     return at

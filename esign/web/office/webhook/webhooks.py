@@ -232,7 +232,7 @@ async def rotate(call: OfficeCall) -> Response:
     """Replace the secret and show the new one. The answer is the only one that contains it."""
     hook, given = await find_webhook(call), call.form.get("grace", "")
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
-        raise FormError({"grace": "Choose one of these."})
+        raise FormError({"grace": "Choose one of the options."})
 
     async def create(caller: Caller) -> RotatedSecret:
         return await webhooks.rotate(call.runtime, caller, hook.id, int(given))
@@ -244,7 +244,7 @@ async def rotate(call: OfficeCall) -> Response:
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise
-        raise FormError({"grace": "Two secrets sign already. Choose “At once”, or wait."}) from None
+        raise FormError({"grace": "Two secrets are already in use. Choose “At once”, or wait."}) from None
     hook = await find_webhook(call)
     secret = webhooks.decrypt_secret(call.runtime, hook)
     return call.page("webhook_made", hook=hook, secret=secret, until=hook.previous_until, new=False)

@@ -283,7 +283,8 @@ async def test_a_reminder_goes_to_those_who_were_ticked_with_the_message(office:
     assert reminded == [0, 1]
     again = await visitor.post(at(document, "remind"), {"choice": "some", bo: "on"})
     assert (
-        again.status == 422 and "less than an hour ago. The next one can leave in 60 minutes." in again.said
+        again.status == 422
+        and "less than an hour ago. You can send the next one in 60 minutes." in again.said
     )
     assert (await visitor.post(at(document, "remind"))).status == 303, "the other one still may be"
     assert "less than an hour ago" in (await visitor.post(at(document, "remind"))).said
@@ -456,7 +457,7 @@ async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:
     assert (now["name"], now["role"], now["order"], now["locale"]) == ("Ada King", "approver", 1, None)
     assert now["authentication"] == "access_code"
     stale = await visitor.post(path, {**form, "order": "1"})
-    assert stale.status == 422 and "Somebody changed the document meanwhile." in stale.said
+    assert stale.status == 422 and "Someone changed the document in the meantime." in stale.said
     assert "Ada King" in (await visitor.get(f"{path}/remove")).said
     assert (await visitor.post(f"{path}/remove")).to.endswith("done=recipient-removed")
     assert (await office.site.api.get(document))["recipients"] == []

@@ -71,9 +71,9 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
     assert "It works for 1 of the 4 that you chose." in page.said
     assert list_entries(page) == [
         "out",
-        "the draft The document is not out for signature, so this does not work now.",
-        "the end The document is not out for signature, so this does not work now.",
-        "A document It is not there any more.",
+        "the draft The document isn’t out for signature, so this can’t be done now.",
+        "the end The document isn’t out for signature, so this can’t be done now.",
+        "A document It no longer exists.",
     ]
     assert page.value("ids") == sent and page.value("back") == BACK
     page = await ask_deed(ada, "cancel", draft, sent, done)
@@ -81,7 +81,8 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
     page = await ask_deed(ada, "delete", draft, sent, done)
     assert page.title == "Delete 2 documents for good?"
     assert (
-        list_entries(page)[2] == "out The document is under way. Cancel it first, or wait until it is sealed."
+        list_entries(page)[2]
+        == "out The document is still in progress. Cancel it, or wait until it is sealed."
     )
     page = await ask_deed(ada, "cancel", draft)
     assert (
@@ -123,8 +124,8 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     done = await follow_page(ada, await answer(ada, page, "cancel"))
     assert done.status == 200 and done.title == "1 of 3 cancelled"
     assert list_entries(done) == [
-        "first The document is not out for signature, so this does not work now.",
-        "A document It is not there any more.",
+        "first The document isn’t out for signature, so this can’t be done now.",
+        "A document It no longer exists.",
         "third",
     ]
     assert f'href="{BACK.replace("&", "&amp;")}"' in done.text
@@ -143,7 +144,7 @@ async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office)
     [told] = list_entries(page)
     assert (
         told
-        == "agreement The last reminder left less than an hour ago. The next one can leave in 60 minutes."
+        == "agreement The last reminder was sent less than an hour ago. You can send the next one in 60 minutes."
     )
     assert (await ask_deed(ada, "remind", id)).title == "Nobody can be reminded now"
 
@@ -206,11 +207,11 @@ async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Of
     bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
     for deed in ("remind", "cancel", "delete", "retry-seal"):
         page = await follow_page(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
-        assert list_entries(page) == ["A document It is not there any more."] * 3
+        assert list_entries(page) == ["A document It no longer exists."] * 3
     assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
     ada = await office.signed_in("Ada")
     await ada.post("/mode", mode="test")
-    assert list_entries(await ask_deed(ada, "download", *ids)) == ["A document It is not there any more."] * 3
+    assert list_entries(await ask_deed(ada, "download", *ids)) == ["A document It no longer exists."] * 3
 
 
 async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
@@ -229,14 +230,14 @@ async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(of
     id = await office.site.api.create(title="the draft")
     at = "/selection/done?deed=cancel&of=2"
     assert list_entries(await ada.get(f"{at}&not={id}.x&done={id}")) == [
-        "the draft The document is not out for signature, so this does not work now.",
+        "the draft The document isn’t out for signature, so this can’t be done now.",
         "the draft",
     ]
     sent = await office.site.api.send_document(title="out")
     assert list_entries(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
-        "out The document is under way. Cancel it first, or wait until it is sealed."
+        "out The document is still in progress. Cancel it, or wait until it is sealed."
     ]
-    assert list_entries(await ada.get(f"{at}&not={sent}.<b>")) == ["out It did not work then. Try it again."]
+    assert list_entries(await ada.get(f"{at}&not={sent}.<b>")) == ["out That didn’t work. Try again."]
     for wrong in (
         at,
         "/selection/done",
@@ -346,7 +347,7 @@ async def test_somebody_has_two_archives_under_way_and_no_more(
     one, two = await begin(ada), await begin(ada)
     refused = await begin(ada)
     assert (one.status, two.status, refused.status) == (200, 200, 429)
-    assert "Wait until one of them is complete." in await refused.text()
+    assert "Wait until one of them is finished." in await refused.text()
     assert (other := await begin(bo)).status == 200, "nobody else has to wait"
     one.close()  # whoever gives up makes room
     assert (again := await begin(ada)).status == 200

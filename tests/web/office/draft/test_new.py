@@ -160,7 +160,7 @@ async def test_several_files_become_a_draft_each(office: Office) -> None:
     page = await ada.upload("/documents/new", "files", *files, once=once)
     assert page.status == 422
     assert (
-        "This file cannot be read as a PDF. The file is not a PDF; save it as one and send that." in page.said
+        "This file can’t be read as a PDF. The file is not a PDF; save it as one and send that." in page.said
     )
     titles = set(await drafts(office))
     assert titles >= {"one", "three"} and "two" not in titles
@@ -218,8 +218,8 @@ CORPUS = {
 REFUSED = {
     "25-password_required-issue19484_1": "The file is protected. The file is protected by a password",
     "27-signed-small_valid-signed": "The file already carries a digital signature.",
-    "19-xfa_dynamic-issue14130": "The file is of a kind that cannot be signed here.",
-    "35-unreadable-issue16091": "This file cannot be read as a PDF. The file is damaged",
+    "19-xfa_dynamic-issue14130": "Files of this kind can’t be signed here.",
+    "35-unreadable-issue16091": "This file can’t be read as a PDF. The file is damaged",
 }
 
 
@@ -317,7 +317,7 @@ async def test_what_cannot_be_saved_stays_with_a_sentence_and_the_rest_is_saved(
         "title": "Please fill this in.",
         f"email-{key}": "An email address such as ana@example.com.",
         "email-new7": "Please fill this in.",
-        "code-new8": "Agree on a code with them, and enter it here.",
+        "code-new8": "Agree on a code with the recipient, then enter it here.",
         "days": "At most 365.",
         "first": "A whole number.",
     }
@@ -552,7 +552,7 @@ async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -
     )
     assert "Send without mail" not in page.said
     page = await ada.post(f"{path}/send", revision="1")
-    assert page.status == 422 and "The document cannot be sent yet." in page.said
+    assert page.status == 422 and "The document can’t be sent yet." in page.said
     path = await with_people(ada, person("new1", "Ada \ue123", "ada@example.test"), title="\ue123")
     page = await ada.get(f"{path}/review")
     assert "No font at hand can print \ue123 (symbol)" in page.said
@@ -566,7 +566,7 @@ async def test_what_was_not_reviewed_is_not_sent(office: Office) -> None:
     revision = (await ada.get(f"{path}/review")).value("revision")
     await office.site.api.ok("PATCH", path, {"title": "Quite another thing"})
     page = await ada.post(f"{path}/send", revision=revision)
-    assert page.status == 422 and "Somebody changed this draft just now." in page.said
+    assert page.status == 422 and "Someone changed this draft in the meantime." in page.said
     assert "Quite another thing" in page.said and (await read_stored(office, path))["status"] == "draft"
     assert (await ada.post(f"{path}/send", revision=page.value("revision"))).to == f"{path}?done=sent"
 

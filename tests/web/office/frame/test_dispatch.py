@@ -213,7 +213,7 @@ async def test_the_password_is_asked_for_again_with_the_form_inside(
     asked = await visitor.post(line.path, {"name": 'Zoë "<b>"', "csrf": visitor.csrf})
     assert (asked.status, asked.title, asked.value("name")) == (200, "Is it you?", 'Zoë "<b>"')
     wrong = await visitor.post(line.path, {"name": "Zoë", PROOF: "not it", "csrf": visitor.csrf})
-    assert (wrong.status, wrong.wrong()) == (422, {PROOF: "This is not your password."})
+    assert (wrong.status, wrong.wrong()) == (422, {PROOF: "That isn’t your password."})
     assert wrong.value("name") == "Zoë" and "not it" not in wrong.text and visitor.token == before
     after = await visitor.post(line.path, {"name": "Zoë", PROOF: PASSWORD, "csrf": visitor.csrf})
     assert after.title != "Is it you?" if after.status != 303 else True

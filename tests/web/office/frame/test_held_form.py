@@ -109,7 +109,10 @@ async def test_a_form_of_the_session_before_is_offered_again(office: Office) -> 
     before = ada.csrf
     await ada.sign_in("ada@example.test")
     page = await ada.post("/account/name", {"name": "Ada B.", "csrf": before})
-    assert (page.status, page.title) == (400, "Please send it once more") and "open for long" in page.said
+    assert (page.status, page.title) == (
+        400,
+        "Please send it once more",
+    ) and "open for a long time" in page.said
     assert (await office.user_of("ada@example.test")).name == "Ada"
     assert (await send(ada, page)).to == "/account?done=name"
 
@@ -121,7 +124,7 @@ async def test_a_form_of_another_place_is_offered_until_one_is_back(office: Offi
     place = fields(await ada.get(here))["place"]
     await ada.post("/mode", mode="test")
     page = await ada.post(here, {**NOTES, "place": place})
-    assert page.status == 400 and "First return" in page.said
+    assert page.status == 400 and "Switch back" in page.said
     await ada.post("/mode", {"mode": "live", "csrf": ada.csrf})
     assert (await send(ada, page)).to == f"/documents/{id}?done=reference"
 

@@ -74,7 +74,7 @@ async def test_where_a_new_password_is_easy_to_guess(office: Office) -> None:
 async def test_on_a_page_of_its_own(office: Office) -> None:
     viewer = await office.signed_in("Vi", MemberRole.VIEWER)
     refused = await viewer.get("/members", {"Accept-Language": "de"})
-    assert "§Your role in this organisation does not allow this." in refused.said
+    assert "§Your role doesn’t allow this." in refused.said
     odd = await office.visitor().post("/sign-in", {"email": "a"}, headers={"Accept-Language": "de"}, csrf="")
     assert "§Please fill this in." in odd.wrong().values()
 
@@ -93,12 +93,12 @@ async def test_for_the_script_that_uploads(office: Office) -> None:
     how = {"accept": JSON["Accept"], "once": "told-to-a-script"}
     refused = await ada.upload("/documents/new", "files", ("a.pdf", b"no"), **how)
     assert read_json(refused)["refused"] == {
-        "title": "§This file cannot be read as a PDF.",
+        "title": "§This file can’t be read as a PDF.",
         "advice": "§The file is not a PDF; save it as one and send that.",
     }
     ada.csrf = "x"
     forged = await ada.upload("/documents/new", "files", ("a.pdf", b"no"), **how)
-    assert read_json(forged)["error"]["message"].startswith("§This page was open for long.")
+    assert read_json(forged)["error"]["message"].startswith("§This page was open for a long time.")
 
 
 async def test_what_a_worker_found_in_a_file(office: Office) -> None:
@@ -124,7 +124,7 @@ async def test_for_the_editor_of_fields(office: Office) -> None:
     page = await ada.post(f"{path}/fields", fields='{"recipients":[],"x":1}', revision="1", headers=JSON)
     error = read_json(page)["error"]
     assert error["message"].startswith("§Some values in the request")
-    assert [one["message"] for one in error["details"]] == ["§There is no such member."]
+    assert [one["message"] for one in error["details"]] == ["§This member doesn’t exist."]
 
 
 async def test_what_a_draft_lacks(office: Office) -> None:
@@ -138,10 +138,10 @@ async def test_what_a_draft_lacks(office: Office) -> None:
 async def test_why_an_act_is_refused(office: Office) -> None:
     ada, draft = await enter(office), await office.site.api.create()
     question = await ada.get(f"/documents/{draft}/cancel")
-    assert "§The document is not out for signature" in question.said
+    assert "§The document isn’t out for signature" in question.said
     several = await ada.get(f"/selection/cancel?id={draft}&id=doc_gone")
-    assert "§The document is not out for signature" in several.said
-    assert "§It is not there any more." in several.said
+    assert "§The document isn’t out for signature" in several.said
+    assert "§It no longer exists." in several.said
 
 
 async def test_why_no_mail_leaves(office: Office) -> None:

@@ -213,7 +213,7 @@ async def test_a_form_without_a_file_says_so_and_one_that_is_too_large_too(offic
     ada = await office.signed_in("Ada")
     assert (await upload_seal(ada)).wrong() == {"file": "No file was chosen."}
     large = await upload_seal(ada, ("own.p12", b"\x30" * 3 * 2**20))
-    assert large.wrong() == {"file": "The file is too large: up to 1 MB can be sent."}
+    assert large.wrong() == {"file": "The file is too large. The limit is 1 MB."}
 
 
 async def test_a_new_certificate_is_made_in_the_name_of_the_organisation(office: Office) -> None:

@@ -17,7 +17,7 @@ async def test_everybody_reads_that_the_disk_is_nearly_full_until_there_is_room(
         assert ("Free some room on the disk" in said) is advised
     once = (await ada.get("/documents/new")).value("once")
     refused = await ada.upload("/documents/new", "files", ("paper.pdf", a_pdf()), once=once)
-    assert "nothing new is taken until there is room" in refused.said
+    assert "New uploads are paused until there is space" in refused.said
     assert (await office.visitor().get("/sign-in")).status == 200
     office.runtime.room.spare = before
     assert FULL not in (await ada.get("/documents")).said

@@ -27,7 +27,7 @@ async def test_a_new_password_asks_for_the_old_and_signs_out_the_others(office: 
     visitor, other = await office.signed_in("Ada"), office.visitor()
     await other.sign_in("ada@example.test")
     wrong = await visitor.post("/account/password", current="guess", password=NEW)
-    assert wrong.wrong() == {"current": "This is not your password."}
+    assert wrong.wrong() == {"current": "That isn’t your password."}
     weak = await visitor.post("/account/password", current=PASSWORD, password="password1234")
     assert "easy to guess" in weak.wrong()["password"]
     assert PASSWORD not in weak.text and "password1234" not in weak.text

@@ -106,7 +106,10 @@ async def test_the_outbox_says_why_and_can_ask_the_mail_server_at_once(tmp_path:
     async with office_where("away", tmp_path) as office:
         ada = await office.signed_in("Ada")
         page = await ada.get("/settings/outbox")
-        assert "Emails have been waiting since" in page.said and "The mail server takes no mail:" in page.said
+        assert (
+            "Emails have been waiting since" in page.said
+            and "The mail server accepts no emails:" in page.said
+        )
         assert await office.site.work("mail") == 0
         assert (await ada.post("/settings/outbox/retry")).to == "/settings/outbox?done=mail-tried"
         assert await office.site.work("mail") == 1

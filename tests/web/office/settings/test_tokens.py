@@ -93,7 +93,7 @@ async def test_a_test_token_never_gets_what_belongs_to_the_organisation(office: 
     await ada.get(NEW)
     admin = {**USUAL, "access": "some", "scope-account:admin": "on", "scope-documents:read": "on"}
     page = await ada.post(NEW, {**admin, "mode": "test"})
-    assert page.status == 422 and "A test token cannot change" in page.wrong()["access"]
+    assert page.status == 422 and "A test key can’t change" in page.wrong()["access"]
     assert (await ada.post(NEW, {**admin, "mode": "live"})).status == 200
 
 
@@ -128,7 +128,9 @@ async def test_what_is_wrong_stands_at_its_field_and_what_was_entered_stays(offi
     page = await make(ada, **wrong)
     assert page.status == 422 and page.wrong().keys() == {"name", "mode", "access", "until"}
     assert page.value("until") == "31.12."
-    assert (await make(ada, expires="date", until="2020-01-01")).wrong() == {"until": "This day is over."}
+    assert (await make(ada, expires="date", until="2020-01-01")).wrong() == {
+        "until": "Choose a day in the future."
+    }
     assert (await make(ada, expires="date", until="9999-12-31")).wrong().keys() == {"until"}
     assert (await make(ada, name="n" * 101)).wrong().keys() == {"name"}
     page = await make(ada, name="", access="some", **{"scope-account:read": "on"})

@@ -149,7 +149,7 @@ async def test_somebody_who_signs_in_already_cannot_be_the_first_owner_a_second_
     await office.user("Maren", MemberRole.MEMBER)
     path = await setup_link(office)
     page = await office.visitor().post(path, OWNER)
-    assert page.wrong() == {"email": "Somebody with this email address signs in here already."}
+    assert page.wrong() == {"email": "Someone already signs in here with this email address."}
 
 
 # ---------- an invitation ----------
@@ -205,7 +205,7 @@ async def test_whoever_has_an_account_gives_its_password(office: Office) -> None
     page = await visitor.get(path)
     assert "You have an account here already" in page.said and 'name="name"' not in page.text
     wrong = await visitor.post(path, password="guess")
-    assert wrong.wrong() == {"password": "This is not the password of your account."}
+    assert wrong.wrong() == {"password": "That isn’t your account’s password."}
     assert (await visitor.post(path, password=PASSWORD)).to == "/?done=joined"
     assert "Viewer" in (await visitor.get("/account")).said
     assert len(await members.find_by_user(office.runtime.db, user.id)) == 2

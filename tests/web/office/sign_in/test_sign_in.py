@@ -67,7 +67,7 @@ async def test_what_does_not_match_is_told_in_one_sentence_and_the_address_stays
         assert (page.status, visitor.token, page.value("email")) == (422, None, email)
         assert password not in page.text.replace(email, "")
         said.add(page.said.replace(office.site.base, ""))
-    assert len(said) == 1 and "Address and password do not match." in said.pop()
+    assert len(said) == 1 and "That email address and password don’t match." in said.pop()
     empty = await office.visitor().sign_in("", "")
     assert empty.wrong() == {"email": "Please fill this in.", "password": "Please fill this in."}
 
@@ -364,7 +364,7 @@ async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_
     form = {name: page.value(name) for name in ("csrf", "place")} | {"organisationName": "First Ltd"}
     await visitor.post("/organisation", id=second.id)
     answer = await visitor.post("/settings/organisation", form)
-    assert answer.status == 400 and "gone to another organisation or mode" in answer.said
+    assert answer.status == 400 and "switched organisation or mode" in answer.said
     assert (await visitor.get("/settings/organisation")).value("organisationName") == "Second Ltd"
     there = {"id": first_of(form["place"]), "place": form["place"]}
     assert (await visitor.post("/organisation", there)).to == "/?done=organisation"
@@ -373,7 +373,7 @@ async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_
     answer = await visitor.upload(
         "/documents/new", "files", ("a.pdf", contract.read_pdf()), once=once, place=place
     )
-    assert answer.status == 400 and "gone to another organisation or mode" in answer.said
+    assert answer.status == 400 and "switched organisation or mode" in answer.said
     await visitor.post("/mode", mode="live")
     answer = await visitor.upload(
         "/documents/new", "files", ("a.pdf", contract.read_pdf()), once=once, place=place

@@ -219,7 +219,7 @@ async def test_a_new_secret_overlaps_the_one_before(office: Office, receiver: Re
     await ada.post(f"{at}/test")
     assert genuine(receiver.came[-1], old) and genuine(receiver.came[-1], new)
     again = await ada.post(f"{at}/secret", grace="24")
-    assert again.status == 422 and "Two secrets sign already" in again.wrong()["grace"]
+    assert again.status == 422 and "Two secrets are already in use" in again.wrong()["grace"]
     third = secret_on(await ada.post(f"{at}/secret", grace="0"))
     await ada.post(f"{at}/test")
     assert genuine(receiver.came[-1], third) and not genuine(receiver.came[-1], new)
