@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from esign.core import language
 from esign.core.instant import Instant, to_datetime
@@ -78,4 +78,5 @@ def fill_sentence(sentence: str, values: Mapping[str, object]) -> Markup:
     """Return the sentence with values put in. Values are escaped unless they are Markup."""
     if not values and "{" not in sentence and "}" not in sentence:  # most have none: 0.3 µs against 8 µs
         return Markup(sentence)  # noqa: S704  (from the catalogue)
-    return Markup(sentence).format(**values)  # noqa: S704  (from the catalogue; `format` escapes the values)
+    # `Markup.format` would escape them too, but takes 23 µs where this takes 4.
+    return Markup(sentence.format_map({name: escape(value) for name, value in values.items()}))  # noqa: S704
