@@ -111,7 +111,7 @@ def commands(page: Page, office: WalkedOffice) -> Stops:
 def documents(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/documents")
     yield "list"
-    page.get_by_label("More for Office lease renewal").click()
+    page.get_by_label("More actions for Office lease renewal").click()
     yield "menu"
     page.keyboard.press("Escape")
     page.get_by_text("Filter", exact=True).click()

@@ -141,7 +141,7 @@ class FirstOwner:
         self.press("Check and send")
         self.page.wait_for_url("**/review")
         self.press("Send without mail")
-        expect(self.page.get_by_role("heading", name=f"Not mailed to {ADA[0]}")).to_be_visible()
+        expect(self.page.get_by_role("heading", name=f"Not emailed to {ADA[0]}")).to_be_visible()
 
 
 def sign(page: Page, hand: Hand) -> None:
@@ -169,7 +169,7 @@ def test_from_the_first_start_to_a_sealed_document(
     assert found
     stranger = visit.at(found[0], width=1280, height=900)
     sign(stranger, hand)
-    expect(page.get_by_role("heading", name="Finished by everybody and sealed")).to_be_visible(
+    expect(page.get_by_role("heading", name="Finished by everyone and sealed")).to_be_visible(
         timeout=PATIENCE * 1000
     )
     with page.expect_download() as saved:

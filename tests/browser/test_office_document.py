@@ -70,9 +70,9 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
 ) -> None:
     document = send_document(stage, title="Appointment of architect")
     page = visit.at(at(stage, document), storage_state=maren, excused=SAVED, **how)
-    expect(page.get_by_role("heading", name="Not mailed to Ada Lovelace")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not emailed to Ada Lovelace")).to_be_visible()
     page.get_by_role("button", name="Remind Ada Lovelace").click()
-    expect(page.locator(".toast")).to_contain_text("Not mailed: the reminder")
+    expect(page.locator(".toast")).to_contain_text("The reminder waits here")
     expect(page.get_by_role("button", name="Remind Ada Lovelace")).to_have_count(0)
     stage.work("mail")
     page.wait_for_load_state()
@@ -80,14 +80,14 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
     dialog = page.get_by_role("dialog", name="Signing link for Ada Lovelace")
     expect(dialog).to_be_visible()
     shot(page, "office-document-link-question")
-    dialog.get_by_role("button", name="Show the link").click()
+    dialog.get_by_role("button", name="Create link").click()
     shown = page.locator("#link")
     expect(shown).to_contain_text("/s/")
     shot(page, "office-document-link")
     clean(page)
     link = shown.inner_text()
     page.get_by_role("link", name="Done").click()
-    expect(page.get_by_text("fetched a signing link for")).to_be_visible()
+    expect(page.get_by_text("created a signing link for")).to_be_visible()
     assert link not in page.content()
     for email in (ADA, BO):
         stage.do(stage.do(stage.site.person(email)).sign())
@@ -95,7 +95,7 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
             stage.work("mail")
     stage.work("seal")
     page.reload()
-    expect(page.get_by_role("heading", name="Finished by everybody and sealed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Finished by everyone and sealed")).to_be_visible()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Sealed PDF").click()
     assert saved.value.suggested_filename == "agreement-sealed.pdf"
@@ -109,7 +109,7 @@ def test_a_question_comes_as_a_dialog_that_can_be_left_again(
     visit: Visits, stage: BrowserStage, maren: dict[str, Any], shot: Shot
 ) -> None:
     page = visit.at(at(stage, send_document(stage)), storage_state=maren, width=1280, height=800)
-    menu(page, "Cancel the document")
+    menu(page, "Cancel document")
     dialog = page.get_by_role("dialog", name="Cancel this document?")
     expect(dialog.get_by_label("Reason")).to_be_focused()
     shot(page, "office-document-cancel-question")
@@ -118,13 +118,13 @@ def test_a_question_comes_as_a_dialog_that_can_be_left_again(
     expect(dialog).to_have_count(0)
     expect(page.get_by_label("More actions")).to_be_focused()
     page.get_by_label("More actions").click()
-    page.get_by_role("link", name="Cancel the document").dblclick()
+    page.get_by_role("link", name="Cancel document").dblclick()
     page.wait_for_load_state("networkidle")
-    dialog.get_by_role("link", name="Keep it open").click()
+    dialog.get_by_role("link", name="Keep open").click()
     expect(dialog).to_have_count(0)
-    menu(page, "Cancel the document")
+    menu(page, "Cancel document")
     dialog.get_by_label("Reason").fill("We found a mistake.")
-    dialog.get_by_role("button", name="Cancel the document").click()
+    dialog.get_by_role("button", name="Cancel document").click()
     expect(page.get_by_role("heading", name="This document was cancelled")).to_be_visible()
     expect(page.locator(".next")).to_contain_text("We found a mistake.")
 
@@ -135,8 +135,8 @@ def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
     document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, excused=REFUSED, width=1280, height=800)
     page.get_by_label("Actions for Ada Lovelace").click()
-    page.get_by_role("link", name="Correct name or address").click()
-    dialog = page.get_by_role("dialog", name="Correct name or address")
+    page.get_by_role("link", name="Correct name or email").click()
+    dialog = page.get_by_role("dialog", name="Correct name or email")
     dialog.get_by_label("Name").fill("Ada King")
     dialog.get_by_label("Email").fill("king@example")
     dialog.get_by_role("button", name="Save and invite again").click()
@@ -144,8 +144,10 @@ def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
     expect(page.get_by_label("Name")).to_have_value("Ada King")
     page.get_by_label("Email").fill("king@example.test")
     page.get_by_role("button", name="Save and invite again").click()
-    expect(page.get_by_role("heading", name="Not mailed to Ada King")).to_be_visible()
-    expect(page.get_by_text("Ada Lovelace → Ada King, ada@example.test → king@example.test")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not emailed to Ada King")).to_be_visible()
+    expect(
+        page.get_by_text("Ada Lovelace is now Ada King · ada@example.test is now king@example.test")
+    ).to_be_visible()
 
 
 def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
@@ -172,10 +174,10 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
     page.get_by_label("Reason").fill("Half a sent")
     stage.do(api.ok("POST", f"/test/documents/{document}/simulate", {"action": "complete"}))
     page.clock.run_for(11_000)
-    expect(page.get_by_text("Something happened meanwhile.")).to_be_visible()
+    expect(page.get_by_text("This document has changed.")).to_be_visible()
     expect(page.get_by_label("Reason")).to_have_value("Half a sent")
-    page.get_by_role("link", name="Show it").click()
-    expect(page.get_by_role("heading", name="Not mailed to Bo Berg")).to_be_visible()
+    page.get_by_role("link", name="Refresh").click()
+    expect(page.get_by_role("heading", name="Not emailed to Bo Berg")).to_be_visible()
 
 
 def test_a_page_that_nobody_is_at_asks_nothing(
@@ -201,11 +203,11 @@ def test_recipients_of_test_mode_act_and_their_mails_are_read(
     page = visit.at(at(stage, document), storage_state=tester, **how)
     page.get_by_role("button", name="Finish").click()
     expect(page.get_by_text(re.compile("Tomas Reyes signed"))).to_be_visible()
-    page.get_by_role("button", name="Refuse the address").click()
-    expect(page.get_by_role("heading", name="The address of Nadia Brandt was refused")).to_be_visible()
+    page.get_by_role("button", name="Refuse email").click()
+    expect(page.get_by_role("heading", name="The email address of Nadia Brandt was refused")).to_be_visible()
     shot(page, "office-document-refused")
     clean(page)
-    page.get_by_role("link", name="All of this document").click()
+    page.get_by_role("link", name="View all").click()
     page.get_by_text("[TEST]").last.click()
     expect(page.get_by_role("link", name="Open signing link")).to_be_visible()
     shot(page, "office-test-messages")
@@ -221,17 +223,17 @@ def test_everything_works_without_a_script(visit: Visits, stage: BrowserStage, m
     document = send_document(stage)
     page = visit.at(at(stage, document), storage_state=maren, java_script_enabled=False)
     page.get_by_role("button", name="Remind Ada Lovelace").click()
-    expect(page.get_by_text("Not mailed: the reminder")).to_be_visible()
-    menu(page, "Change the expiry date")
-    expect(page.get_by_role("heading", name="Change the expiry date")).to_be_visible()
-    page.get_by_role("button", name="Save the date").click()
-    expect(page.get_by_text("The expiry date is changed.")).to_be_visible()
-    menu(page, "Cancel the document")
-    page.get_by_role("button", name="Cancel the document").click()
+    expect(page.get_by_text("The reminder waits here")).to_be_visible()
+    menu(page, "Change deadline")
+    expect(page.get_by_role("heading", name="Change deadline")).to_be_visible()
+    page.get_by_role("button", name="Save deadline").click()
+    expect(page.get_by_text("Deadline saved.")).to_be_visible()
+    menu(page, "Cancel document")
+    page.get_by_role("button", name="Cancel document").click()
     page.get_by_role("button", name="Start again with a copy").click()
-    expect(page.get_by_text("This is the copy: a new draft.")).to_be_visible()
-    menu(page, "Delete the document")
-    page.get_by_role("button", name="Delete the document").click()
+    expect(page.get_by_text("Document duplicated. This is the new draft.")).to_be_visible()
+    menu(page, "Delete document")
+    page.get_by_role("button", name="Delete document").click()
     page.wait_for_url(re.compile(r"/documents(\?done=document-deleted)?$"))
 
 
@@ -243,7 +245,7 @@ def test_a_question_is_answered_with_the_keyboard_alone(
     page.keyboard.press("Enter")
     for _ in range(20):
         page.keyboard.press("ArrowDown")
-        if page.evaluate("document.activeElement.textContent.trim()") == "Change reference and notes":
+        if page.evaluate("document.activeElement.textContent.trim()") == "Edit reference and notes":
             break
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").get_by_label("Reference")).to_be_focused()

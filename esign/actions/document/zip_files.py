@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import zlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from esign.actions.base import audit_log
@@ -26,8 +27,17 @@ from esign.store.document import blobs
 from esign.store.engine.database import Reader, Transaction
 
 MOST_BYTES = 2**30
-NOTE = "Not included.txt"
-LOST = "These files were deleted or damaged while the archive was made:"
+
+
+@dataclass(frozen=True, slots=True)
+class ZipNote:
+    """The text file about what is missing: its name, and the sentence above the names of the files."""
+
+    name: str = "Not included.txt"
+    sentence: str = "These files were deleted or damaged while the archive was made:"
+
+
+NOTE = ZipNote()
 
 
 async def list_files(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[DocumentFile]:
@@ -60,15 +70,15 @@ async def log_export(runtime: Runtime, caller: Caller, wanted: Sequence[Document
 
 
 async def pack(
-    runtime: Runtime, author: Author, wanted: Sequence[DocumentFile], zone: str
+    runtime: Runtime, author: Author, wanted: Sequence[DocumentFile], zone: str, note: ZipNote = NOTE
 ) -> AsyncIterator[bytes]:
     """Yield the ZIP piece by piece. PDFs are compressed already, so they are stored without compression.
 
-    Files that were deleted or damaged meanwhile are named in a text file at the end, since the rest has been
-    sent by then.
+    Files that were deleted or damaged meanwhile are named in a text file at the end, `note`, since the rest has
+    been sent by then.
     """
     entries, missing, sent = list[ZipEntry](), list[str](), 0
-    names = make_distinct([NOTE, *(make_portable(file.name) for file in wanted)])[1:]
+    names = make_distinct([note.name, *(make_portable(file.name) for file in wanted)])[1:]
     for file, name in zip(wanted, names, strict=True):
         try:
             size, crc = await measure_content(runtime.db, file.sha256)
@@ -83,8 +93,10 @@ async def pack(
         async for piece in blobs.read_pieces(runtime.db, file.sha256):
             yield piece
     if missing:
-        text = f"{LOST}\r\n\r\n{''.join(missing)}".encode()
-        entries.append(ZipEntry(NOTE, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent))
+        text = f"{note.sentence}\r\n\r\n{''.join(missing)}".encode()
+        entries.append(
+            ZipEntry(note.name, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent)
+        )
         yield entries[-1].head() + text
         sent += len(entries[-1].head()) + len(text)
     yield write_directory(entries, sent)

@@ -1,4 +1,6 @@
 // Comfort in the list of documents: how many are ticked, ticking a range, a key for the search.
+import { t } from "./words.js";
+
 const search = document.querySelector("[data-slash]");
 document.addEventListener("keydown", (event) => {
   const writing = event.target.closest?.("input:not([type=checkbox]), textarea, select");
@@ -28,12 +30,12 @@ if (form) {
       whole.hidden = !all.checked; // it is offered once everything on this page is selected
       every.checked &&= all.checked;
     }
-    form.querySelector("[data-count]").textContent = every?.checked ? "" : `${ticked.length} selected`;
+    form.querySelector("[data-count]").textContent = every?.checked ? "" : t("selected", { n: ticked.length });
     all.indeterminate = ticked.length > 0 && !all.checked;
     for (const [button, word] of words) {
       const able = ticked.filter((box) => box.dataset.can.split(" ").includes(button.dataset.deed)).length;
       button.hidden = able === 0 && !every?.checked;
-      button.querySelector("span").textContent = able < ticked.length && !every?.checked ? `${word} ${able}` : word;
+      button.querySelector("span").textContent = able < ticked.length && !every?.checked ? t(`some_${button.dataset.deed}`, { n: able }) : word;
     }
   }
 

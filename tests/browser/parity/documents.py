@@ -75,28 +75,28 @@ def under_way(desk: ParityDesk, path: str) -> None:
     expect(page.locator("main [id^=page-]")).to_have_count(len(desk.ask(f"{path}/pages")["data"]))
     desk.go(path)
     later = datetime.fromisoformat(desk.ask(path)["expiresAt"]) + timedelta(days=30)
-    desk.menu("Change the expiry date")
-    page.get_by_label("Can be signed until the end of").fill(later.date().isoformat())
+    desk.menu("Change deadline")
+    page.get_by_label("Last day to sign").fill(later.date().isoformat())
     desk.use("changeDocument.expiresAt").click()
-    desk.sees("The expiry date is changed.")
+    desk.sees("Deadline saved.")
     changed = datetime.fromisoformat(desk.ask(path)["expiresAt"])
     assert abs(changed - later) <= timedelta(days=1)
-    desk.menu("Change the expiry date")
+    desk.menu("Change deadline")
     with page.expect_navigation():
         desk.use("changeDocument.expiresAt.default").click()
     assert datetime.fromisoformat(desk.ask(path)["expiresAt"]) == later - timedelta(days=30)
-    desk.menu("Change the reminders")
-    page.get_by_label("Then every days").fill("7")
+    desk.menu("Change reminders")
+    page.get_by_label("Then every (days)").fill("7")
     desk.use("changeDocument.reminders").click()
     expect(page.get_by_text("then every 7 days")).to_be_visible()
     assert desk.ask(path)["reminders"]["everyDays"] == 7
-    desk.menu("Change reference and notes")
+    desk.menu("Edit reference and notes")
     page.get_by_role("textbox", name="Notes").fill("project = quay")
     desk.use("changeDocument.metadata").click()
     expect(page.get_by_role("definition").filter(has_text="quay")).to_be_visible()
     assert desk.ask(path)["metadata"] == {"project": "quay"}
     desk.use("remindRecipients").click()
-    desk.sees("Not mailed: the reminder")
+    desk.sees("The reminder waits here")
     assert desk.ask(path)["recipients"][0]["lastRemindedAt"]
 
 
@@ -115,14 +115,14 @@ def end_document(desk: ParityDesk, path: str) -> None:
     expect(entries).to_have_count(len(desk.ask(f"{path}/audit?limit=100")["data"]))
     happened = {one["type"] for one in desk.ask(f"/events?documentId={id}&limit=100")["data"]}
     assert {"document.sent", "document.completed"} <= happened
-    assert happened <= set(page.locator("dt:text-is('Entry') + dd").all_text_contents())
+    assert happened <= set(page.locator("dt:text-is('Type') + dd").all_text_contents())
     desk.go(path)
     page.get_by_label("More actions").click()
     desk.use("duplicateDocument").click()
     page.wait_for_url(re.compile(rf"/documents/(?!{id})doc_\w+"))
     copy = "/documents/" + re.findall(r"doc_\w+", page.url)[0]
     assert desk.ask(copy)["title"].startswith(TITLE)
-    desk.menu("Delete the document")
+    desk.menu("Delete document")
     desk.use("deleteDocument").click()
     page.wait_for_url(re.compile(r"/documents(\?done=document-deleted)?$"))
     assert stage.do(desk.api.call("GET", copy)).status == 404
@@ -131,7 +131,7 @@ def end_document(desk: ParityDesk, path: str) -> None:
 def list_documents(desk: ParityDesk) -> None:
     path = f"/documents/{desk.stage.do(desk.api.send_document())}"
     desk.go(path)
-    desk.menu("Cancel the document")
+    desk.menu("Cancel document")
     desk.use("cancelDocument").click()
     expect(desk.page.get_by_role("heading", name="This document was cancelled")).to_be_visible()
     assert desk.ask(path)["status"] == "cancelled"
@@ -139,7 +139,7 @@ def list_documents(desk: ParityDesk) -> None:
     assert not desk.stage.do(desk.stage.site.work("seal"))
     desk.go("/documents")
     desk.use("retrySeal").click()
-    desk.sees("The seal is tried again now.")
+    desk.sees("Sealing is being tried again.")
     desk.stage.work("seal")
 
 
@@ -147,13 +147,13 @@ def recipients(desk: ParityDesk) -> None:
     page, document = desk.page, desk.stage.do(desk.api.create())
     path = f"/documents/{document}"
     desk.go(path)
-    page.get_by_role("link", name="Add a recipient").click()
+    page.get_by_role("link", name="Add recipient").click()
     page.get_by_label("Name").fill(BO[0])
     page.get_by_label("Email").fill(BO[1])
     desk.use("addRecipient").click()
     expect(page.get_by_label("Actions for Bo Berg")).to_be_visible()
     assert [one["name"] for one in desk.ask(path)["recipients"]] == [ADA[0], BO[0]]
-    desk.menu("Change", of="Actions for Bo Berg")
+    desk.menu("Edit", of="Actions for Bo Berg")
     page.get_by_label("Role").select_option("approver")
     desk.use("changeRecipient").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -189,10 +189,10 @@ def unblock_recipient(desk: ParityDesk) -> None:
     for _ in range(5):
         assert desk.stage.do(person.enter("wrong")).status in (400, 429)
     desk.go(f"/documents/{document}")
-    desk.sees(re.compile("tried too often"))
+    desk.sees("Locked after too many wrong codes")
     desk.page.get_by_label("Actions for Bo Berg").click()
     desk.use("unblockRecipient").click()
-    desk.sees("They can try their code again.")
+    desk.sees("The recipient can try their code again.")
     assert desk.stage.do(person.enter("Blue-4711")).status == 200
 
 

@@ -1,6 +1,6 @@
 """What a document is waiting for, in one sentence, and the one action that moves it on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -21,8 +21,9 @@ from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import get_document_path
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.name_lists import NAMED, isolate_name, list_names
+from esign.web.office.frame.words import OfficeWords
 
-MOST_NAMES = 3
 LONGEST_NAME = 24
 SOON = 3 * DAY
 
@@ -35,7 +36,7 @@ class StepButton:
     leads to opens in a tab of its own, and the page of the document stays.
     """
 
-    words: str
+    words: Markup
     to: str
     icon: str
     form: Mapping[str, str] | None = None
@@ -78,6 +79,11 @@ class DocumentSituation:
     own: Recipient | None = None
 
     @property
+    def t(self) -> OfficeWords:
+        """Return the sentences of the reader's language."""
+        return self.times.words
+
+    @property
     def home(self) -> str:
         """Return the path of the document's page."""
         return get_document_path(self.document.id)
@@ -89,15 +95,13 @@ def find_next_step(scene: DocumentSituation) -> NextStep:
 
 
 def describe_draft(scene: DocumentSituation) -> NextStep:
+    t = scene.t
     if not scene.missing:
-        words = Markup("Nothing is missing. Look it through once more, and send it.")
-        review = StepButton("Review and send", f"{scene.home}/review", "send")
-        return NextStep(Markup("Ready to be sent"), words, "send", "ok", (review,))
-    button = StepButton("Finish the draft", f"{scene.home}/edit", "edit")
+        review = StepButton(t("document.act.review"), f"{scene.home}/review", "send")
+        return NextStep(t("document.next.ready"), t("document.next.ready_text"), "send", "ok", (review,))
+    button = StepButton(t("document.act.finish"), f"{scene.home}/edit", "edit")
     items = Markup().join(Markup("<li>{}</li>").format(one) for one in scene.missing)
-    return NextStep(
-        Markup("Not ready to be sent yet"), Markup("<ul>{}</ul>").format(items), "edit", "", (button,)
-    )
+    return NextStep(t("document.next.not_ready"), Markup("<ul>{}</ul>").format(items), "edit", "", (button,))
 
 
 def describe_sent(scene: DocumentSituation) -> NextStep:
@@ -111,17 +115,16 @@ def describe_sent(scene: DocumentSituation) -> NextStep:
 
 def describe_own_turn(scene: DocumentSituation, own: Recipient, waiting: Sequence[Recipient]) -> NextStep:
     """Offer the reader their own signing page; what the others are waited for stands behind it."""
+    t = scene.t
     others = [one for one in waiting if one.id != own.id]
     rest = describe_waiting(scene, others) if others else None
-    title = "Your turn to approve" if own.role is Role.APPROVER else "Your turn to sign"
-    verb = "Approve now" if own.role is Role.APPROVER else "Sign now"
+    act = "approve" if own.role is Role.APPROVER else "sign"
     words = (
-        Markup("{}. {}").format(rest.title, rest.words)
-        if rest
-        else Markup.escape("You are the recipient. Open your signing page from here; no email is needed.")
+        Markup("<p>{}</p><p>{}</p>").format(rest.title, rest.words) if rest else t("document.next.own_text")
     )
-    button = StepButton(verb, f"{scene.home}/sign", "signature", {}, aside=True)
-    return NextStep(Markup.escape(title), words, "signature", "", (button, *(rest.buttons if rest else ())))
+    button = StepButton(t(f"document.act.{act}"), f"{scene.home}/sign", "signature", {}, aside=True)
+    buttons = (button, *(rest.buttons if rest else ()))
+    return NextStep(t(f"document.next.own_{act}"), words, "signature", "", buttons)
 
 
 def describe_waiting(scene: DocumentSituation, waiting: Sequence[Recipient]) -> NextStep:
@@ -134,16 +137,21 @@ def describe_waiting(scene: DocumentSituation, waiting: Sequence[Recipient]) -> 
     )
     if not too_soon:
         buttons.insert(0 if scene.outage is None else len(buttons), make_remind_button(scene, waiting))
-    title = Markup("Waiting for {}").format(join_recipients(waiting))
+    title = scene.t("document.next.waiting", names=join_recipients(waiting, scene.t))
     return NextStep(title, Markup(" ").join(describe_progress(scene, waiting)), "clock", "", tuple(buttons))
 
 
 def describe_undelivered(scene: DocumentSituation, recipient: AnyRecipient) -> NextStep:
-    words = Markup("Nothing reached <bdi>{}</bdi>. Correct the address, and a new invitation leaves at once.")
+    t = scene.t
     to = f"{scene.home}/recipients/{recipient.id}"
-    title = Markup("The address of {} was refused").format(format_name(recipient))
-    button = StepButton("Correct the address", to, "edit", ask=True)
-    return NextStep(title, words.format(recipient.email), "warn", "fail", (button,))
+    button = StepButton(t("document.act.correct"), to, "edit", ask=True)
+    return NextStep(
+        t("document.next.refused", name=isolate_name(recipient.name)),
+        t("document.next.refused_text", email=isolate_name(recipient.email)),
+        "warn",
+        "fail",
+        (button,),
+    )
 
 
 def is_without_mail(scene: DocumentSituation, recipient: Recipient) -> bool:
@@ -158,150 +166,135 @@ def describe_unmailed(
     scene: DocumentSituation, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]
 ) -> NextStep:
     """Offer the signing links first, because they work without any mail."""
-    words = [
-        "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link."
-    ]
+    t = scene.t
+    words = [t.count("document.next.unmailed_text", len(unmailed))]
     if scene.outage is None:  # during an outage the head of the page says why
-        words.insert(0, "The mail was kept here when no mail server was set up.")
-    buttons = [
-        StepButton(
-            f"Link for {one.name}" if len(waiting) > 1 else "Signing link",
-            make_link_button(scene, one).to,
-            "link",
-            ask=True,
-        )
-        for one in unmailed[:MOST_NAMES]
-    ]
+        words.insert(0, t("document.next.kept"))
+    buttons = [make_link_button(scene, one, named=len(waiting) > 1) for one in unmailed[:NAMED]]
     too_soon = all(
         possible_actions.find_recipient_refusal("remind", scene.document, r, scene.now) for r in waiting
     )
     if not too_soon:
         buttons.append(make_remind_button(scene, waiting))
-    title = Markup("Not mailed to {}").format(join_recipients(unmailed))
-    said = Markup(" ").join(map(Markup.escape, words))
-    return NextStep(title, said, "warn", "fail", tuple(buttons))
+    title = t("document.next.unmailed", names=join_recipients(unmailed, t))
+    return NextStep(title, Markup(" ").join(words), "warn", "fail", tuple(buttons))
 
 
-def make_link_button(scene: DocumentSituation, recipient: Recipient) -> StepButton:
-    return StepButton("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
+def make_link_button(scene: DocumentSituation, recipient: Recipient, *, named: bool = False) -> StepButton:
+    """Return the button for a signing link. With `named` it says whose."""
+    name = isolate_name(recipient.name)
+    words = scene.t("document.act.link_of", name=name) if named else scene.t("document.act.link")
+    return StepButton(words, f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
 
 
 def make_remind_button(scene: DocumentSituation, waiting: Sequence[Recipient]) -> StepButton:
-    one = waiting[0] if len(waiting) == 1 else None
-    short = one is not None and len(one.name) <= LONGEST_NAME
-    words = f"Remind {one.name}" if one and short else "Remind" if one else f"Remind all {len(waiting)}"
-    return StepButton(words, f"{scene.home}/remind", "bell", {}, "Sending…")
+    t = scene.t
+    if len(waiting) != 1:
+        words = t.count("document.act.remind_all", len(waiting))
+    elif len(waiting[0].name) <= LONGEST_NAME:
+        words = t("document.act.remind_one", name=isolate_name(waiting[0].name))
+    else:
+        words = t("document.act.remind")
+    return StepButton(words, f"{scene.home}/remind", "bell", {}, t("sending"))
 
 
-def describe_progress(scene: DocumentSituation, waiting: Sequence[Recipient]) -> list[Markup]:
-    """Return sentences on how far the awaited recipient has come, and on the next reminder and the expiry."""
-    document, times, said = scene.document, scene.times, []
+def describe_progress(scene: DocumentSituation, waiting: Sequence[Recipient]) -> Iterator[Markup]:
+    """Yield sentences on how far the awaited recipient has come, and on the next reminder and the deadline."""
+    document, times, t = scene.document, scene.times, scene.t
     if len(waiting) == 1:
         one = waiting[0]
         if one.viewed_at is not None:
-            said.append(f"Opened {times.near(one.viewed_at)}.")
+            yield t("document.next.opened", when=times.near(one.viewed_at))
         elif one.sent_at is not None:
-            said.append(f"Invited {times.near(one.sent_at)}, not opened yet.")
+            yield t("document.next.invited", when=times.near(one.sent_at))
     due = min((r.next_reminder_at for r in waiting if r.next_reminder_at is not None), default=None)
     reminded = max((r.last_reminded_at for r in waiting if r.last_reminded_at is not None), default=None)
     if reminded is not None:
-        said.append(f"Last reminder {times.near(reminded)}.")
-    said.append(f"The next reminder is due {times.near(due)}." if due else "No reminder is planned.")
+        yield t("document.next.reminded", when=times.near(reminded))
+    yield t("document.next.reminder", when=times.near(due)) if due else t("document.next.no_reminder")
     if document.expires_at is not None and document.expires_at - scene.now < SOON:
-        said.append(f"The time to sign ends {times.near(document.expires_at)}.")
-    return [Markup.escape(sentence) for sentence in said]
+        yield t("document.next.deadline", when=times.near(document.expires_at))
 
 
 def describe_sealing(scene: DocumentSituation) -> NextStep:
-    document = scene.document
+    document, t = scene.document, scene.t
     if document.seal_error is None:
-        words = Markup("The seal takes a few seconds. Then everybody gets a copy.")
-        look = StepButton("Look again", scene.home, "refresh", work=False)
-        return NextStep(
-            Markup("Everybody has finished; the document is being sealed"), words, "seal", "", (look,)
-        )
-    tries = "1 attempt" if document.seal_attempts == 1 else f"{document.seal_attempts} attempts"
+        look = StepButton(t("document.act.refresh"), scene.home, "refresh", work=False)
+        return NextStep(t("document.next.sealing"), t("document.next.sealing_text"), "seal", "", (look,))
     due = scene.seal_due
-    when = scene.times.near(due) if due and due > scene.now else "due now"
-    words = Markup(
-        "{} ({}.) The signatures are safe. The next attempt is {}; as soon as it is sealed, everybody gets a copy."
+    words = [
+        t.recognise(seal_levels.explain_error(document.seal_error)),
+        t.count("document.next.attempts", document.seal_attempts),
+        t("document.next.attempt", when=scene.times.near(due))
+        if due and due > scene.now
+        else t("document.next.attempt_now"),
+        t("document.next.unsealed_text"),
+    ]
+    again = StepButton(
+        t("document.act.retry"), f"{scene.home}/retry-seal", "refresh", {}, t("document.act.retrying")
     )
-    return NextStep(
-        Markup("Everybody has finished, but the seal is not on yet"),
-        words.format(
-            scene.times.words.recognise(seal_levels.explain_error(document.seal_error)), tries, when
-        ),
-        "warn",
-        "fail",
-        (StepButton("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
-    )
+    return NextStep(t("document.next.unsealed"), Markup(" ").join(words), "warn", "fail", (again,))
 
 
 def describe_completed(scene: DocumentSituation) -> NextStep:
-    at = scene.document.completed_at
+    at, t = scene.document.completed_at, scene.t
     assert at is not None
-    words = Markup.escape(
-        f"Sealed {scene.times.near(at)}. Any change to the file can be proved from then on."
-    )
-    button = StepButton("Sealed PDF", f"{scene.home}/files/sealed", "download", work=False)
-    return NextStep(Markup("Finished by everybody and sealed"), words, "verify", "ok", (button,))
+    words = t("document.next.completed_text", when=scene.times.near(at))
+    button = StepButton(t("document.act.sealed"), f"{scene.home}/files/sealed", "download", work=False)
+    return NextStep(t("document.next.completed"), words, "verify", "ok", (button,))
 
 
 def describe_declined(scene: DocumentSituation) -> NextStep:
+    t = scene.t
     by = [r for r in scene.document.recipients if r.status is RecipientStatus.DECLINED]
-    title = Markup("{} declined").format(format_name(by[0])) if by else Markup("A recipient declined")
-    return NextStep(
-        title,
-        quote_close_reason(scene, "Nobody can sign it any more."),
-        "stop",
-        "fail",
-        (make_copy_button(scene),),
+    title = (
+        t("document.next.declined_by", name=isolate_name(by[0].name)) if by else t("document.next.declined")
     )
+    words = [*quote_close_reason(scene), t("document.next.closed")]
+    return NextStep(title, Markup(" ").join(words), "stop", "fail", (make_copy_button(scene),))
 
 
 def describe_expired(scene: DocumentSituation) -> NextStep:
-    words = quote_close_reason(scene, "Not everybody finished in time. To go on, send a copy.")
-    if scene.asked_anew:
-        words = Markup("{} asked for a new link. {}").format(join_names(scene.asked_anew), words)
-    return NextStep(Markup("The time to sign is over"), words, "clock", "fail", (make_copy_button(scene),))
+    asked, t = scene.asked_anew, scene.t
+    words = [*quote_close_reason(scene), t("document.next.expired_text")]
+    if asked:
+        words.insert(
+            0,
+            t.count(
+                "document.next.asked_anew", len(asked), names=list_names(list(map(isolate_name, asked)), t)
+            ),
+        )
+    return NextStep(
+        t("document.next.expired"), Markup(" ").join(words), "clock", "fail", (make_copy_button(scene),)
+    )
 
 
 def describe_cancelled(scene: DocumentSituation) -> NextStep:
-    words = quote_close_reason(scene, "Nobody can sign it any more.")
-    return NextStep(Markup("This document was cancelled"), words, "stop", "", (make_copy_button(scene),))
+    words = [*quote_close_reason(scene), scene.t("document.next.closed")]
+    return NextStep(
+        scene.t("document.next.cancelled"), Markup(" ").join(words), "stop", "", (make_copy_button(scene),)
+    )
 
 
-def quote_close_reason(scene: DocumentSituation, words: str) -> Markup:
-    reason = scene.document.close_reason
-    given = Markup("<q><bdi>{}</bdi></q> ").format(reason) if reason else Markup()
-    return given + words
+def quote_close_reason(scene: DocumentSituation) -> Iterator[Markup]:
+    if reason := scene.document.close_reason:
+        yield Markup("<q><bdi>{}</bdi></q>").format(reason)
 
 
 def make_copy_button(scene: DocumentSituation) -> StepButton:
-    return StepButton("Start again with a copy", f"{scene.home}/duplicate", "copy", {}, "Copying…")
+    t = scene.t
+    return StepButton(t("document.act.copy"), f"{scene.home}/duplicate", "copy", {}, t("copying"))
 
 
-def format_name(recipient: AnyRecipient) -> Markup:
-    return Markup("<bdi>{}</bdi>").format(recipient.name)
-
-
-def join_recipients(people: Sequence[Recipient]) -> Markup:
+def join_recipients(people: Sequence[Recipient], t: OfficeWords) -> Markup:
     """Return the names as `Ada, Bo and 3 others`."""
-    return join_names([recipient.name for recipient in people])
+    return list_names([isolate_name(recipient.name) for recipient in people], t)
 
 
-def join_names(people: Sequence[str]) -> Markup:
-    shown = people if len(people) <= MOST_NAMES else people[: MOST_NAMES - 1]
-    parts = [Markup("<bdi>{}</bdi>").format(one) for one in shown]
-    if others := len(people) - len(shown):
-        parts.append(Markup.escape(f"{others} others"))
-    return Markup(" and ").join(filter(None, [Markup(", ").join(parts[:-1]), *parts[-1:]]))
-
-
-def list_missing(document: Document, details: Sequence[str]) -> list[str]:
+def list_missing(document: Document, details: Sequence[str], t: OfficeWords) -> list[str]:
     """Return what a draft lacks, each item once. Without recipients that is the only item."""
     if not document.recipients:
-        return ["Nobody is to sign it yet: add a recipient."]
+        return [t("document.next.nobody")]
     return list(dict.fromkeys(details))
 
 

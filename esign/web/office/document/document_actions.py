@@ -62,7 +62,7 @@ def show_question(
         if problem
         else None
     )
-    page = call.page(f"document_{template}", **describe_document(document), refused=sentence, **more)
+    page = call.page(f"document_{template}", **describe_document(call, document), refused=sentence, **more)
     page.status_code = CONFLICT if problem else 200
     return page
 
@@ -87,7 +87,7 @@ async def remind(call: OfficeCall) -> Response:
     body = read_filled(call.form, "message")
     wanted = find_ticked(call.form, document)
     if "choice" in call.form and not wanted:
-        raise FormError({"": "Choose at least one recipient."})
+        raise FormError({"": "Select at least one recipient."})
     message = check_form(ReminderForm, body).message
     with show_refusals(call, document, body):
         await reminders.remind_by_hand(

@@ -1,7 +1,9 @@
 """A document as a row of the list: what it is, how far it has come, and what to do next about it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from esign.actions.document.bulk_actions import BulkAction
 from esign.core.actor import Actor
@@ -12,17 +14,10 @@ from esign.core.people.account import Organisation
 from esign.core.people.permission import Permission
 from esign.web.office.document import possible_actions
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.name_lists import isolate_name
+from esign.web.office.frame.words import OfficeWords
 
-BADGES = {
-    Status.DRAFT: "Draft",
-    Status.SENT: "Waiting",
-    Status.SEALING: "Sealing",
-    Status.COMPLETED: "Completed",
-    Status.DECLINED: "Declined",
-    Status.EXPIRED: "Expired",
-    Status.CANCELLED: "Cancelled",
-}
-TROUBLES = {Trouble.SEAL: ("failed", "Seal delayed"), Trouble.ADDRESS: ("attention", "Address refused")}
+TROUBLES = {Trouble.SEAL: "failed", Trouble.ADDRESS: "attention"}
 PIPS = {
     RecipientStatus.CREATED: "",
     RecipientStatus.SENT: "sent",
@@ -31,14 +26,17 @@ PIPS = {
     RecipientStatus.DECLINED: "no",
 }
 MOST_PIPS = 9
-FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its own
+BETWEEN = Markup(" · ")
 
 
 @dataclass(frozen=True, slots=True)
 class RowAction:
-    """The next step: an action that is done at once, one that asks first, a download, or a page of the document."""
+    """The next step: an action that is done at once, one that asks first, a download, or a page of the document.
 
-    label: str
+    `name` is that of its words.
+    """
+
+    name: str
     deed: str | None = None
     page: str = ""
     asks: str | None = None
@@ -53,10 +51,10 @@ class DocumentRow:
     """
 
     document: DocumentSummary
-    badge: tuple[str, str]
+    badge: tuple[str, Markup]
     source: str
     pips: tuple[str, ...]
-    progress: str
+    progress: Markup
     next: RowAction
     can: tuple[BulkAction, ...]
 
@@ -66,10 +64,11 @@ class DocumentRow:
         return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
 
 
-def choose_badge(document: AnyDocument) -> tuple[str, str]:
+def choose_badge(document: AnyDocument, t: OfficeWords) -> tuple[str, Markup]:
     """Return the kind and the word of the document's badge."""
-    ill = find_trouble(document)
-    return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
+    if ill := find_trouble(document):
+        return TROUBLES[ill], t(f"document.trouble.{ill}")
+    return document.status.value, t(f"document.status.{document.status}")
 
 
 def make_row(
@@ -83,64 +82,72 @@ def make_row(
     acting = [recipient for recipient in document.recipients if recipient.acting]
     return DocumentRow(
         document,
-        choose_badge(document),
-        name_source(document.created_by),
+        choose_badge(document, times.words),
+        name_sender(document.created_by, times.words),
         tuple(PIPS[recipient.status] for recipient in acting),
-        describe_progress(document, acting, times),
+        BETWEEN.join(describe_progress(document, acting, times)),
         choose_action(document, ill) if Permission.WORK in may else choose_reader_action(document),
         tuple(can) if Permission.WORK in may else (),
     )
 
 
-def name_source(actor: Actor) -> str:
-    """Return who made the document: the name of a person, or `API: ` and the name of the key."""
-    return f"API: {actor.name}" if actor.kind == "api_key" else actor.name or "esign"
+def name_sender(by: Actor, t: OfficeWords) -> str:
+    """Return who made the document: the name of a person, or of an API key as such."""
+    return t("document.api_key", name=by.name) if by.kind == "api_key" else by.name or "esign"
 
 
-def describe_progress(document: DocumentSummary, acting: list[RecipientSummary], times: Times) -> str:
-    """Return how far the document has come, in words."""
+def describe_progress(
+    document: DocumentSummary, acting: list[RecipientSummary], times: Times
+) -> Iterator[Markup]:
+    """Yield how far the document has come, in a few words each."""
+    t = times.words
     if not acting:
-        return "No recipients yet"
+        yield t("documents.progress.nobody")
+        return
     done = sum(recipient.status is RecipientStatus.COMPLETED for recipient in acting)
-    far = f"{done} of {len(acting)}"
+    far = t.count("documents.progress.done", done, total=len(acting))
     match document.status:
         case Status.DRAFT:
-            return "1 recipient" if len(acting) == 1 else f"{len(acting)} recipients"
+            yield t.count("documents.progress.recipients", len(acting))
+        case Status.SENT if ill := find_refused_recipients(document):
+            yield t("documents.progress.refused", name=isolate_name(ill[0].name))
         case Status.SENT:
-            return describe_waiting(document, acting, far)
+            yield far
+            yield describe_waiting(acting, t)
         case Status.SEALING:
-            return "All signed, the seal is tried again" if document.seal_error else f"{far}, being sealed"
+            yield t("documents.progress.retried" if document.seal_error else "documents.progress.sealing")
         case Status.COMPLETED:
-            return f"{far} signed"
+            yield far
         case Status.DECLINED:
             who = next((r.name for r in acting if r.status is RecipientStatus.DECLINED), None)
-            return f"Declined by {FIRST}{who}{LAST}" if who else f"{far}, declined"
+            yield t("documents.progress.declined", name=isolate_name(who)) if who else far
         case Status.EXPIRED | Status.CANCELLED:
-            return f"{far}, {document.status} on {times.day(document.closed_at or document.updated_at)}"
+            yield far
+            day = times.day(document.closed_at or document.updated_at)
+            yield t(f"documents.progress.{document.status}", day=day)
 
 
-def describe_waiting(document: DocumentSummary, acting: list[RecipientSummary], far: str) -> str:
-    if ill := find_refused_recipients(document):
-        return f"Mail to {FIRST}{ill[0].name}{LAST} refused"
+def describe_waiting(acting: list[RecipientSummary], t: OfficeWords) -> Markup:
+    """Return whom the document waits for: the only one by name, several by their number."""
     asked = [recipient for recipient in acting if recipient.is_invited]
     if len(asked) == 1:
-        return f"{far}, next: {FIRST}{asked[0].name}{LAST}"
-    return f"{far}, waiting for {len(asked)}"
+        return t("documents.progress.next", name=isolate_name(asked[0].name))
+    return t.count("documents.progress.waiting", len(asked))
 
 
 def choose_action(document: DocumentSummary, ill: Trouble | None) -> RowAction:
     """Return the one step that moves the document on."""
     if ill is Trouble.SEAL:
-        return RowAction("Seal now", BulkAction.SEAL)
+        return RowAction("seal", BulkAction.SEAL)
     if ill is Trouble.ADDRESS:
-        return RowAction("Correct", page=f"/recipients/{find_refused_recipients(document)[0].id}")
+        return RowAction("correct", page=f"/recipients/{find_refused_recipients(document)[0].id}")
     return {
-        Status.DRAFT: RowAction("Finish", page="/edit"),
-        Status.SENT: RowAction("Remind", asks=BulkAction.REMIND),
-        Status.COMPLETED: RowAction("Download", "download"),
-        Status.DECLINED: RowAction("See reason"),
-    }.get(document.status, RowAction("Open"))
+        Status.DRAFT: RowAction("finish", page="/edit"),
+        Status.SENT: RowAction("remind", asks=BulkAction.REMIND),
+        Status.COMPLETED: RowAction("download", "download"),
+        Status.DECLINED: RowAction("reason"),
+    }.get(document.status, RowAction("open"))
 
 
 def choose_reader_action(document: DocumentSummary) -> RowAction:
-    return RowAction("Download", "download") if document.status is Status.COMPLETED else RowAction("Open")
+    return RowAction("download", "download") if document.status is Status.COMPLETED else RowAction("open")

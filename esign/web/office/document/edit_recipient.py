@@ -36,7 +36,7 @@ from esign.web.values.document_values import (
 )
 from esign.web.values.schema import Email, Patch, Schema
 
-HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
+HOURS = (1, 24, 72, 168, 720)
 
 
 class RecipientForm(Patch):

@@ -1,5 +1,6 @@
 """The page of one document, and the short text by which an open page notices a change."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -8,7 +9,7 @@ from esign.actions.document import documents as acting
 from esign.actions.mail import sent_mail, test_mode_mail
 from esign.actions.mail.sent_mail import SentMail
 from esign.actions.signing import unblock_recipient
-from esign.core.actor import Actor, Mode
+from esign.core.actor import Mode
 from esign.core.document import retention
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Status
@@ -21,13 +22,12 @@ from esign.store.document import documents
 from esign.store.queue import audit_entries, outbox
 from esign.store.queue.kept_mail import KeptMailFilter
 from esign.web.office.document import awaiting, possible_actions
-from esign.web.office.document.document_row import choose_badge
+from esign.web.office.document.document_row import choose_badge, name_sender
 from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.own_turn import find_own_recipient
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
 from esign.web.office.draft.explain_upload import describe_changes
-from esign.web.office.frame.formats import format_count, format_field_count, format_size
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.office.frame.words import OfficeWords
@@ -36,14 +36,14 @@ from esign.web.signing.page import measure_picture
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
 THUMBS = 12
 MESSAGES = 5
-STEPS = (  # what a recipient of test mode can be made to do
-    ("view", "Open it", "eye"),
-    ("complete", "Finish", "signature"),
-    ("decline", "Decline", "stop"),
-    ("bounce", "Refuse the address", "mail"),
-    ("remind", "Be reminded", "bell"),
-    ("expire", "Let the time end", "clock"),
-)
+STEPS: Mapping[str, str] = {  # what a recipient of test mode can be made to do, each with its icon
+    "view": "eye",
+    "complete": "signature",
+    "decline": "stop",
+    "bounce": "mail",
+    "remind": "bell",
+    "expire": "clock",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ async def build_context(call: OfficeCall, document: Document, trail: list[AuditE
     }
     works = has_permission(call.signed_in.member.role, Permission.WORK)
     return {
-        **describe_document(document),
+        **describe_document(call, document),
         "next": awaiting.find_next_step(await load_situation(call, document, trail)),
         "groups": group_recipients(
             document, times, now, await find_blocked(call, document), mails=call.outage is None
         ),
-        "acted": describe_finished(document),
+        "acted": describe_finished(document, call.words),
         "days": group_by_day(trail, document, times),
         "earlier": bool(trail) and trail[0].seq > 1,
         "can": {act for act, problem in refused.items() if problem is None and works},
@@ -109,24 +109,17 @@ async def find_blocked(call: OfficeCall, document: Document) -> frozenset[str]:
     return await unblock_recipient.find_blocked(call.runtime.db, document.recipients, now)
 
 
-def describe_document(document: Document) -> dict[str, object]:
+def describe_document(call: OfficeCall, document: Document) -> dict[str, object]:
     """Return the context that all pages about a document share."""
-    tone, status = choose_badge(document)
+    tone, status = choose_badge(document, call.words)
     return {
         "document": document,
         "status": status,
         "tone": tone,
-        "sender": name_sender(document.created_by),
-        "counted": format_count,
-        "fields": format_field_count(sum(len(one.fields) for one in document.recipients)),
-        "size": format_size,
+        "sender": name_sender(document.created_by, call.words),
+        "fields": sum(len(one.fields) for one in document.recipients),
         "language": LANGUAGES[document.locale].name if document.locale else None,
     }
-
-
-def name_sender(by: Actor) -> str:
-    """Return who made the document: the name of a person or of an API key."""
-    return f"API key {by.name}" if by.kind == "api_key" else by.name or "Somebody"
 
 
 async def load_situation(
@@ -151,7 +144,7 @@ async def load_situation(
 async def find_missing(runtime: Runtime, draft: Document, words: OfficeWords) -> list[str]:
     """Return what keeps the draft from being sent, as sentences."""
     details = await acting.list_obstacles(runtime, draft)
-    return awaiting.list_missing(draft, [words.say(detail.message) for detail in details])
+    return awaiting.list_missing(draft, [words.say(detail.message) for detail in details], words)
 
 
 def explain_retention(problem: Problem | None, call: OfficeCall, document: Document) -> str | None:
@@ -162,13 +155,15 @@ def explain_retention(problem: Problem | None, call: OfficeCall, document: Docum
     return call.words.say(possible_actions.explain_refusal(problem, get_times(call), document, organisation))
 
 
-def describe_finished(document: Document) -> str:
+def describe_finished(document: Document, t: OfficeWords) -> str:
     """Return how many recipients have finished, in words; "" for a draft."""
     acting = [r for r in document.recipients if r.acting]
     done = sum(r.completed_at is not None for r in acting)
     if document.status is Status.DRAFT or not acting:
         return ""
-    return "All have finished" if done == len(acting) else f"{done} of {len(acting)} have finished"
+    if done == len(acting):
+        return t("document.finished_all")
+    return t.count("document.finished", done, total=len(acting))
 
 
 def list_pictures(document: Document, most: int | None = None) -> list[PagePicture]:

@@ -35,7 +35,7 @@ JSON = "application/json"
 async def show_pages(call: OfficeCall) -> Response:
     """Show every page with the values that were filled in."""
     document = await find_document(call)
-    return call.page("document_pages", **describe_document(document), sheets=list_pictures(document))
+    return call.page("document_pages", **describe_document(call, document), sheets=list_pictures(document))
 
 
 async def send_filled_picture(call: OfficeCall) -> Response:
@@ -100,7 +100,7 @@ async def show_trail(call: OfficeCall) -> Response:
     shown = found[:PER_PAGE]
     return call.page(
         "document_trail",
-        **describe_document(document),
+        **describe_document(call, document),
         entries=[(line, describe_entry(line, document, times)) for line in shown],
         after=shown[-1].seq if len(found) > PER_PAGE else None,
         before=max(0, after - PER_PAGE) if after else None,

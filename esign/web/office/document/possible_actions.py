@@ -102,15 +102,15 @@ def find_recipient_refusal(
 
 
 SENTENCES: Mapping[str, str] = {
-    "document_not_draft": "The document has been sent, so this can no longer be changed.",
-    "document_not_sent": "The document isn’t out for signature, so this can’t be done now.",
-    "document_not_completed": "There is no sealed file yet.",
-    "document_in_progress": "The document is still in progress. Cancel it, or wait until it is sealed.",
+    "document_not_draft": "This document has been sent, so you can no longer change this.",
+    "document_not_sent": "This document isn’t out for signature, so you can’t do this now.",
+    "document_not_completed": "There is no sealed PDF yet.",
+    "document_in_progress": "This document is still in progress. Cancel it first, or wait until it is sealed.",
     "seal_not_failed": "There is no failed seal to retry.",
-    "recipient_not_active": "It isn’t their turn, or there is nothing for them to do.",
-    "recipient_already_completed": "This recipient has finished already.",
+    "recipient_not_active": "It isn’t this recipient’s turn, or there is nothing for them to do.",
+    "recipient_already_completed": "This recipient has already finished.",
     "no_recipient_to_remind": "There is no recipient to remind now.",
-    "revision_mismatch": "Someone changed the document in the meantime. Check it again before you go on.",
+    "revision_mismatch": "Someone else has changed this document. Review their changes, then try again.",
 }
 
 
@@ -119,14 +119,14 @@ def explain_refusal(problem: Problem, times: Times, document: Document, organisa
     if problem.code == "reminder_too_soon":
         minutes = ceil((problem.retry_after or 60) / 60)
         return say(
-            "The last reminder was sent less than an hour ago. You can send the next one in {n} minutes.",
-            one="The last reminder was sent less than an hour ago. You can send the next one in a minute.",
+            "The last reminder is less than an hour old. You can send the next one in {n} minutes.",
+            one="The last reminder is less than an hour old. You can send the next one in a minute.",
             n=minutes,
         )
     until = retention.find_lock_end(document, organisation)
     if problem.code == "retention_locked" and until is not None:
         return say(
-            "Your organisation keeps completed documents. This one can be deleted {when}.",
+            "Your organisation keeps completed documents. You can delete this one {when}.",
             when=times.near(until),
         )
     return SENTENCES.get(problem.code, problem.message)

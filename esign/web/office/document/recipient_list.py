@@ -1,8 +1,10 @@
 """The recipients of a document, grouped by step: how far each has come, and what can be done about each."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+
+from markupsafe import Markup
 
 from esign.core.document.challenge import Method
 from esign.core.document.document import (
@@ -17,20 +19,25 @@ from esign.core.document.document import (
 from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
 from esign.web.office.document import possible_actions
+from esign.web.office.document.document_row import BETWEEN
 from esign.web.office.editor import editor
-from esign.web.office.frame.formats import Times, format_field_count
+from esign.web.office.frame.formats import Times
+from esign.web.office.frame.name_lists import isolate_name
+from esign.web.office.frame.words import OfficeWords
 
-ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
-LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
-PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "access code"}
+LAST = {Role.SIGNER: ("signed", "to_sign"), Role.APPROVER: ("approved", "to_approve")}
+PROOFS = (Method.EMAIL_CODE.value, Method.ACCESS_CODE.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressStep:
-    """A step of a recipient's progress. `state` is on, cur or no, or empty for a step that is still to come."""
+    """A step of a recipient's progress. `state` is on, cur or no, or empty for a step that is still to come.
+
+    `name` is that of its words.
+    """
 
     state: str
-    word: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +47,8 @@ class RecipientCard:
     recipient: Recipient
     colour: int | None
     steps: tuple[ProgressStep, ...]
-    line: str
-    failed: str | None
+    line: Markup
+    failed: Markup | None
     acts: frozenset[str]
 
 
@@ -49,7 +56,7 @@ class RecipientCard:
 class RecipientGroup:
     """The recipients who act at the same time. `state` is done, now, later or copy."""
 
-    title: str
+    title: Markup
     state: str
     number: int
     people: tuple[RecipientCard, ...]
@@ -74,7 +81,7 @@ def group_recipients(
     steps = [list(found) for _, found in groupby(acting, key=lambda r: r.order)]
     found = [
         RecipientGroup(
-            write_title(n, len(steps), len(step)),
+            write_title(n, len(steps), len(step), times.words),
             find_group_state(document, step),
             n,
             tuple(map(made, step)),
@@ -82,14 +89,14 @@ def group_recipients(
         for n, step in enumerate(steps, 1)
     ]
     if copies := [r for r in document.recipients if r.role not in INVITED]:
-        found.append(RecipientGroup("Receives the sealed copy", "copy", 0, tuple(map(made, copies))))
+        found.append(RecipientGroup(times.words("document.group.copy"), "copy", 0, tuple(map(made, copies))))
     return found
 
 
-def write_title(number: int, of: int, size: int) -> str:
+def write_title(number: int, of: int, size: int, t: OfficeWords) -> Markup:
     if of == 1:
-        return "Together" if size > 1 else ""
-    return f"Step {number}{', together' if size > 1 else ''}"
+        return t("document.group.together") if size > 1 else Markup()
+    return t("document.group.step_together" if size > 1 else "document.group.step", n=number)
 
 
 def find_group_state(document: Document, people: list[Recipient]) -> str:
@@ -110,9 +117,12 @@ class CardBuilder:
     blocked: frozenset[str]
     mails: bool
 
-    def describe_failure(self, reason: str | None) -> str:
+    def describe_failure(self, reason: str | None) -> Markup:
         """Return why a mail was not delivered, mostly in the words of the mail server."""
-        return self.times.words.recognise(reason) if reason else "No reason was given."
+        t = self.times.words
+        if not reason:
+            return t("document.failure.unknown")
+        return t("document.failure.said", reason=isolate_name(t.recall(reason)))
 
     def person(self, recipient: Recipient) -> RecipientCard:
         failed = recipient.delivery is MailDelivery.FAILED
@@ -129,49 +139,53 @@ class CardBuilder:
     def is_possible(self, act: str, recipient: Recipient) -> bool:
         return possible_actions.find_recipient_refusal(act, self.document, recipient, self.now) is None
 
-    def line(self, recipient: Recipient) -> str:
-        """Return the line below the name, such as `Signer · opened on 20 Nov 2026 · reminded twice`."""
-        words = [ROLES[recipient.role]]
-        if recipient.acting:
-            words.append(format_field_count(len(recipient.fields)))
-        if proof := PROOFS.get(recipient.authentication):
-            words.append(proof)
-        if recipient.locale:
-            words.append(LANGUAGES[recipient.locale].name)
-        if when := self.describe_newest(recipient):
-            words.append(when)
-        if recipient.reminders_sent and recipient.completed_at is None:
-            times = {1: "once", 2: "twice"}.get(recipient.reminders_sent, f"{recipient.reminders_sent} times")
-            words.append(f"reminded {times}")
-        if recipient.id in self.blocked:
-            words.append("locked: the code was tried too often")
-        return " · ".join(words)
+    def line(self, recipient: Recipient) -> Markup:
+        """Return the line below the name, such as `Signer · Opened on 20 Nov 2026 · Reminded twice`."""
+        return BETWEEN.join(self.describe(recipient))
 
-    def describe_newest(self, recipient: Recipient) -> str | None:
-        """Return the last thing that happened to the recipient, with its time, or None."""
-        at = recipient.completed_at or recipient.declined_at
-        if at is not None:
-            return self.times.near(at)
-        if recipient.viewed_at is not None:
-            return f"opened {self.times.near(recipient.viewed_at)}"
-        if recipient.role is Role.CC and recipient.sent_at is not None:
-            return self.times.near(recipient.sent_at)
-        return f"invited {self.times.near(recipient.sent_at)}" if recipient.sent_at is not None else None
+    def describe(self, recipient: Recipient) -> Iterator[Markup | str]:
+        t = self.times.words
+        yield t(f"document.role.{recipient.role}")
+        if recipient.acting:
+            count = len(recipient.fields)
+            yield t.count("fields", count) if count else t("no_fields")
+        if recipient.authentication in PROOFS:
+            yield t(f"document.proof.{recipient.authentication}")
+        if recipient.locale:
+            yield LANGUAGES[recipient.locale].name
+        yield from self.describe_newest(recipient)
+        if recipient.reminders_sent and recipient.completed_at is None:
+            yield t.count("document.recipient.reminded", recipient.reminders_sent)
+        if recipient.id in self.blocked:
+            yield t("document.recipient.locked")
+
+    def describe_newest(self, recipient: Recipient) -> Iterator[Markup]:
+        """Yield the last thing that happened to the recipient, with its time, if anything has."""
+        t, near = self.times.words, self.times.near
+        if recipient.completed_at is not None:
+            yield t("document.recipient.finished", when=near(recipient.completed_at))
+        elif recipient.declined_at is not None:
+            yield t("document.recipient.declined", when=near(recipient.declined_at))
+        elif recipient.viewed_at is not None:
+            yield t("document.recipient.opened", when=near(recipient.viewed_at))
+        elif recipient.sent_at is not None:
+            key = "copied" if recipient.role is Role.CC else "invited"
+            yield t(f"document.recipient.{key}", when=near(recipient.sent_at))
 
 
 def describe_mailing(recipient: Recipient, mails: bool) -> ProgressStep:
     """Return how far the newest mail to the recipient has come. Sent means that a mail server accepted it."""
     if recipient.sent_at is None:
-        return ProgressStep("", "Sent")
+        return ProgressStep("", "sent")
     late = recipient.viewed_at is None and recipient.completed_at is None
     return {
-        MailDelivery.ACCEPTED: ProgressStep("on", "Sent"),
-        MailDelivery.FAILED: ProgressStep("no", "Refused"),
-        MailDelivery.KEPT: ProgressStep("no" if late else "on", "Not mailed"),
-        MailDelivery.QUEUED: ProgressStep("cur", "Being mailed")
+        MailDelivery.ACCEPTED: ProgressStep("on", "sent"),
+        MailDelivery.FAILED: ProgressStep("no", "refused"),
+        MailDelivery.KEPT: ProgressStep("no" if late else "on", "kept"),
+        MailDelivery.QUEUED: ProgressStep("cur", "sending")
         if mails
-        else ProgressStep("no" if late else "on", "Not mailed"),
-        MailDelivery.NONE: ProgressStep("on", "Invited"),
+        else ProgressStep("no" if late else "on", "kept"),
+        MailDelivery.NONE: ProgressStep("on", "invited"),
     }[recipient.delivery]
 
 
@@ -182,15 +196,11 @@ def list_steps(document: Document, recipient: Recipient, mails: bool) -> tuple[P
         done = recipient.sent_at is not None
         ended = document.status in (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
         if not done:
-            return (ProgressStep("", "No copy" if ended else "After sealing"),)
+            return (ProgressStep("", "copy_none" if ended else "copy_later"),)
         step = describe_mailing(recipient, mails)
-        return (
-            ProgressStep(
-                step.state, {"Sent": "Copy sent", "Not mailed": "Copy not mailed"}.get(step.word, step.word)
-            ),
-        )
+        return (ProgressStep(step.state, f"copy_{step.name}"),)
     sent = describe_mailing(recipient, mails)
-    viewed = ProgressStep("on" if recipient.viewed_at else "", "Viewed")
+    viewed = ProgressStep("on" if recipient.viewed_at else "", "viewed")
     return (sent, viewed, *find_last_step(document, recipient))
 
 
@@ -198,7 +208,7 @@ def find_last_step(document: Document, recipient: Recipient) -> tuple[ProgressSt
     if recipient.role not in LAST:
         return ()
     if recipient.status is RecipientStatus.DECLINED:
-        return (ProgressStep("no", "Declined"),)
+        return (ProgressStep("no", "declined"),)
     done, awaited = LAST[recipient.role]
     if recipient.status is RecipientStatus.COMPLETED:
         return (ProgressStep("on", done),)

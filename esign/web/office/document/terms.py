@@ -31,13 +31,14 @@ from esign.web.values.document_values import ExternalId, Metadata, ReminderCount
 from esign.web.values.schema import Patch, Schema
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
-NO_DATE = "A date such as 2026-12-31."
-NO_PAIR = "Line {number} is not a name, an equals sign and a text."
+NO_DATE = "Enter a date such as 2026-12-31."
+NO_PAIR = "Write line {number} as name = text."
+REPEATED = "Line {number} has the same name as another line. Use each name once."
 NUMBERS = ("firstAfterDays", "everyDays", "max")
 OUT_OF_BOUNDS = {
-    "firstAfterDays": "A whole number from 1 to 90.",
-    "everyDays": "A whole number from 1 to 90.",
-    "max": "A whole number from 0 to 10.",
+    "firstAfterDays": "Enter a whole number from 1 to 90.",
+    "everyDays": "Enter a whole number from 1 to 90.",
+    "max": "Enter a whole number from 0 to 10.",
 }
 
 
@@ -187,6 +188,6 @@ def parse_pairs(text: str, field: str = "metadata") -> dict[str, str]:
             continue
         name, equals, value = line.partition("=")
         if not equals or name.strip() in found:
-            raise FormError({field: say(NO_PAIR, number=n)})
+            raise FormError({field: say(REPEATED if equals else NO_PAIR, number=n)})
         found[name.strip()] = value.strip()
     return found

@@ -1,82 +1,64 @@
 """The audit trail in plain words: one sentence for each kind of entry."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
 
-from esign.actions.base.browser_name import describe_browser
+from esign.actions.base.browser_name import parse_user_agent
 from esign.core.document.audit import AuditEntry
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document
 from esign.core.document.signing_link import LinkRoute
 from esign.core.instant import Instant, parse
+from esign.web.office.document.document_row import BETWEEN
 from esign.web.office.draft.explain_upload import describe_repairs
 from esign.web.office.frame.formats import Times
+from esign.web.office.frame.name_lists import isolate_name, list_parts
+from esign.web.office.frame.words import OfficeWords
 
-# type: picture, tone (good, bad, active or none), sentence
-SENTENCES: Mapping[str, tuple[str, str, str]] = {
-    "document.created": ("doc", "", "{actor} created it"),
-    "document.updated": ("edit", "", "{actor} changed {members}"),
-    "document.sent": ("send", "a", "{actor} sent the document"),
-    "document.completed": ("seal", "g", "The document was sealed"),
-    "document.declined": ("stop", "b", "The document ended, because {actor} declined"),
-    "document.expired": ("clock", "b", "The time to sign was over"),
-    "document.cancelled": ("stop", "b", "{actor} cancelled the document"),
-    "document.deleted": ("trash", "", "{actor} deleted the document"),
-    "document.downloaded": ("download", "", "{actor} downloaded {variant}"),
-    "document.page_not_shown": ("warn", "b", "Page {page} could not be shown"),
-    "document.seal_failed": ("warn", "b", "Sealing has failed {attempts} times"),
-    "document.seal_retried": ("refresh", "", "{actor} had the seal tried again"),
-    "recipient.sent": ("send", "a", "{whom} was invited"),
-    "recipient.viewed": ("eye", "", "{whom} opened the document"),
-    "recipient.code_sent": ("mail", "", "{whom} asked for a code"),
-    "recipient.authenticated": ("lock", "", "{whom} {proof}"),
-    "recipient.authentication_failed": ("warn", "b", "A wrong code was entered at the link of {whom}"),
-    "recipient.unblocked": ("lock", "", "{actor} let {whom} try the code again"),
-    "recipient.consented": ("check", "", "{whom} agreed to do this electronically"),
-    "recipient.completed": ("signature", "g", "{whom} {act}"),
-    "recipient.declined": ("stop", "b", "{whom} declined"),
-    "recipient.reminded": ("bell", "", "A reminder was written to {whom}"),
-    "recipient.corrected": ("edit", "", "{actor} corrected {whom}"),
-    "recipient.delivery_failed": ("warn", "b", "The address of {whom} was refused"),
-    "recipient.link_requested": ("link", "", "{whom} asked for a new link"),
-    "link.issued": ("link", "", "{actor} fetched a signing link for {whom}"),
+# type: picture, tone (good, bad, active or none)
+LOOKS: Mapping[str, tuple[str, str]] = {
+    "document.created": ("doc", ""),
+    "document.updated": ("edit", ""),
+    "document.sent": ("send", "a"),
+    "document.completed": ("seal", "g"),
+    "document.declined": ("stop", "b"),
+    "document.expired": ("clock", "b"),
+    "document.cancelled": ("stop", "b"),
+    "document.deleted": ("trash", ""),
+    "document.downloaded": ("download", ""),
+    "document.page_not_shown": ("warn", "b"),
+    "document.seal_failed": ("warn", "b"),
+    "document.seal_retried": ("refresh", ""),
+    "recipient.sent": ("send", "a"),
+    "recipient.viewed": ("eye", ""),
+    "recipient.code_sent": ("mail", ""),
+    "recipient.authenticated": ("lock", ""),
+    "recipient.authentication_failed": ("warn", "b"),
+    "recipient.unblocked": ("lock", ""),
+    "recipient.consented": ("check", ""),
+    "recipient.completed": ("signature", "g"),
+    "recipient.declined": ("stop", "b"),
+    "recipient.reminded": ("bell", ""),
+    "recipient.corrected": ("edit", ""),
+    "recipient.delivery_failed": ("warn", "b"),
+    "recipient.link_requested": ("link", ""),
+    "link.issued": ("link", ""),
 }
-UNKNOWN = ("info", "", "{actor}: {type}")
-MEMBERS: Mapping[str, str] = {
-    "title": "the title",
-    "subject": "the subject",
-    "message": "the message",
-    "file": "the file",
-    "recipients": "the recipients",
-    "expiresAt": "the expiry date",
-    "expiresInDays": "the days to sign",
-    "reminders": "the reminders",
-    "redirectUrl": "the page after signing",
-    "locale": "the language",
-    "externalId": "the reference",
-    "metadata": "the notes",
-}
-VARIANTS = {"original": "the original", "sealed": "the sealed PDF", "certificate": "the audit certificate"}
-LINKS = {
-    LinkRoute.EMAIL.value: "By the link sent by e-mail",
-    LinkRoute.SENDER.value: "By a link that was given to the sender",
-    LinkRoute.TEST.value: "By a link of test mode",
-}
-NO_LINK = "By a link; how it reached them was not recorded"
-CODES = {
-    LinkRoute.EMAIL.value: "entered the code from the e-mail",
-    LinkRoute.SENDER.value: "entered a code that was not e-mailed but kept on this server",
-    LinkRoute.TEST.value: "entered a code of test mode",
-}
-PROOFS = {
-    Method.LINK.value: "came by a link",
-    Method.EMAIL_CODE.value: "entered a code",
-    Method.ACCESS_CODE.value: "entered the access code",
-}
+UNKNOWN = ("info", "")
+MEMBERS = frozenset(
+    {
+        *("title", "subject", "message", "file", "recipients", "expiresAt", "expiresInDays", "reminders"),
+        *("redirectUrl", "locale", "externalId", "metadata"),
+    }
+)
+VARIANTS = frozenset({"original", "sealed", "certificate"})
+ROUTES = frozenset({LinkRoute.EMAIL.value, LinkRoute.SENDER.value, LinkRoute.TEST.value})
+METHODS = frozenset({Method.LINK.value, Method.EMAIL_CODE.value, Method.ACCESS_CODE.value})
+DEEDS = frozenset({"signed", "approved"})
 BY_LINK = (
     "recipient.viewed",
     "recipient.authenticated",
@@ -132,107 +114,151 @@ def is_quiet(line: AuditEntry) -> bool:
 
 def describe_entry(line: AuditEntry, document: Document, times: Times) -> TimelineEntry:
     """Return an entry as a sentence with its small print."""
-    icon, tone, sentence = SENTENCES.get(line.type, UNKNOWN)
+    icon, tone = LOOKS.get(line.type, UNKNOWN)
+    sentence = write_sentence(line, document, times.words)
+    more = BETWEEN.join(Markup("<bdi>{}</bdi>").format(note) for note in write_small_print(line, times))
+    return TimelineEntry(line.seq, line.at, icon, tone, sentence, more)
+
+
+def write_sentence(line: AuditEntry, document: Document, t: OfficeWords) -> Markup:
+    """Return what an entry says, with the names in bold."""
     data = line.data
-    words = Markup(sentence).format(  # noqa: S704  (the sentences stand above; what is put in is escaped)
-        actor=name_actor(line),
-        whom=format_name(name_recipient(line, document)),
-        members=join_words([MEMBERS.get(name, name) for name in data.get("members", ())]),
-        variant=VARIANTS.get(data.get("variant", ""), "a file"),
-        attempts=data.get("attempts", "several"),
-        page=data.get("page", ""),
-        proof=describe_proof(data),
-        act=data.get("act", "finished"),
-        type=line.type,
-    )
-    more = Markup(" · ").join(write_small_print(line, times))
-    return TimelineEntry(line.seq, line.at, icon, tone, words, more)
+    if line.type == "document.seal_failed" and "attempts" in data:
+        return t.count("document.timeline.attempts", data["attempts"])
+    values = {
+        "actor": name_actor(line, t),
+        "whom": emphasise(name_recipient(line, document, t)),
+        "members": list_parts([name_member(name, t) for name in data.get("members", ())], t),
+        "page": data.get("page", ""),
+        "type": line.type,
+    }
+    return t(f"document.timeline.{find_sentence(line)}", **values)
 
 
-def describe_proof(data: Mapping[str, Any]) -> str:
-    """Return how the recipient was authenticated, claiming no more than was recorded."""
+def find_sentence(line: AuditEntry) -> str:
+    """Return the name of the sentence of an entry: its type, or what depends on its data."""
+    data = line.data
+    match line.type:
+        case "document.updated" if not data.get("members"):
+            return "updated"
+        case "document.downloaded":
+            variant = data.get("variant")
+            return f"downloaded.{variant}" if variant in VARIANTS else "downloaded.other"
+        case "recipient.authenticated":
+            return f"proof.{name_proof(data)}"
+        case "recipient.completed":
+            return f"act.{data['act']}" if data.get("act") in DEEDS else "act.finished"
+    return line.type if line.type in LOOKS else "unknown"
+
+
+def name_proof(data: Mapping[str, Any]) -> str:
+    """Return the name of how the recipient was authenticated, claiming no more than was recorded."""
     if data.get("result") == "simulated":
-        return "was simulated"
-    code = CODES.get(data.get("code", "")) if data.get("method") == Method.EMAIL_CODE else None
-    return code or PROOFS.get(data.get("method", ""), "showed who they are")
+        return "simulated"
+    method = data.get("method")
+    if method == Method.EMAIL_CODE.value and data.get("code") in ROUTES:
+        return f"code_{data['code']}"
+    return str(method) if method in METHODS else "other"
 
 
-def name_actor(line: AuditEntry) -> Markup:
+def name_member(name: str, t: OfficeWords) -> str:
+    """Return the name of what was changed."""
+    return t(f"document.timeline.member.{name}") if name in MEMBERS else name
+
+
+def name_actor(line: AuditEntry, t: OfficeWords) -> Markup:
     """Return who acted, with as much of the name as the entry holds."""
     name = ((line.personal or {}).get("actor") or {}).get("name")
     if line.actor_kind == "system":
         by_address = line.type == "document.downloaded"
-        return Markup("Somebody with a download address") if by_address else Markup("esign")
-    known = name or line.actor_id or "Somebody"
-    return format_name(f"API key {known}" if line.actor_kind == "api_key" else known)
+        return t("document.timeline.by_address") if by_address else Markup("esign")
+    known = name or line.actor_id or t("document.timeline.somebody")
+    return emphasise(t("document.api_key", name=known) if line.actor_kind == "api_key" else known)
 
 
-def name_recipient(line: AuditEntry, document: Document) -> str:
+def name_recipient(line: AuditEntry, document: Document, t: OfficeWords) -> str:
     """Return the name of the recipient that an entry is about.
 
     A name that the entry recorded itself wins over the present one.
     """
     if line.actor_kind == "recipient" and (name := ((line.personal or {}).get("actor") or {}).get("name")):
         return str(name)
-    return next((r.name for r in document.recipients if r.id == line.recipient_id), "a former recipient")
+    known = (r.name for r in document.recipients if r.id == line.recipient_id)
+    return next(known, None) or t("document.timeline.former")
 
 
-def format_name(name: str) -> Markup:
-    """Return a name for the inside of a sentence, isolated from the sentence's writing direction."""
+def emphasise(name: str) -> Markup:
+    """Return a name for the inside of a sentence, in bold and isolated from the sentence's writing direction."""
     return Markup("<b><bdi>{}</bdi></b>").format(name)
 
 
-def join_words(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "nothing"
-
-
-def write_small_print(line: AuditEntry, times: Times) -> list[Markup]:
-    personal, data = line.personal or {}, line.data
+def write_small_print(line: AuditEntry, times: Times) -> Iterator[str]:
+    """Yield the notes below the sentence."""
+    personal, data, t = line.personal or {}, line.data, times.words
     detail: Mapping[str, Any] = personal.get("detail") or {}
-    notes: list[str] = []
     if line.actor_kind == "system" and line.type in (
         "recipient.viewed",
         "recipient.completed",
         "recipient.declined",
     ):
-        notes.append("Simulated")
+        yield t("document.timeline.simulated")
     elif line.type in BY_LINK and line.actor_kind == "recipient":
-        notes.append(LINKS.get(data.get("link", ""), NO_LINK))
+        route = data.get("link", "")
+        yield t(f"document.timeline.link_{route if route in ROUTES else 'unknown'}")
     if line.type == "recipient.reminded":
-        notes.append("Automatically" if line.actor_kind == "system" else f"By {name_sender(personal)}")
+        yield describe_reminder(line, t)
     if detail.get("email"):
-        notes.append(str(detail["email"]))
+        yield str(detail["email"])
     if detail.get("reason"):
-        notes.append(f"“{detail['reason']}”")
+        yield t("document.timeline.reason", reason=isolate_name(str(detail["reason"])))
     if "new" in detail:
-        notes.append(describe_correction(detail))
-    notes += describe_data(line.type, data, times)
+        yield from describe_correction(detail, t)
+    yield from describe_data(line.type, data, times)
     if line.type in SHOWS_ORIGIN:
-        notes += [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"))) if text]
-    return [Markup("<bdi>{}</bdi>").format(note) for note in notes]
+        yield from (text for text in (personal.get("ip"), name_browser(personal.get("userAgent"), t)) if text)
 
 
-def name_sender(personal: Mapping[str, Any]) -> str:
-    return str((personal.get("actor") or {}).get("name") or "the sender")
+def describe_reminder(line: AuditEntry, t: OfficeWords) -> Markup:
+    """Return who caused a reminder."""
+    if line.actor_kind == "system":
+        return t("document.timeline.automatic")
+    name = ((line.personal or {}).get("actor") or {}).get("name")
+    return (
+        t("document.timeline.by", name=isolate_name(str(name))) if name else t("document.timeline.by_sender")
+    )
 
 
-def describe_correction(detail: Mapping[str, Any]) -> str:
-    """Return the name and email address before and after a correction, as far as they changed."""
+def describe_correction(detail: Mapping[str, Any], t: OfficeWords) -> Iterator[Markup]:
+    """Yield the name and the email address before and after a correction, if they changed."""
     old, new = detail["old"], detail["new"]
-    return ", ".join(f"{old[name]} → {new[name]}" for name in ("name", "email") if old[name] != new[name])
+    for name in ("name", "email"):
+        if old[name] != new[name]:
+            values = {"old": isolate_name(str(old[name])), "new": isolate_name(str(new[name]))}
+            yield t("document.timeline.correction", **values)
 
 
-def describe_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
-    changed = describe_repairs(bool(data.get("repaired")), data.get("removed") or ())
-    notes = [" ".join(changed)] if changed else []
+def name_browser(user_agent: str | None, t: OfficeWords) -> str | None:
+    """Return the browser and its system, or None without a `User-Agent`."""
+    if not user_agent:
+        return None
+    browser, system = parse_user_agent(user_agent)
+    if browser and system:
+        return t("document.timeline.browser", browser=browser, system=system)
+    return browser or system or t("document.timeline.device")
+
+
+def describe_data(type: str, data: Mapping[str, Any], times: Times) -> Iterator[str]:
+    """Yield what an entry recorded besides."""
+    t = times.words
+    if changed := describe_repairs(bool(data.get("repaired")), data.get("removed") or ()):
+        yield " ".join(changed)
     if type == "document.completed" and data.get("level"):
-        notes.append(f"Level {data['level']}")
+        yield t("document.timeline.level", level=data["level"])
         if data.get("timestamp"):
-            notes.append(f"Time stamp of {times.second(parse(data['timestamp']))}")
+            yield t("document.timeline.stamp", at=times.second(parse(data["timestamp"])))
         if data.get("levelAsked"):
-            notes.append(f"Level {data['levelAsked']} was asked for, but no authority gave a time stamp")
+            yield t("document.timeline.level_missed", level=data["levelAsked"])
     if type == "document.cancelled":
-        notes.append("Recipients were told" if data.get("notified") else "Recipients were not told")
+        yield t("document.timeline.told" if data.get("notified") else "document.timeline.not_told")
     if type == "link.issued" and data.get("expiresAt"):
-        notes.append(f"Works until {times.moment(parse(data['expiresAt']))}")
-    return notes
+        yield t("document.timeline.until", at=times.moment(parse(data["expiresAt"])))

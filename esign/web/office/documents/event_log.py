@@ -9,23 +9,23 @@ from starlette.responses import Response
 from esign.actions.webhook import deliveries
 from esign.core.instant import parse
 from esign.core.people.admin_audit import ACTS
+from esign.core.webhook.webhook import PUBLISHED
 from esign.store.queue.published_events import EventFilter
 from esign.web.office.frame import paging
 from esign.web.office.frame.office_call import OfficeCall
-from esign.web.office.webhook import event_choices
+from esign.web.office.frame.words import OfficeWords
 
 PER_PAGE = 50
-NAMES: Mapping[str, str] = {
-    name: f"{group.rstrip('s')}: {words[0].lower()}{words[1:]}"
-    for group, names in event_choices.GROUPS.items()
-    for name, words in names.items()
+SUBJECTS = ("document", "recipient", "template", "audit")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    subject: tuple(name for name in PUBLISHED if name.startswith(f"{subject}.")) for subject in SUBJECTS
 }
 
 
 async def show_events(call: OfficeCall) -> Response:
     """Show the events, newest first; with `type` in the address only events of that type."""
     given = call.request.query_params.get("type", "")
-    kind = given if given in NAMES else None
+    kind = given if given in PUBLISHED else None
     wanted = EventFilter(call.owner.organisation_id, call.owner.mode, kind, None, 0, 2**62)
     filters = f"events:{wanted}"
     found, more = await deliveries.find_events(
@@ -33,8 +33,8 @@ async def show_events(call: OfficeCall) -> Response:
     )
     return call.page(
         "events",
-        events=[describe_event(orjson.loads(body)) for body in found],
-        kinds=event_choices.GROUPS,
+        events=[describe_event(orjson.loads(body), call.words) for body in found],
+        kinds=KINDS,
         kind=kind,
         more=paging.link_next_page(call, more, filters, **({"type": kind} if kind else {})),
         first=paging.AFTER not in call.request.query_params,
@@ -42,7 +42,7 @@ async def show_events(call: OfficeCall) -> Response:
     )
 
 
-def describe_event(body: Mapping[str, Any]) -> dict[str, object]:
+def describe_event(body: Mapping[str, Any], t: OfficeWords) -> dict[str, object]:
     """Return what the list shows of an event.
 
     Of a deleted document only the id is known, which then stands in place of the title.
@@ -53,7 +53,7 @@ def describe_event(body: Mapping[str, Any]) -> dict[str, object]:
     return {
         "id": body["id"],
         "at": parse(body["timestamp"]),
-        "words": NAMES.get(body["type"], body["type"]),
+        "words": t(f"documents.event.name.{body['type']}") if body["type"] in PUBLISHED else body["type"],
         "title": about.get("title") or about.get("id", ""),
         "who": (body["data"].get("recipient") or {}).get("name"),
     }
@@ -65,7 +65,7 @@ async def show_event(call: OfficeCall) -> Response:
     document = body["data"].get("document", {}).get("id")
     return call.page(
         "event",
-        event=describe_event(body),
+        event=describe_event(body, call.words),
         document=document if body["type"] != "document.deleted" else None,
         body=orjson.dumps(body, option=orjson.OPT_INDENT_2).decode(),
     )

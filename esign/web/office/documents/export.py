@@ -2,10 +2,10 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator, Mapping
-from datetime import datetime
+from collections.abc import AsyncIterator
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from esign.actions.document import document_list
@@ -14,37 +14,36 @@ from esign.core.document.document_filters import DocumentFilters
 from esign.core.document.summary import DocumentSummary, RecipientSummary
 from esign.core.errors import Problem
 from esign.core.instant import Instant, to_datetime
-from esign.web.office.document.document_row import choose_badge, name_source
+from esign.web.office.document.document_row import choose_badge, name_sender
 from esign.web.office.documents.filters import read_back_query
-from esign.web.office.documents.selection import ArchiveResponse, find_way_back, take_archive_place
+from esign.web.office.documents.selection import (
+    ArchiveResponse,
+    find_way_back,
+    name_file,
+    take_archive_place,
+)
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
 from esign.web.pages import make_download_headers
 
 COLUMNS = (
-    "Title",
-    "Status",
-    "Sender",
-    "Recipients",
-    "Completed by",
-    "Created",
-    "Sent",
-    "Completed",
-    "Closed",
-    "Expires",
-    "Last change",
-    "Pages",
-    "File",
-    "Reference",
-    "Template",
-    "ID",
+    "title",
+    "status",
+    "sender",
+    "recipients",
+    "finished",
+    "created",
+    "sent",
+    "completed",
+    "closed",
+    "deadline",
+    "changed",
+    "pages",
+    "file",
+    "reference",
+    "template",
+    "id",
 )
-RECIPIENT_STATES: Mapping[RecipientStatus, str] = {
-    RecipientStatus.CREATED: "not asked yet",
-    RecipientStatus.SENT: "asked",
-    RecipientStatus.VIEWED: "viewed",
-    RecipientStatus.COMPLETED: "completed",
-    RecipientStatus.DECLINED: "declined",
-}
 NOT_UNDERSTOOD = "A filter isn’t valid. Correct it, then export the list again."
 BYTE_ORDER_MARK = "\ufeff"  # by which Excel recognises UTF-8
 FORMULA = tuple("=+-@\t\r＝＋－＠")  # a spreadsheet would compute a cell that begins with one of these
@@ -67,19 +66,21 @@ async def send_csv(call: OfficeCall) -> Response:
     return ArchiveResponse(
         place,
         write_rows(call, asked.listing, zone),
-        headers=make_download_headers(name_export(today)),
+        headers=make_download_headers(name_file(today, "csv", call.words)),
         media_type="text/csv; charset=utf-8",
     )
 
 
 async def write_rows(call: OfficeCall, asked: DocumentFilters, zone: ZoneInfo) -> AsyncIterator[bytes]:
     """Yield the file: first the names of the columns, then a page of documents at a time."""
-    yield (BYTE_ORDER_MARK + write_lines([COLUMNS])).encode()
+    t = call.words
+    head = tuple(to_text(t(f"documents.export.column.{name}")) for name in COLUMNS)
+    yield (BYTE_ORDER_MARK + write_lines([head])).encode()
     async for page in document_list.read_all(call.runtime, call.owner, asked):
-        yield write_lines([make_cells(one, zone) for one in page]).encode()
+        yield write_lines([make_cells(one, zone, t) for one in page]).encode()
 
 
-def make_cells(document: DocumentSummary, zone: ZoneInfo) -> tuple[str, ...]:
+def make_cells(document: DocumentSummary, zone: ZoneInfo, t: OfficeWords) -> tuple[str, ...]:
     """Return the cells of one document. Times are those of the organisation's zone."""
     acting = [one for one in document.recipients if one.acting]
     done = sum(one.status is RecipientStatus.COMPLETED for one in acting)
@@ -93,10 +94,10 @@ def make_cells(document: DocumentSummary, zone: ZoneInfo) -> tuple[str, ...]:
     )
     return (
         document.title,
-        choose_badge(document)[1],
-        name_source(document.created_by),
-        "; ".join(map(describe_recipient, document.recipients)),
-        f"{done} of {len(acting)}",
+        to_text(choose_badge(document, t)[1]),
+        to_text(name_sender(document.created_by, t)),
+        "; ".join(describe_recipient(one, t) for one in document.recipients),
+        to_text(t.count("documents.export.finished_of", done, total=len(acting))),
         *(write_time(at, zone) for at in times),
         str(document.page_count),
         document.file.name,
@@ -106,9 +107,14 @@ def make_cells(document: DocumentSummary, zone: ZoneInfo) -> tuple[str, ...]:
     )
 
 
-def describe_recipient(recipient: RecipientSummary) -> str:
+def to_text(said: str) -> str:
+    """Return a sentence as plain text. What was escaped for a page is as it was."""
+    return said.unescape() if isinstance(said, Markup) else said
+
+
+def describe_recipient(recipient: RecipientSummary, t: OfficeWords) -> str:
     """Return name, address and state of a recipient."""
-    state = "gets a copy" if recipient.role is Role.CC else RECIPIENT_STATES[recipient.status]
+    state = to_text(t(f"documents.export.state.{'copy' if recipient.role is Role.CC else recipient.status}"))
     return f"{recipient.name} <{recipient.email}> ({state})"
 
 
@@ -127,8 +133,3 @@ def write_lines(rows: list[tuple[str, ...]]) -> str:
 def disarm(cell: str) -> str:
     """Return a cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
-
-
-def name_export(today: datetime) -> str:
-    """Return the file name of an export, such as `documents 2026-11-22.csv`."""
-    return f"documents {today:%Y-%m-%d}.csv"

@@ -22,29 +22,28 @@ LIST = "/documents"
 class ListTab:
     """A tab above the list: the documents of some statuses, or those that need attention."""
 
-    name: str
     statuses: tuple[Status, ...] = ()
     attention: bool = False
 
 
 VIEWS: Mapping[str, ListTab] = {
-    "": ListTab("All"),
-    "attention": ListTab("Needs attention", attention=True),
-    "draft": ListTab("Draft", (Status.DRAFT,)),
-    "waiting": ListTab("Waiting", (Status.SENT, Status.SEALING)),
-    "completed": ListTab("Completed", (Status.COMPLETED,)),
-    "closed": ListTab("Closed", (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)),
+    "": ListTab(),
+    "attention": ListTab(attention=True),
+    "draft": ListTab((Status.DRAFT,)),
+    "waiting": ListTab((Status.SENT, Status.SEALING)),
+    "completed": ListTab((Status.COMPLETED,)),
+    "closed": ListTab((Status.DECLINED, Status.EXPIRED, Status.CANCELLED)),
 }
-SORTS: Mapping[str, str] = {
-    Sort.NEWEST: "Newest first",
-    Sort.LAST_CHANGED: "Last change first",
-    Sort.OLDEST: "Oldest first",
-    Sort.FIRST_CHANGED: "Longest unchanged first",
+SORTS: Mapping[str, str] = {  # with the names of their words
+    Sort.NEWEST: "newest",
+    Sort.LAST_CHANGED: "last_changed",
+    Sort.OLDEST: "oldest",
+    Sort.FIRST_CHANGED: "first_changed",
 }
 TEXTS = ("recipientEmail", "externalId", "templateId", "senderId")
 DAYS = ("createdFrom", "createdTo", "completedFrom", "completedTo")
 FILTERS = (*TEXTS, *DAYS)
-NO_DAY = "A day such as 2026-11-21."
+NO_DAY = "Enter a date such as 2026-12-31."
 
 
 class ListFilters(QueryParameters):
@@ -127,7 +126,7 @@ def read_query(query: Mapping[str, str], zone: str) -> DocumentListQuery:
         sort=found.sort,
         attention=view.attention,
     )
-    return DocumentListQuery(given, listing, f"{view.name}:{found!r}", wrong)
+    return DocumentListQuery(given, listing, f"{given.get('view', '')}:{found!r}", wrong)
 
 
 def read_back_query(back: str, zone: str) -> DocumentListQuery:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from esign.actions.document import document_list, saved_views
@@ -21,6 +22,7 @@ from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, DocumentListQ
 from esign.web.office.documents.views import link_view
 from esign.web.office.frame.dispatch import get_full_path
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
 
 PER_PAGE = 25
 TEMPLATES = 100
@@ -61,7 +63,7 @@ async def show_list(call: OfficeCall) -> Response:
         views=[(view, link_view(view)) for view in await saved_views.find_all(call.runtime, call.caller)],
         plain=asked.link(),
         me=call.signed_in.member.id,
-        chips=list_chips(asked, dict(made), {id: name for _, id, name in senders}),
+        chips=list_chips(asked, dict(made), {id: name for _, id, name in senders}, call.words),
         most_pips=MOST_PIPS,
         back=get_full_path(call.request),
     )
@@ -74,7 +76,7 @@ def describe_tab(name: str, asked: DocumentListQuery, counts: StatusCounts) -> d
     """
     view = VIEWS[name]
     return {
-        "name": view.name,
+        "name": name or "all",
         "link": asked.link(view=name),
         "number": count_tab(name, counts),
         "hot": view.attention and counts.attention > 0,
@@ -130,33 +132,23 @@ def build_cursor_binding(call: OfficeCall, asked: DocumentListQuery) -> str:
     return f"office:{call.owner}:{asked.bound}"
 
 
-WORDS = {
-    "recipientEmail": "Recipient: {}",
-    "externalId": "Reference: {}",
-    "templateId": "Template: {}",
-    "senderId": "Sender: {}",
-    "createdFrom": "Created from {}",
-    "createdTo": "Created until {}",
-    "completedFrom": "Completed from {}",
-    "completedTo": "Completed until {}",
-}
-UNKNOWN = {"templateId": "another template", "senderId": "somebody else"}
-
-
 def list_chips(
-    asked: DocumentListQuery, titles: Mapping[str, str], senders: Mapping[str, str]
+    asked: DocumentListQuery, titles: Mapping[str, str], senders: Mapping[str, str], t: OfficeWords
 ) -> list[tuple[str, str]]:
     """Return the active filters as (words, address of the list without this filter)."""
+    named = {"templateId": titles, "senderId": senders}
     return [
-        (write_chip(name, text, {"templateId": titles, "senderId": senders}), asked.link(**{name: None}))
+        (write_chip(name, text, named, t), asked.link(**{name: None}))
         for name, text in asked.filters.items()
         if name not in asked.wrong
     ]
 
 
-def write_chip(name: str, text: str, named: Mapping[str, Mapping[str, str]]) -> str:
+def write_chip(name: str, text: str, named: Mapping[str, Mapping[str, str]], t: OfficeWords) -> Markup:
     """Return one active filter in words. `named` holds the names of templates and senders by their ids."""
+    value: str | None = text
     if name in DAYS:
-        day = date.fromisoformat(text)
-        return WORDS[name].format(f"{day.day} {day:%b %Y}")
-    return WORDS[name].format(named[name].get(text, UNKNOWN[name]) if name in named else text)
+        value = t.day(date.fromisoformat(text))
+    elif name in named:
+        value = named[name].get(text)
+    return t(f"documents.chip.{name}", value=value) if value else t(f"documents.chip.{name}_unknown")

@@ -13,6 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from esign.actions.document import bulk_actions, document_list, files, zip_files
 from esign.actions.document.bulk_actions import BulkAction, BulkRequest, BulkResult
+from esign.actions.document.zip_files import ZipNote
+from esign.core.document.filename import make_portable
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.web import downloads
@@ -20,18 +22,18 @@ from esign.web.office.document import possible_actions
 from esign.web.office.document.document_actions import CancelForm, ReminderForm
 from esign.web.office.document.forms import check_form, get_times
 from esign.web.office.documents.filters import read_back_query
-from esign.web.office.frame.formats import format_size
 from esign.web.office.frame.office_call import OfficeCall, accept_local_path
+from esign.web.office.frame.words import OfficeWords
 from esign.web.office.sign_in.sign_in import HOME
 from esign.web.pages import make_download_headers
 
 MOST = 500  # documents at a time
 NAMED = 60  # of them in the address of a report
 NOTHING = "Select at least one document."
-BUSY = "Other downloads are running. Wait until one of them is finished."
-LARGE = "These files add up to more than 1 GB. Select fewer documents."
-NOT_THEN = "That didn’t work. Try again."
-NAMELESS, GONE = "A document", "It no longer exists."
+BUSY = "Other downloads are still running. Try again when one of them has finished."
+LARGE = "These files are larger than 1 GB together. Select fewer documents."
+NOT_THEN = "This didn’t work. Try again."
+GONE = "This document no longer exists."
 
 
 async def find_ids(call: OfficeCall) -> list[str]:
@@ -70,7 +72,7 @@ def list_refusals(call: OfficeCall, results: Sequence[BulkResult]) -> list[tuple
             call.words.say(possible_actions.explain_refusal(one.problem, times, one.document, organisation)),
         )
         if one.document
-        else (NAMELESS, call.words.say(GONE))
+        else (call.words("documents.selection.nameless"), call.words.say(GONE))
         for one in results
         if one.problem is not None
     ]
@@ -125,9 +127,9 @@ async def ask_download(call: OfficeCall) -> Response:
         "selection_download",
         back=find_way_back(call),
         fit=[file.document for file in found],
-        unfit=[(NAMELESS, call.words.say(GONE))] * (len(ids) - len(found)),
+        unfit=[(call.words("documents.selection.nameless"), call.words.say(GONE))] * (len(ids) - len(found)),
         sealed=sum(file.variant == "sealed" for file in found),
-        weight=format_size(octets),
+        weight=call.words.size(octets),
         large=call.words.say(LARGE) if octets > zip_files.MOST_BYTES else None,
     )
 
@@ -231,9 +233,13 @@ async def download(call: OfficeCall) -> Response:
     async with await take_archive_place(call) as held:  # gives the place back if the log entry fails
         await zip_files.log_export(call.runtime, call.caller, found)
         place = held.pop_all()
-    pieces = zip_files.pack(call.runtime, call.author, found, zone)
+    t = call.words
+    note = ZipNote(
+        f"{make_portable(t('documents.file.missing'))}.txt", t("documents.file.missing_text").unescape()
+    )
+    pieces = zip_files.pack(call.runtime, call.author, found, zone, note)
     return ArchiveResponse(
-        place, pieces, headers=make_download_headers(name_archive(today)), media_type="application/zip"
+        place, pieces, headers=make_download_headers(name_file(today, "zip", t)), media_type="application/zip"
     )
 
 
@@ -264,6 +270,6 @@ class ArchiveResponse(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-def name_archive(today: datetime) -> str:
-    """Return the file name of an archive, such as `documents 2026-11-22.zip`."""
-    return f"documents {today:%Y-%m-%d}.zip"
+def name_file(today: datetime, kind: str, t: OfficeWords) -> str:
+    """Return the file name of an archive or an export, such as `documents 2026-11-22.zip`."""
+    return f"{t('documents.file.name', day=f'{today:%Y-%m-%d}')}.{kind}"

@@ -5,6 +5,8 @@ The address of the redirect carries the key, such as `done=sent`, and never the 
 
 from collections.abc import Mapping
 
+from esign.web.office.frame.words import OfficeWords
+
 DONE: Mapping[str, str] = {
     "signed-out": "You are signed out.",
     "ended": "You were signed out meanwhile, so nothing was done. Sign in, and do it again.",
@@ -39,28 +41,28 @@ DONE: Mapping[str, str] = {
     "file-replaced": "File replaced.",
     "sent": "The document is out for signing. The invitations are being mailed.",
     "discarded": "The draft is discarded.",
-    "unblocked": "They can try their code again.",
-    "not-blocked": "They could try their code already. Nothing has changed.",
-    "reminded": "The reminder is being mailed.",
-    "corrected": "It is corrected. Who was invited before gets a new link; the old one no longer works.",
-    "recipient-added": "The recipient is added.",
-    "recipient-changed": "The recipient is changed.",
-    "recipient-removed": "The recipient is removed.",
-    "cancelled": "The document is cancelled. Nobody can sign it any more.",
-    "expiry": "The expiry date is changed.",
-    "reminders": "The reminders are changed.",
-    "reference": "Reference and notes are saved.",
-    "duplicated": "This is the copy: a new draft.",
-    "view-saved": "View saved.",
-    "view-deleted": "View deleted.",
-    "document-deleted": "The document is deleted.",
-    "seal-retried": "The seal is tried again now.",
+    "unblocked": "document.done.unblocked",
+    "not-blocked": "document.done.not_blocked",
+    "reminded": "document.done.reminded",
+    "corrected": "document.done.corrected",
+    "recipient-added": "document.done.recipient_added",
+    "recipient-changed": "document.done.recipient_changed",
+    "recipient-removed": "document.done.recipient_removed",
+    "cancelled": "document.done.cancelled",
+    "expiry": "document.done.expiry",
+    "reminders": "document.done.reminders",
+    "reference": "document.done.reference",
+    "duplicated": "document.done.duplicated",
+    "view-saved": "documents.done.view_saved",
+    "view-deleted": "documents.done.view_deleted",
+    "document-deleted": "documents.done.document_deleted",
+    "seal-retried": "document.done.seal_retried",
     "template-made": "The template is made.",
     "template-saved": "The template is saved.",
     "template-deleted": "The template is deleted.",
     "used": "The draft is made. Look at it, then send it.",
     "not-sent": "The document could not be sent yet. It waits here as a draft.",
-    "simulated": "Done. The timeline says that it was simulated.",
+    "simulated": "document.done.simulated",
     "token-named": "The name is saved.",
     "token-revoked": "The token is revoked. The next request with it is refused.",
     "webhook-saved": "The webhook is saved.",
@@ -83,25 +85,21 @@ NOT_MAILED: Mapping[str, str] = {  # replace those of DONE and COUNTED while no 
     "invited-again": "They are invited anew, but not mailed. Choose “Invitation link” beside their name, and give them"
     " the link; the one before it no longer works.",
     "sent": "The document is out for signing, but not mailed. Give the recipients their signing links.",
-    "reminded": "Not mailed: the reminder waits here. Give the recipients their signing links.",
-    "corrected": "It is corrected, but not mailed. Who was invited before needs a new signing link from you; the old"
-    " one no longer works.",
-    "documents-remind": "Not mailed: the reminders wait here. Give the recipients their signing links.",
+    "reminded": "document.done.reminded_kept",
+    "corrected": "document.done.corrected_kept",
+    "documents-remind": "documents.done.remind_kept",
 }
 
-COUNTED: Mapping[str, tuple[str, str]] = {
-    "documents-remind": ("The reminder is being mailed.", "Reminders for {} documents are being mailed."),
-    "kept-mailed": ("The invitation is being mailed.", "{} invitations are being mailed."),
-    "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
-    "documents-delete": ("The document is deleted.", "{} documents are deleted."),
-    "documents-retry-seal": (
-        "The seal is tried again now.",
-        "The seals of {} documents are tried again now.",
-    ),
+COUNTED: Mapping[str, str] = {
+    "documents-remind": "documents.done.remind",
+    "kept-mailed": "document.done.kept_mailed",
+    "documents-cancel": "documents.done.cancel",
+    "documents-delete": "documents.done.delete",
+    "documents-retry-seal": "documents.done.retry_seal",
 }
 
 
-def find_message(query: Mapping[str, str], *, mails: bool = True) -> str | None:
+def find_message(query: Mapping[str, str], words: OfficeWords, *, mails: bool = True) -> str | None:
     """Return the sentence that the query of an address names, or None.
 
     A number in the address is only ever shown as a number. `mails` is False while no mail leaves; the sentence
@@ -109,8 +107,12 @@ def find_message(query: Mapping[str, str], *, mails: bool = True) -> str | None:
     """
     name, number = query.get("done", ""), query.get("number", "")
     if not mails and name in NOT_MAILED:
-        return NOT_MAILED[name]
+        return say_message(NOT_MAILED[name], words)
     if name in COUNTED and number.isascii() and number.isdigit() and len(number) < 4:
-        one, more = COUNTED[name]
-        return one if int(number) == 1 else more.format(int(number))
-    return DONE.get(name)
+        return words.count(COUNTED[name], int(number))
+    return say_message(DONE[name], words) if name in DONE else None
+
+
+def say_message(key: str, words: OfficeWords) -> str:
+    """Return a sentence by its key. One that has no key yet is returned as it is."""
+    return words(key) if key in words.catalogue else key

@@ -13,10 +13,10 @@ NAMED = 3
 def list_names(names: Sequence[str], t: OfficeWords, most: int = NAMED) -> Markup:
     """Return the names as a list; beyond `most` of them only how many others there are.
 
-    Each name is isolated from the writing direction of the others. The characters for that work in scripts too, where
-    an element cannot stand.
+    Each name is isolated from the writing direction of the others, unless it is Markup. The characters for that work
+    in scripts too, where an element cannot stand.
     """
-    shown = [escape(f"\u2068{name}\u2069") for name in names[:most]]
+    shown = [name if isinstance(name, Markup) else escape(f"\u2068{name}\u2069") for name in names[:most]]
     others = len(names) - len(shown)
     said, last = shown[0], len(shown) - 1
     for n, name in enumerate(shown[1:], 1):

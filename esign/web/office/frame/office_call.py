@@ -191,7 +191,7 @@ class OfficeCall:
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": {name: self.words.say(sentence) for name, sentence in self.wrong.items()},
             "first_wrong": next(iter(self.wrong), None),
-            "done": find_message(self.request.query_params, mails=self.outage is None),
+            "done": find_message(self.request.query_params, self.words, mails=self.outage is None),
             "outage": self.tell_outage(self.outage),
             "here": path,
             "steps": (),

@@ -1,6 +1,7 @@
 """Answer the script of the command palette with what the text finds: pages first, then documents, templates, people."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated
 
 from starlette.responses import Response
@@ -16,6 +17,7 @@ from esign.web.http.validation import check
 from esign.web.office.document.document_row import choose_badge
 from esign.web.office.frame.formats import format_field_count
 from esign.web.office.frame.office_call import OfficeCall, answer_json
+from esign.web.office.frame.words import OfficeWords
 from esign.web.office.palette.places import PalettePlace, find_places
 from esign.web.values.schema import BoundedText, Schema
 
@@ -40,16 +42,17 @@ async def search(call: OfficeCall) -> Response:
     may = {act for act in Permission if has_permission(role, act)}
     switches = call.runtime.config.server.environment != "test"
     places = list(find_places(text, may, call.owner.mode.value, switches=switches))[:MOST_PLACES]
+    shown = partial(show_document, t=call.words)
     if text:
         groups = [
             build_group("Go to", map(show_place, places)),
-            build_group("Documents", map(show_document, await find_documents(call, text))),
+            build_group("Documents", map(shown, await find_documents(call, text))),
             build_group("Templates", map(show_template, await find_templates(call, text))),
             build_group("People", map(show_contact, await find_people(call, text, may))),
         ]
     else:
         groups = [
-            build_group("Recent documents", map(show_document, await find_documents(call, None))),
+            build_group("Recent documents", map(shown, await find_documents(call, None))),
             build_group("Go to", map(show_place, places)),
         ]
     return answer_json({"groups": [group for group in groups if group["items"]]})
@@ -85,9 +88,9 @@ def show_place(place: PalettePlace) -> PaletteItem:
     return item if place.form is None else item | {"form": dict(place.form)}
 
 
-def show_document(document: DocumentSummary) -> PaletteItem:
+def show_document(document: DocumentSummary, t: OfficeWords) -> PaletteItem:
     """Return a document: its status and its recipients below its title."""
-    kind, status = choose_badge(document)
+    kind, status = choose_badge(document, t)
     names = [one.name or one.email for one in document.recipients]
     return {
         "title": document.title,

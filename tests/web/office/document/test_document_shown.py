@@ -25,13 +25,13 @@ from tests.web.office.visitor import Office, Visitor, an_office
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEXT = {
-    "draft": ("Ready to be sent", "Review and send"),
-    "sent": ("Not mailed to Ada Lovelace", "Signing link"),
-    "sealing": ("Everybody has finished; the document is being sealed", "Look again"),
-    "unsealed": ("Everybody has finished, but the seal is not on yet", "Try again"),
-    "completed": ("Finished by everybody and sealed", "Sealed PDF"),
+    "draft": ("Ready to send", "Review and send"),
+    "sent": ("Not emailed to Ada Lovelace", "Signing link"),
+    "sealing": ("Sealing the document", "Refresh"),
+    "unsealed": ("Everyone has finished, but the document isn’t sealed yet", "Try again"),
+    "completed": ("Finished by everyone and sealed", "Sealed PDF"),
     "declined": ("Ada Lovelace declined", "Start again with a copy"),
-    "expired": ("The time to sign is over", "Start again with a copy"),
+    "expired": ("The deadline has passed", "Start again with a copy"),
     "cancelled": ("This document was cancelled", "Start again with a copy"),
 }
 

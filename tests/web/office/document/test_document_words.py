@@ -4,25 +4,10 @@ import pytest
 
 from esign.actions.sealing.seal_levels import explain_error
 from esign.core.instant import parse
-from esign.web.office.document.awaiting import join_names
 from esign.web.office.document.terms import find_day_end, parse_pairs
 from esign.web.office.frame.forms import FormError
 
 NOON = parse("2026-11-22T12:00:00Z")
-
-
-@pytest.mark.parametrize(
-    ("people", "said"),
-    [
-        (["Ada"], "Ada"),
-        (["Ada", "Bo"], "Ada and Bo"),
-        (["Ada", "Bo", "Cy"], "Ada, Bo and Cy"),
-        (["Ada", "Bo", "Cy", "Di"], "Ada, Bo and 2 others"),
-        (["<b>Ada"], "&lt;b&gt;Ada"),
-    ],
-)
-def test_people_are_listed_and_many_are_counted(people: list[str], said: str) -> None:
-    assert str(join_names(people)).replace("<bdi>", "").replace("</bdi>", "") == said
 
 
 @pytest.mark.parametrize(
@@ -61,5 +46,5 @@ def test_what_is_no_date_is_refused(text: str) -> None:
 def test_notes_are_read_line_by_line() -> None:
     assert parse_pairs("a = 1\n\n b=c = d \n") == {"a": "1", "b": "c = d"}
     for wrong, line in (("a = 1\nb", 2), ("a = 1\na = 2", 2), ("x", 1)):
-        with pytest.raises(FormError, match=f"Line {line} "):
+        with pytest.raises(FormError, match=f"(?i)line {line} "):
             parse_pairs(wrong)

@@ -99,17 +99,17 @@ async def everything(office: Office) -> dict[str, Document]:
 
 
 ROWS = {
-    "late seal": "Seal delayed All signed, the seal is tried again 1 h ago Seal now",
-    "refused": "Address refused Mail to Olga Lind refused 2 h ago Correct",
-    "one left": "Waiting 1 of 2, next: Jo Li 3 h ago Remind",
-    "two left": "Waiting 0 of 3, waiting for 2 4 h ago Remind",
-    "sealing": "Sealing 1 of 1, being sealed 5 h ago Open",
+    "late seal": "Seal delayed All finished, sealing is retried 1 h ago Seal now",
+    "refused": "Email refused Email to Olga Lind refused 2 h ago Correct",
+    "one left": "Waiting 1 of 2 finished · Next: Jo Li 3 h ago Remind",
+    "two left": "Waiting 0 of 3 finished · Waiting for 2 4 h ago Remind",
+    "sealing": "Sealing Being sealed 5 h ago Open",
     "draft": "Draft 1 recipient 6 h ago Finish",
     "empty": "Draft No recipients yet 7 h ago Finish",
-    "done": "Completed 1 of 1 signed 8 h ago Download",
+    "done": "Completed 1 of 1 finished 8 h ago Download",
     "declined": "Declined Declined by Jan Os 9 h ago See reason",
-    "expired": "Expired 0 of 1, expired on 21 Nov 2026 10 h ago Open",
-    "cancelled": "Cancelled 0 of 1, cancelled on 21 Nov 2026 11 h ago Open",
+    "expired": "Expired 0 of 1 finished · Expired 21 Nov 2026 10 h ago Open",
+    "cancelled": "Cancelled 0 of 1 finished · Cancelled 21 Nov 2026 11 h ago Open",
 }
 
 
@@ -120,7 +120,7 @@ async def test_each_row_says_what_it_waits_for_and_what_to_do_next(office: Offic
     page = await ada.get("/documents")
     assert titles(page) == [*ROWS]
     for title, words in ROWS.items():
-        assert row(page, title) == f"{title} 1 page · API: ci {words}", title
+        assert row(page, title) == f"{title} 1 page · API key ci {words}", title
 
 
 TABS = {
@@ -184,9 +184,9 @@ async def test_days_are_those_of_the_organisation(office: Office) -> None:
     ("query", "name", "sentence"),
     [
         ("recipientEmail=jo", "recipientEmail", "An email address such as ana@example.com."),
-        ("createdFrom=yesterday", "createdFrom", "A day such as 2026-11-21."),
-        ("completedTo=9999-12-31", "completedTo", "A day such as 2026-11-21."),
-        ("createdTo=2026-02-30", "createdTo", "A day such as 2026-11-21."),
+        ("createdFrom=yesterday", "createdFrom", "Enter a date such as 2026-12-31."),
+        ("completedTo=9999-12-31", "completedTo", "Enter a date such as 2026-12-31."),
+        ("createdTo=2026-02-30", "createdTo", "Enter a date such as 2026-12-31."),
         (f"q={'x' * 101}", "q", "100 characters or fewer."),
         (f"externalId={'x' * 201}", "externalId", "200 characters or fewer."),
         ("q=%01", "q", "Control characters and line separators are not allowed here."),
@@ -199,7 +199,7 @@ async def test_a_filter_that_nobody_understands_is_told_and_shows_nothing(
     await put(office, a_row(office, "lease"))
     page = await ada.get(f"/documents?{query}")
     assert page.wrong() == {name: sentence}
-    assert titles(page) == [] and "Please check the filter" in page.said
+    assert titles(page) == [] and "Check your filter" in page.said
 
 
 async def test_what_narrows_the_list_is_named_and_can_be_dropped(office: Office) -> None:
@@ -210,14 +210,14 @@ async def test_what_narrows_the_list_is_named_and_can_be_dropped(office: Office)
     asked = "/documents?view=draft&q=lease&recipientEmail=jo@example.com&createdFrom=2026-11-01"
     page = await ada.get(asked)
     assert titles(page) == ["lease"]
-    dropped = dict(re.findall(r'href="([^"]+)" aria-label="Remove the filter: ([^"]+)"', page.text))
+    dropped = dict(re.findall(r'href="([^"]+)" aria-label="Remove filter: ([^"]+)"', page.text))
     assert {words: urlsplit(link.replace("&amp;", "&")).query for link, words in dropped.items()} == {
         "Recipient: jo@example.com": "view=draft&q=lease&createdFrom=2026-11-01",
-        "Created from 1 Nov 2026": "view=draft&q=lease&recipientEmail=jo%40example.com",
+        "Created from 1 November 2026": "view=draft&q=lease&recipientEmail=jo%40example.com",
     }
     page = await ada.get(asked.replace("lease", "nothing-like-it"))
-    assert "Nothing matches “ nothing-like-it ”" in page.said
-    assert "Recipient: jo@example.com , Created from 1 Nov 2026 leave out" in page.said
+    assert "No documents match “ nothing-like-it ”" in page.said
+    assert "Active filters: Recipient: jo@example.com · Created from 1 November 2026" in page.said
     assert "No documents are waiting" in (await ada.get("/documents?view=waiting")).said
 
 
@@ -249,7 +249,7 @@ async def test_pages_are_turned_forwards_and_back_while_documents_come_and_go(of
 
     await office.runtime.db.write(empty)
     gone = await ada.get(to_second)
-    assert titles(gone) == [] and "Nothing more here" in gone.said
+    assert titles(gone) == [] and "No more documents" in gone.said
 
 
 async def test_everybody_sees_only_what_is_of_their_organisation_and_mode(office: Office) -> None:
@@ -364,7 +364,7 @@ async def test_a_list_begins_with_the_chosen_day(office: Office) -> None:
     assert titles(await ada.get(links(page, "prev")[0])) == ["n0", "n1", "n2", "n3", "n4", "n5"]
     oldest = await ada.get(f"/documents?day={there}&sort=createdAt")
     assert titles(oldest) == ["n2", "n1", "n0"]
-    assert "Nothing more here" in (await ada.get("/documents?day=2001-01-01")).said
+    assert "No more documents" in (await ada.get("/documents?day=2001-01-01")).said
     for wrong in ("soon", "9999-12-31", "2026-13-01"):
         assert len(titles(await ada.get(f"/documents?day={wrong}"))) == 6, wrong
 
@@ -381,11 +381,11 @@ async def test_documents_are_found_by_who_sent_them(office: Office) -> None:
     )
     page = await ada.get(f"/documents?senderId={ids['Bo']}")
     assert titles(page) == ["his"] and "Sender: Bo" in page.said and "1 document Go" in page.said
-    assert "Sender Anyone" in page.said and "Ada (you)" in page.said and "API tokens" not in page.title
+    assert "Sender Anyone" in page.said and "Ada (you)" in page.said and "API keys" not in page.title
     both = await ada.get(f"/documents?senderId={ids['Ada']}&view=draft&q=hers&sort=-updatedAt")
     assert titles(both) == ["hers"]
     gone = await ada.get("/documents?senderId=mem_01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    assert titles(gone) == [] and "Sender: somebody else" in gone.said
+    assert titles(gone) == [] and "Sender: unknown" in gone.said
 
 
 async def test_a_reminder_in_a_row_asks_before_it_leaves(office: Office) -> None:
@@ -418,8 +418,10 @@ async def test_the_list_is_exported_as_it_is_filtered(office: Office) -> None:
     head, *rows = await export(ada, "/documents?view=completed")
     assert [row[0] for row in rows] == ["done"]
     said = dict(zip(head, rows[0], strict=True))
-    assert said["Status"] == "Completed" and said["Sender"] == "API: ci" and said["Completed by"] == "1 of 1"
-    assert said["Recipients"].startswith("Jo Li <") and said["Recipients"].endswith("(completed)")
+    assert (
+        said["Status"] == "Completed" and said["Sender"] == "API key ci" and said["Finished by"] == "1 of 1"
+    )
+    assert said["Recipients"].startswith("Jo Li <") and said["Recipients"].endswith("(finished)")
     assert re.fullmatch(r"2026-\d\d-\d\d \d\d:\d\d", said["Created"]) and said["Closed"] == ""
     assert [row[0] for row in (await export(ada, "/documents?sort=createdAt"))[1:]] == [*ROWS][::-1]
     assert len(await export(ada, "/documents?q=no+such+thing")) == 1

@@ -68,21 +68,21 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
     draft, sent, done = await three(office)
     page = await ask_deed(ada, "remind", draft, sent, done, "doc_gone", sent)
     assert page.title == "Remind the recipients of 1 document?"
-    assert "It works for 1 of the 4 that you chose." in page.said
+    assert "This works for 1 of the 4 documents you selected." in page.said
     assert list_entries(page) == [
         "out",
-        "the draft The document isn’t out for signature, so this can’t be done now.",
-        "the end The document isn’t out for signature, so this can’t be done now.",
-        "A document It no longer exists.",
+        "the draft This document isn’t out for signature, so you can’t do this now.",
+        "the end This document isn’t out for signature, so you can’t do this now.",
+        "A document This document no longer exists.",
     ]
     assert page.value("ids") == sent and page.value("back") == BACK
     page = await ask_deed(ada, "cancel", draft, sent, done)
     assert page.title == "Cancel 1 document?" and len(list_entries(page)) == 3
     page = await ask_deed(ada, "delete", draft, sent, done)
-    assert page.title == "Delete 2 documents for good?"
+    assert page.title == "Permanently delete 2 documents?"
     assert (
         list_entries(page)[2]
-        == "out The document is still in progress. Cancel it, or wait until it is sealed."
+        == "out This document is still in progress. Cancel it first, or wait until it is sealed."
     )
     page = await ask_deed(ada, "cancel", draft)
     assert (
@@ -95,7 +95,7 @@ async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
     one, two = [await office.site.api.send_document() for _ in range(2)]
     page = await answer(ada, await ask_deed(ada, "remind", one, two), "remind", message="Please\r\nhurry")
     assert page.to == f"{BACK}&done=documents-remind&number=2"
-    assert "Not mailed: the reminders wait here." in (await ada.get(page.to)).said
+    assert "The reminders wait here and aren’t emailed." in (await ada.get(page.to)).said
     assert "Please" in await office.letter("ada@example.test")
     page = await answer(ada, await ask_deed(ada, "cancel", one, two), "cancel", reason="sold", notify="yes")
     assert page.to.endswith("done=documents-cancel&number=2")
@@ -108,7 +108,7 @@ async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
         ].items()
         assert trail[-1]["data"] == {"notified": True}
     page = await answer(ada, await ask_deed(ada, "delete", one), "delete")
-    assert "The document is deleted." in (await ada.get(page.to)).said
+    assert "Document deleted." in (await ada.get(page.to)).said
     assert (await office.site.api.call("GET", f"/documents/{one}")).status == 404
 
 
@@ -122,10 +122,10 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     await office.site.api.ok("POST", f"/documents/{two}/cancel", {})
     await office.site.api.ok("DELETE", f"/documents/{two}")
     done = await follow_page(ada, await answer(ada, page, "cancel"))
-    assert done.status == 200 and done.title == "1 of 3 cancelled"
+    assert done.status == 200 and done.title == "1 of 3 documents cancelled"
     assert list_entries(done) == [
-        "first The document isn’t out for signature, so this can’t be done now.",
-        "A document It no longer exists.",
+        "first This document isn’t out for signature, so you can’t do this now.",
+        "A document This document no longer exists.",
         "third",
     ]
     assert f'href="{BACK.replace("&", "&amp;")}"' in done.text
@@ -140,13 +140,13 @@ async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office)
     id = await office.site.api.send_document()
     assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
     page = await follow_page(ada, await ada.post("/selection/remind", ids=id))
-    assert page.title == "Nothing was reminded"
+    assert page.title == "No one was reminded"
     [told] = list_entries(page)
     assert (
         told
-        == "agreement The last reminder was sent less than an hour ago. You can send the next one in 60 minutes."
+        == "agreement The last reminder is less than an hour old. You can send the next one in 60 minutes."
     )
-    assert (await ask_deed(ada, "remind", id)).title == "Nobody can be reminded now"
+    assert (await ask_deed(ada, "remind", id)).title == "No one can be reminded now"
 
 
 async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> None:
@@ -154,7 +154,7 @@ async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> N
     done = await office.site.complete_document()
     await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 10})
     assert list_entries(await ask_deed(ada, "delete", done)) == [
-        "agreement Your organisation keeps completed documents. This one can be deleted on 1 Dec 2026."
+        "agreement Your organisation keeps completed documents. You can delete this one on 1 Dec 2026."
     ]
     page = await follow_page(ada, await ada.post("/selection/delete", ids=done))
     assert page.title == "Nothing was deleted"
@@ -207,11 +207,14 @@ async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Of
     bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
     for deed in ("remind", "cancel", "delete", "retry-seal"):
         page = await follow_page(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
-        assert list_entries(page) == ["A document It no longer exists."] * 3
+        assert list_entries(page) == ["A document This document no longer exists."] * 3
     assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
     ada = await office.signed_in("Ada")
     await ada.post("/mode", mode="test")
-    assert list_entries(await ask_deed(ada, "download", *ids)) == ["A document It no longer exists."] * 3
+    assert (
+        list_entries(await ask_deed(ada, "download", *ids))
+        == ["A document This document no longer exists."] * 3
+    )
 
 
 async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
@@ -230,14 +233,14 @@ async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(of
     id = await office.site.api.create(title="the draft")
     at = "/selection/done?deed=cancel&of=2"
     assert list_entries(await ada.get(f"{at}&not={id}.x&done={id}")) == [
-        "the draft The document isn’t out for signature, so this can’t be done now.",
+        "the draft This document isn’t out for signature, so you can’t do this now.",
         "the draft",
     ]
     sent = await office.site.api.send_document(title="out")
     assert list_entries(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
-        "out The document is still in progress. Cancel it, or wait until it is sealed."
+        "out This document is still in progress. Cancel it first, or wait until it is sealed."
     ]
-    assert list_entries(await ada.get(f"{at}&not={sent}.<b>")) == ["out That didn’t work. Try again."]
+    assert list_entries(await ada.get(f"{at}&not={sent}.<b>")) == ["out This didn’t work. Try again."]
     for wrong in (
         at,
         "/selection/done",
@@ -267,7 +270,7 @@ async def test_several_files_come_as_one_archive(office: Office) -> None:
     twin = await office.site.api.create(fileName="DRAFT.pdf")
     odd = await office.site.api.create(fileName="a:b?\u202e*.pdf")
     page = await ask_deed(ada, "download", draft, sent, done, twin, odd)
-    assert "1 sealed and 4 as uploaded, because they are not completed." in page.said
+    assert "1 document is sealed. 4 are as uploaded, because they aren’t completed." in page.said
     status, kind, name, content = await take_download(ada, draft, sent, done, twin, odd)
     assert (status, kind, name) == (200, "application/zip", "documents 2026-11-21.zip")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -285,7 +288,7 @@ async def test_several_files_come_as_one_archive(office: Office) -> None:
 async def test_one_file_comes_as_it_is(office: Office) -> None:
     ada = await office.signed_in("Ada")
     draft, _, done = await three(office)
-    assert "The sealed PDF:" in (await ask_deed(ada, "download", done)).said
+    assert "Sealed PDF," in (await ask_deed(ada, "download", done)).said
     status, kind, name, content = await take_download(ada, done)
     assert (status, kind, name) == (200, "application/pdf", "end-sealed.pdf")
     with pikepdf.open(io.BytesIO(content)) as pdf:
@@ -300,7 +303,7 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
     one, two = [await office.site.api.create() for _ in range(2)]
     monkeypatch.setattr(zip_files, "MOST_BYTES", 2 * len(a_pdf()) - 1)
     page = await ask_deed(ada, "download", one, two)
-    assert "Please choose fewer" in page.said and "Download ZIP" not in page.said
+    assert "Select fewer" in page.said and "Download ZIP" not in page.said
     assert (await take_download(ada, one, two))[0] == 400
 
 
@@ -347,7 +350,7 @@ async def test_somebody_has_two_archives_under_way_and_no_more(
     one, two = await begin(ada), await begin(ada)
     refused = await begin(ada)
     assert (one.status, two.status, refused.status) == (200, 200, 429)
-    assert "Wait until one of them is finished." in await refused.text()
+    assert "Try again when one of them has finished." in await refused.text()
     assert (other := await begin(bo)).status == 200, "nobody else has to wait"
     one.close()  # whoever gives up makes room
     assert (again := await begin(ada)).status == 200
@@ -398,7 +401,7 @@ async def test_everything_that_matches_is_chosen_on_all_pages(office: Office) ->
     assert "Select all 27 that match" in (await ada.get(back)).said
     query = urlencode({"all": "yes", "id": ids[0], "back": back})
     page = await ada.get(f"/selection/delete?{query}")
-    assert page.title == "Delete 27 documents for good?"
+    assert page.title == "Permanently delete 27 documents?"
     assert {*page.value("ids").split()} == {*ids} and page.value("back") == back
     assert (await answer(ada, page, "delete")).to == f"{back}&done=documents-delete&number=27"
     assert [one["title"] for one in (await office.site.api.ok("GET", "/documents"))["data"]] == ["offer"]
@@ -415,7 +418,7 @@ async def test_so_many_are_chosen_at_once_and_named_briefly(
         await office.site.api.create(title=f"n{n}")
     assert "Select the first 70 that match" in (await ada.get("/documents")).said
     page = await ada.get("/selection/delete?all=yes&back=/documents")
-    assert page.title == "Delete 70 documents for good?" and "and 20 more" in page.said
+    assert page.title == "Permanently delete 70 documents?" and "and 20 more" in page.said
     assert (
         await ada.get("/selection/cancel?all=yes&back=/documents")
     ).title == "Nothing here can be cancelled"

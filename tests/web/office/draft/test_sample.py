@@ -93,7 +93,7 @@ async def test_a_member_signs_their_own_document_without_any_mail(office: Office
     sealed = await office.site.api.get(document["id"])
     assert sealed["status"] == "completed"
     said = (await ada.get(path)).said
-    assert "Finished by everybody and sealed" in said and "Your turn to sign" not in said
+    assert "Finished by everyone and sealed" in said and "Your turn to sign" not in said
     trail = await office.site.api.ok("GET", f"{path}/audit")
     assert "link.issued" in [one["type"] for one in trail["data"]]
     again = await ada.post(f"{path}/sign")
@@ -113,7 +113,7 @@ async def test_only_whose_turn_it_is_is_led_to_a_signing_page(office: Office) ->
     assert "Your turn" not in said and "Sign now" not in said
     assert (await ada.post(f"{path}/sign")).status == 409
     said = (await bo.get(path)).said
-    assert "Your turn to sign" in said and re.search(r"(Waiting for|Not mailed to) Cy", said)
+    assert "Your turn to sign" in said and re.search(r"(Waiting for|Not emailed to) Cy", said)
     assert (await bo.post(f"{path}/sign")).status == 303
     viewer = await office.signed_in("Cy", MemberRole.VIEWER)
     assert "Sign now" not in (await viewer.get(path)).said

@@ -25,6 +25,7 @@ def test_three_names_are_listed_and_the_others_are_counted(names: str, said: str
 
 def test_names_are_escaped_and_isolated_from_the_direction_of_the_others() -> None:
     assert list_names(["<b>", "Ada"], ENGLISH) == "\u2068&lt;b&gt;\u2069 and \u2068Ada\u2069"
+    assert list_names([Markup("<bdi>A</bdi>"), "B"], ENGLISH) == "<bdi>A</bdi> and \u2068B\u2069"
     assert isolate_name("<b>") == "<bdi>&lt;b&gt;</bdi>"
 
 

@@ -138,10 +138,10 @@ async def test_what_a_draft_lacks(office: Office) -> None:
 async def test_why_an_act_is_refused(office: Office) -> None:
     ada, draft = await enter(office), await office.site.api.create()
     question = await ada.get(f"/documents/{draft}/cancel")
-    assert "§The document isn’t out for signature" in question.said
+    assert "§This document isn’t out for signature" in question.said
     several = await ada.get(f"/selection/cancel?id={draft}&id=doc_gone")
-    assert "§The document isn’t out for signature" in several.said
-    assert "§It no longer exists." in several.said
+    assert "§This document isn’t out for signature" in several.said
+    assert "§This document no longer exists." in several.said
 
 
 async def test_why_no_mail_leaves(office: Office) -> None:

@@ -84,8 +84,8 @@ async def test_the_page_of_a_document_tells_that_there_is_none_though_one_was_as
         document = await sealing(office)
         await office.site.work("seal")
         page = await (await office.signed_in("Maren")).get(at(document))
-        assert "Level B-T was asked for, but no authority gave a time stamp." in page.said
-        assert "The time of the seal is that of this server’s clock." in page.said
+        assert "Level B-T was requested, but no authority gave a time stamp." in page.said
+        assert "The seal’s time is from this server’s clock." in page.said
 
 
 async def test_the_page_of_a_document_that_waits_tells_why(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ async def test_the_page_of_a_document_that_waits_tells_why(tmp_path: Path) -> No
         await office.site.work("seal")
         maren = await office.signed_in("Maren")
         page = await maren.get(at(document))
-        assert "Everybody has finished, but the seal is not on yet" in page.said
+        assert "Everyone has finished, but the document isn’t sealed yet" in page.said
         assert "No authority gave a time stamp." in page.said and "HTTP status 503" in page.said
         tsa.how = granting()
         office.clock.advance(seconds=15)
         await maren.post(at(document, "retry-seal"))
         await office.site.work("seal")
-        assert "Finished by everybody and sealed" in (await maren.get(at(document))).said
+        assert "Finished by everyone and sealed" in (await maren.get(at(document))).said

@@ -79,7 +79,7 @@ async def test_no_page_on_the_way_of_a_document_claims_a_mail(tmp_path: Path, ma
             elif "forgot" not in page.title and "mail" not in page.title.casefold():
                 assert "Not mailed" in page.said, page.title
         shown = await ada.get(at)
-        assert "Not mailed to Ada Lovelace" in shown.said
+        assert "Not emailed to Ada Lovelace" in shown.said
         first = re.search(r'class="btn primary" href="([^"]+)"', shown.text)
         assert first and first[1] == f"{at}/recipients/{recipient}/link", "the signing link comes first"
 
@@ -95,7 +95,7 @@ async def test_where_mails_leave_sent_is_what_a_mail_server_took(tmp_path: Path)
         ada = await office.signed_in("Ada")
         document = await office.site.api.send_document(recipients=[ADA])
         page = await ada.get(f"/documents/{document}?done=sent")
-        assert "Being mailed" in page.said and "Not mailed" not in page.said
+        assert "Sending" in page.said and "Not mailed" not in page.said
         await office.site.work("mail")
         page = await ada.get(f"/documents/{document}")
         assert re.search(r'<li class="on"><span class="m" aria-hidden="true"></span><span>Sent', page.text)
