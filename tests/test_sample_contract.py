@@ -11,6 +11,7 @@ import pytest
 
 from esign.demo import contract
 from esign.web.office.draft import sample
+from esign.web.office.frame.words import load_words
 
 ROOT = Path(__file__).parents[1]
 FIELDS = {field["key"]: field for field in (*contract.CAFE_FIELDS, *contract.GARDENER_FIELDS)}
@@ -27,7 +28,8 @@ def test_the_file_and_the_fields_are_what_the_source_makes() -> None:
     for line in ran.stdout.splitlines():
         place = json.loads(line)
         printed[place.pop("source")][place["key"]] = place
-    for source, fields in (("contract", FIELDS), ("sample", {one["key"]: one for one in sample.FIELDS})):
+    sampled = {one["key"]: one for one in sample.build_fields(load_words("en"))}
+    for source, fields in (("contract", FIELDS), ("sample", sampled)):
         assert printed[source].keys() == fields.keys()
         for key, place in printed[source].items():
             assert {name: fields[key][name] for name in place} == place

@@ -138,10 +138,10 @@ class FirstOwner:
         self.pressed.append("Signature")
         self.hand.place_field(self.page, "Signature", 3)
         expect(self.page.locator("#saved")).to_have_text("All changes saved")
-        self.press("Check and send")
+        self.press("Review and send")
         self.page.wait_for_url("**/review")
-        self.press("Send without mail")
-        expect(self.page.get_by_role("heading", name=f"Not emailed to {ADA[0]}")).to_be_visible()
+        self.press("Send without email")
+        expect(self.page.get_by_role("heading", name=f"Not mailed to {ADA[0]}")).to_be_visible()
 
 
 def sign(page: Page, hand: Hand) -> None:

@@ -249,7 +249,7 @@ def test_everything_is_done_with_keys_alone(opened: Opens) -> None:
     editor.page.locator("#main").focus()
     for key in ("2", "d", "Enter"):
         keys.press(key)
-    field = editor.page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required, page 1"))
+    field = editor.page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required. Page 1"))
     expect(field).to_be_focused()
     [stored] = editor.read_stored()
     assert stored["x"] == 42.5 and stored["who"] == "Tomas"
@@ -290,9 +290,9 @@ def test_the_letters_beside_the_types_work_without_a_click_on_the_pages(opened: 
     for key in ("2", "d", "Enter"):
         keys.press(key)
     expect(
-        page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required, page 1"))
+        page.get_by_role("button", name=re.compile("^Date, Tomas Becker, required. Page 1"))
     ).to_be_focused()
-    page.get_by_role("button", name="Smaller").focus()
+    page.get_by_role("button", name="Zoom out").focus()
     keys.press("s")
     expect(editor.type("Signature")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#main")).to_be_focused()
@@ -314,7 +314,7 @@ def test_single_keys_do_nothing_where_one_types_or_holds_another_key_or_has_turn
     page.get_by_label("Label").focus()
     keys.type("S1 Delete?")
     expect(page.get_by_label("Label")).to_have_value("S1 Delete?")
-    page.get_by_label("Must be filled in").focus()
+    page.get_by_role("checkbox", name="Required").focus()
     keys.press("s")
     expect(pressed).to_have_count(0)
     page.locator("#main").focus()
@@ -323,7 +323,7 @@ def test_single_keys_do_nothing_where_one_types_or_holds_another_key_or_has_turn
     expect(pressed).to_have_count(0)
     keys.press("?")
     box = page.get_by_role("dialog", name="Keyboard shortcuts")
-    expect(box.get_by_text("Take a type of field")).to_be_visible()
+    expect(box.get_by_text("Select a field type")).to_be_visible()
     keys.press("s")
     box.get_by_label("Single-key shortcuts").uncheck()
     keys.press("Escape")
@@ -348,8 +348,8 @@ def test_escape_takes_a_drag_back_and_puts_a_type_back(opened: Opens) -> None:
     editor.page.keyboard.press("Escape")
     mouse.up()
     assert editor.measure_field(editor.fields().first) == pytest.approx([20, 20, 25, 3], abs=0.1)
-    editor.type("List").click()
-    expect(editor.type("List")).to_have_attribute("aria-pressed", "true")
+    editor.type("Dropdown").click()
+    expect(editor.type("Dropdown")).to_have_attribute("aria-pressed", "true")
     editor.page.keyboard.press("Escape")
     mouse.click(*editor.at(50, 70))
     assert len(editor.read_stored()) == 1
@@ -374,7 +374,7 @@ def test_several_are_chosen_with_a_frame_aligned_and_taken_back(opened: Opens) -
     editor.drag(editor.at(5, 5), editor.at(30, 30), editor.at(50, 50))
     expect(editor.page.get_by_role("heading", name="3 fields")).to_be_visible()
     editor.page.get_by_role("button", name="Align left").click()
-    editor.page.get_by_role("button", name="Space evenly downwards").click()
+    editor.page.get_by_role("button", name="Distribute vertically").click()
     assert [place(one)[:2] for one in editor.read_stored()] == [[10, 10], [10, 25], [10, 40], [60, 80]]
     editor.page.get_by_role("button", name="All optional").click()
     assert [one["required"] for one in editor.read_stored()] == [False, False, False, True]
@@ -420,48 +420,48 @@ def test_every_property_of_every_type_is_set_and_stored(opened: Opens) -> None:
     new("Text", 6)
     for label, text in {
         "Label": "Colour",
-        "Hint in the empty field": "as on the door",
-        "Key for programs": "colour",
+        "Placeholder": "as on the door",
+        "API name": "colour",
     }.items():
         page.get_by_label(label).fill(text)
     for label, text in {
-        "At least so many": "2",
-        "At most so many": "40",
-        "Size of the letters": "9.5",
-        "Filled in already": "Red",
+        "Minimum characters": "2",
+        "Maximum characters": "40",
+        "Font size": "9.5",
+        "Default value": "Red",
     }.items():
         page.get_by_label(label).fill(text)
-    page.get_by_label("Several lines").check()
-    page.get_by_label("Only", exact=True).select_option("letters")
-    page.get_by_label("Aligned").select_option("right")
-    page.get_by_label("Must be filled in").uncheck()
-    page.get_by_label("Filled in already").blur()
-    page.get_by_label("They cannot change it").check()
+    page.get_by_label("Multiple lines").check()
+    page.get_by_label("Accepts", exact=True).select_option("letters")
+    page.get_by_label("Alignment").select_option("right")
+    page.get_by_role("checkbox", name="Required").uncheck()
+    page.get_by_label("Default value").blur()
+    page.get_by_label("Read-only").check()
     assert now("text") | {
         "label": "Colour", "placeholder": "as on the door", "key": "colour", "minLength": 2, "maxLength": 40,
         "fontSize": 9.5, "value": "Red", "multiline": True, "pattern": "letters", "align": "right", "required": False,
         "readOnly": True,
     } == now("text")  # fmt: skip
     new("Number", 12)
-    for label, text in {"At least": "1.5", "At most": "9", "Digits after the point": "2"}.items():
+    for label, text in {"Minimum": "1.5", "Maximum": "9", "Decimal places": "2"}.items():
         page.get_by_label(label, exact=True).fill(text)
     assert now("number") | {"min": 1.5, "max": 9, "decimals": 2} == now("number")
     new("Date", 18)
-    page.get_by_label("The day they sign").uncheck()
-    page.get_by_label("Written as").select_option("D MMM YYYY")
-    page.get_by_label("Not before").fill("2026-01-01")
-    page.get_by_label("Not after").fill("2026-12-31")
+    page.get_by_label("Use the date of signing").uncheck()
+    page.get_by_label("Date format").select_option("D MMM YYYY")
+    page.get_by_label("Earliest date").fill("2026-01-01")
+    page.get_by_label("Latest date").fill("2026-12-31")
     dated = {"autofill": False, "format": "D MMM YYYY", "min": "2026-01-01", "max": "2026-12-31"}
     assert now("date") | dated == now("date")
-    new("Choice", 26)
+    new("Radio buttons", 26)
     page.get_by_label("Options, one per line").fill("Tea\nCoffee\n\nTea")
     page.get_by_label("Options, one per line").blur()
-    page.get_by_label("Arranged").select_option("horizontal")
-    page.get_by_label("Filled in already").select_option("Coffee")
+    page.get_by_label("Layout").select_option("horizontal")
+    page.get_by_label("Default value").select_option("Coffee")
     assert now("radio") | {"options": ["Tea", "Coffee"], "layout": "horizontal", "value": "Coffee"} == now(
         "radio"
     )
-    new("List", 36)
+    new("Dropdown", 36)
     page.get_by_label("Options, one per line").fill("One")
     assert now("dropdown")["options"] == ["One"]
     new("Signature", 44)
@@ -471,7 +471,7 @@ def test_every_property_of_every_type_is_set_and_stored(opened: Opens) -> None:
     page.get_by_label("Draw", exact=True).click()
     expect(page.get_by_label("Draw", exact=True)).to_be_checked()
     new("Name", 52)
-    page.get_by_label("Start with their name").uncheck()
+    page.get_by_label("Prefill their name").uncheck()
     assert now("name")["autofill"] is False
     new("Email", 58)
     page.get_by_label("Left %").fill("7.5")
@@ -483,15 +483,15 @@ def test_tick_boxes_of_a_group_share_their_counts(opened: Opens) -> None:
     editor = opened()
     page = editor.page
     for y in (10, 20):
-        editor.click("Tick box", 30, y)
+        editor.click("Checkbox", 30, y)
         page.get_by_role("textbox", name="Group").fill("colours")
         page.get_by_role("textbox", name="Group").blur()
-    page.get_by_label("at most").fill("1")
-    page.get_by_label("at least").fill("1")
+    page.get_by_label("Maximum checked").fill("1")
+    page.get_by_label("Minimum checked").fill("1")
     boxes = editor.read_stored()
     assert [(one["group"], one["minChecked"], one["maxChecked"]) for one in boxes] == [("colours", 1, 1)] * 2
     page.locator("details.more summary").click()
-    page.get_by_label("They cannot change it").check()
+    page.get_by_label("Read-only").check()
     assert [(one["value"], one["readOnly"]) for one in editor.read_stored()] == [(None, False), (False, True)]
 
 
@@ -501,19 +501,19 @@ def test_what_the_server_refuses_stands_at_its_field_and_nothing_is_lost(
     editor = opened(excused=CONFLICT)
     page = editor.page
     editor.click("Number", 30, 20)
-    page.get_by_label("At least", exact=True).fill("5")
-    page.get_by_label("At most", exact=True).fill("4")
+    page.get_by_label("Minimum", exact=True).fill("5")
+    page.get_by_label("Maximum", exact=True).fill("4")
     expect(page.locator("#saved")).to_have_text("Not saved: 1 field needs a correction")
-    page.get_by_label("At most", exact=True).blur()
-    expect(page.get_by_label("At most", exact=True)).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Maximum", exact=True).blur()
+    expect(page.get_by_label("Maximum", exact=True)).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#p-max-error")).to_contain_text("max is less than min.")
     assert complaints(page, ALL) == []
     page.keyboard.press("Escape")
     page.mouse.click(*editor.at(80, 80))
     page.get_by_role(
-        "button", name="Number on page 1 needs a correction. Until then nothing is saved."
+        "button", name="Number on page 1 needs a correction. Nothing is saved until then."
     ).click()
-    page.get_by_label("At most", exact=True).fill("6")
+    page.get_by_label("Maximum", exact=True).fill("6")
     [stored] = editor.read_stored()
     assert (stored["min"], stored["max"]) == (5, 6)
     expect(page.locator(".fld.bad")).to_have_count(0)
@@ -542,7 +542,7 @@ def test_a_lost_connection_loses_nothing(opened: Opens) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
     page.unroute(cut)
     page.reload()
-    expect(page.get_by_text("Changes that were not saved are back.")).to_be_visible()
+    expect(page.get_by_text("Unsaved changes were restored.")).to_be_visible()
     assert sorted(one["type"] for one in editor.read_stored()) == ["email", "name", "text"]
 
 
@@ -558,8 +558,8 @@ def test_two_people_at_one_draft_choose_and_both_keep_what_they_did(opened: Open
     other(a_field(x=50, y=50), a_field(x=50, y=60))
     editor.click("Date", 30, 30)
     box = page.get_by_role("dialog", name="Which fields do you want to keep?")
-    expect(box).to_contain_text("2 fields, 2 of them not in yours")
-    expect(box).to_contain_text("2 fields, 2 of them not in theirs")
+    expect(box).to_contain_text("2 fields · 2 not in yours")
+    expect(box).to_contain_text("2 fields · 2 not in theirs")
     assert complaints(page, ALL) == []
     box.get_by_role("button", name="Keep mine").click()
     assert sorted((one["type"], one["x"]) for one in editor.read_stored()) == [("date", 22.5), ("text", 10)]
@@ -568,7 +568,7 @@ def test_two_people_at_one_draft_choose_and_both_keep_what_they_did(opened: Open
     other(a_field(x=70, y=70))
     editor.click("Name", 30, 30)
     box.get_by_role("button", name="Decide later").click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed the fields")
+    expect(page.get_by_role("alert")).to_contain_text("Someone else changed the fields")
     page.get_by_role("button", name="Choose").click()
     box.get_by_role("button", name="Use theirs").click()
     assert [one["x"] for one in editor.read_stored()] == [70]
@@ -589,7 +589,7 @@ def test_a_change_elsewhere_in_the_draft_is_no_conflict(opened: Opens) -> None:
 def test_whoever_goes_on_waits_until_everything_is_saved(opened: Opens) -> None:
     editor = opened(excused=CONFLICT)
     editor.click("Date", 30, 30)
-    editor.page.get_by_role("link", name="Check and send").click()
+    editor.page.get_by_role("link", name="Review and send").click()
     editor.page.wait_for_url("**/review")
     people = editor.stage.do(editor.stage.site.api.get(editor.document))["recipients"]
     assert len(people[0]["fields"]) == 1
@@ -618,16 +618,16 @@ def test_fields_of_the_file_are_placed_by_themselves_and_taken_back(opened: Open
     expect(line).to_be_hidden()
     assert editor.read_stored() == []
 
-    page.get_by_role("button", name="Place the fields found in the file (2)").click()
+    page.get_by_role("button", name="Place the 2 fields found in the file").click()
     box = page.get_by_role("dialog", name="Fields found in the file")
-    expect(box).to_contain_text("Helena Brandt: Signature")
+    expect(box).to_contain_text("Helena Brandt Signature")
     expect(box).to_contain_text("disappear from the pages")
-    expect(box).to_contain_text("{{date:7}}, page 1. It is for recipient 7, and there is none.")
+    expect(box).to_contain_text("{{date:7}} · Page 1 · It is for recipient 7, and there is none.")
     shot(page, "office-editor-found-again")
     assert complaints(page, ALL) == []
     box.get_by_role("button", name="Place 2 fields").click()
     expect(editor.fields()).to_have_count(2)
-    expect(page.get_by_role("button", name="Place the fields found")).to_be_hidden()
+    expect(page.get_by_role("button", name="Place the")).to_be_hidden()
 
 
 def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
@@ -639,7 +639,7 @@ def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
     assert {one["who"] for one in editor.read_stored()} == {"Helena"}
     editor.page.locator("#placed").get_by_role("button", name="Undo").click()
     expect(editor.fields()).to_have_count(0)
-    editor.page.get_by_role("button", name="Place the fields found in the file (2)").click()
+    editor.page.get_by_role("button", name="Place the 2 fields found in the file").click()
     editor.page.get_by_label("Who fills in the form?").select_option(label="Tomas Becker")
     editor.page.get_by_role("button", name="Place 2 fields").click()
     expect(editor.fields()).to_have_count(2)
@@ -678,7 +678,7 @@ def test_no_rule_of_accessibility_is_broken(opened: Opens, shot: Shot, width: in
     check("several")
     page.keyboard.press("Escape")
     if page.locator("#thumbs").is_hidden():
-        page.get_by_role("button", name="Thumbnails of the pages").click()
+        page.get_by_role("button", name="Page thumbnails").click()
         check("thumbs")
         page.get_by_role("link", name="Page 3").click()
         expect(editor.sheet(3)).to_be_in_viewport()
@@ -690,7 +690,7 @@ def test_no_rule_of_accessibility_is_broken(opened: Opens, shot: Shot, width: in
 
 def test_a_draft_without_recipients_says_what_to_do(opened: Opens) -> None:
     editor = opened(people=[])
-    expect(editor.page.get_by_text("Nobody is there yet who could fill in a field.")).to_be_visible()
+    expect(editor.page.get_by_text("No one can fill in fields yet.")).to_be_visible()
     expect(editor.page.get_by_role("link", name="Add recipients")).to_have_attribute(
         "href", f"/documents/{editor.document}/edit"
     )
@@ -716,7 +716,7 @@ def test_the_page_reads_without_a_script(
     address = f"{stage.site.base}/documents/{editor.document}/fields"
     page = visit.at(address, java_script_enabled=False, storage_state=session, excused=": csp")
     expect(page.locator("noscript")).to_be_visible()
-    expect(page.get_by_text("Page 1: Signature, Sign here")).to_be_visible()
+    expect(page.get_by_text("Signature · Helena Brandt · Page 1")).to_be_visible()
     expect(page.locator("#palette")).to_be_hidden()
 
 

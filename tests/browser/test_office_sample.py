@@ -55,7 +55,7 @@ def test_from_the_empty_list_to_the_sealed_pdf(
     clean(page)
     page.get_by_role("button", name="Try it with a sample").click()
     page.wait_for_url("**/review")
-    expect(page.get_by_text("This is a sample, with you as the recipient")).to_be_visible()
+    expect(page.get_by_text("This is a sample, and you’re the recipient")).to_be_visible()
     shot(page, f"sample-{mode}-2-review")
     clean(page)
     page.get_by_role("button", name="Send").click()

@@ -49,15 +49,15 @@ def upload(page: Page) -> str:
         {"name": "Lease.pdf", "mimeType": "application/pdf", "buffer": contract.read_pdf()}
     )
     page.wait_for_url("**/edit")
-    expect(page.get_by_role("heading", name="Change the template")).to_be_visible()
+    expect(page.get_by_role("heading", name="Edit template")).to_be_visible()
     return "/templates/" + page.url.split("/")[-2]
 
 
 def name_roles(page: Page, *names: str) -> None:
     for n, name in enumerate(names):
         if n:
-            press_button(page, "Add a role")
-        page.get_by_label("Name of the role").nth(n).fill(name)
+            press_button(page, "Add role")
+        page.get_by_label("Role name").nth(n).fill(name)
 
 
 @pytest.mark.parametrize("how", SCREENS)
@@ -68,9 +68,9 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     expect(page.get_by_role("heading", name="Create your first template")).to_be_visible()
     clean(page)
     path = upload(page)
-    page.get_by_label("Name of the template").fill("Lease of a room")
+    page.get_by_label("Template name").fill("Lease of a room")
     name_roles(page, "Tenant", "Landlord")
-    page.get_by_label("What they do").nth(1).select_option("Approves")
+    page.get_by_label("Role", exact=True).nth(1).select_option("Approves")
     page.get_by_label("Step").nth(1).fill("2")
     clean(page)
     shot(page, "office-template-edit")
@@ -110,7 +110,7 @@ def test_from_a_pdf_to_a_document_that_is_sent(
     stage.work("mail")
     assert "/s/" in stage.letter("ada@example.test")
     page.goto(f"{stage.site.base}/templates")
-    expect(page.get_by_role("link", name="Documents made from Lease of a room")).to_be_visible()
+    expect(page.get_by_role("link", name="Documents created from Lease of a room")).to_be_visible()
     clean(page)
 
 
@@ -131,17 +131,17 @@ def test_roles_are_moved_and_removed_and_nothing_changes_before_it_is_saved(
 ) -> None:
     path = a_template(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=signed_in(stage), **DESK)
-    page.get_by_label("More for Landlord").click()
+    page.get_by_label("More actions for Landlord").click()
     press_button(page, "Move up")
     expect(page.locator("#undo")).to_have_text("Landlord is now 1 of 2, in step 1.")
-    page.get_by_label("More for Tenant").click()
+    page.get_by_label("More actions for Tenant").click()
     press_button(page, "Remove")
     expect(page.get_by_role("heading", name="Remove Tenant and 1 field?")).to_be_visible()
     assert complaints(page, ALL) == []
     page.locator("#sure [data-remove]").click()
     assert ask(stage, path)["revision"] == 1
     press_button(page, "Save")
-    expect(page.get_by_text("The template is saved.")).to_be_visible()
+    expect(page.get_by_text("Template saved.")).to_be_visible()
     assert [(one["name"], one["order"]) for one in ask(stage, path)["roles"]] == [("Landlord", 1)]
 
 
@@ -149,8 +149,8 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: Br
     path = a_template(stage)
     state = signed_in(stage)
     page = visit.at(f"{stage.site.base}{path}/edit", storage_state=state, java_script_enabled=False, **DESK)
-    press_button(page, "Add a role")
-    page.get_by_label("Name of the role").nth(2).fill("Witness")
+    press_button(page, "Add role")
+    page.get_by_label("Role name").nth(2).fill("Witness")
     press_button(page, "Save")
     expect(page.get_by_role("heading", name="Lease", exact=True)).to_be_visible()
     assert [one["key"] for one in ask(stage, path)["roles"]] == ["tenant", "witness", "landlord"]
@@ -158,8 +158,8 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: Br
     for n in range(3):
         page.get_by_label("Name", exact=True).nth(n).fill(f"Person {n}")
         page.get_by_label("Email", exact=True).nth(n).fill(f"p{n}@example.test")
-    press_button(page, "Make a draft")
-    expect(page.get_by_role("button", name="Send without mail")).to_be_visible()
+    press_button(page, "Create draft")
+    expect(page.get_by_role("button", name="Send without email")).to_be_visible()
     page.goto(f"{stage.site.base}{path}/delete")
     press_button(page, "Delete template")
     expect(page.get_by_role("heading", name="Create your first template")).to_be_visible()

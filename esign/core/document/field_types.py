@@ -83,8 +83,8 @@ class ValueShape(Enum):
 class FieldKind:
     """What distinguishes one type of field.
 
-    `name` and `key` stand in the palette of the field editor: the key chooses the type. `width` and `height` are
-    the default size in percent of the page. `check` returns the value to store for what was given, or raises
+    `key` is the key that chooses the type in the field editor. `width` and `height` are the default size in percent of
+    the page. `check` returns the value to store for what was given, or raises
     `InvalidValue`. `invent` returns what a simulated recipient gives (contract 3.5).
 
     Where `autofill` is on, `fill` returns the value that the recipient cannot change, and `suggest` the one that a
@@ -92,7 +92,6 @@ class FieldKind:
     other one shrinks.
     """
 
-    name: str
     key: str
     width: float
     height: float
@@ -327,22 +326,20 @@ def make_choice(field: Field, recipient: Recipient, today: date) -> str:
 
 
 FIELD_TYPES: Mapping[FieldType, FieldKind] = {
-    FieldType.SIGNATURE: FieldKind("Signature", "S", 25, 6, check_ink, make_signature, ValueShape.INK),
-    FieldType.INITIALS: FieldKind("Initials", "I", 10, 5, check_ink, make_initials, ValueShape.INK),
+    FieldType.SIGNATURE: FieldKind("S", 25, 6, check_ink, make_signature, ValueShape.INK),
+    FieldType.INITIALS: FieldKind("I", 10, 5, check_ink, make_initials, ValueShape.INK),
     FieldType.DATE: FieldKind(
-        "Date", "D", 15, 3, check_day, make_day, fill=lambda recipient, today: today.isoformat()
+        "D", 15, 3, check_day, make_day, fill=lambda recipient, today: today.isoformat()
     ),
-    FieldType.NAME: FieldKind(
-        "Name", "N", 25, 3, check_name, make_name, suggest=lambda recipient: recipient.name
-    ),
+    FieldType.NAME: FieldKind("N", 25, 3, check_name, make_name, suggest=lambda recipient: recipient.name),
     FieldType.EMAIL: FieldKind(
-        "Email", "E", 25, 3, check_email, make_email, fill=lambda recipient, today: recipient.email
+        "E", 25, 3, check_email, make_email, fill=lambda recipient, today: recipient.email
     ),
-    FieldType.TEXT: FieldKind("Text", "T", 25, 3, check_text, make_text, shortenable=True),
-    FieldType.NUMBER: FieldKind("Number", "U", 15, 3, check_number, make_number, shortenable=True),
-    FieldType.CHECKBOX: FieldKind("Tick box", "C", 2.5, 2, check_tick, make_tick, ValueShape.TICK),
-    FieldType.RADIO: FieldKind("Choice", "R", 25, 8, check_choice, make_choice),
-    FieldType.DROPDOWN: FieldKind("List", "L", 25, 3, check_choice, make_choice),
+    FieldType.TEXT: FieldKind("T", 25, 3, check_text, make_text, shortenable=True),
+    FieldType.NUMBER: FieldKind("U", 15, 3, check_number, make_number, shortenable=True),
+    FieldType.CHECKBOX: FieldKind("C", 2.5, 2, check_tick, make_tick, ValueShape.TICK),
+    FieldType.RADIO: FieldKind("R", 25, 8, check_choice, make_choice),
+    FieldType.DROPDOWN: FieldKind("L", 25, 3, check_choice, make_choice),
 }
 INK = frozenset(type for type, kind in FIELD_TYPES.items() if kind.shape is ValueShape.INK)
 

@@ -1,4 +1,6 @@
 // Suggestions from the address book while a name or an address is typed: a combobox with a list (WAI-ARIA).
+import { t } from "./words.js";
+
 const FIELD = "[data-suggest] :is(input[name^=name-], input[name^=email-])";
 const QUIET = 150; // ms without a key before the address book is asked
 
@@ -7,7 +9,7 @@ const make = (tag, attributes) => {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;
 };
-const list = make("ul", { id: "suggested", role: "listbox", class: "suggested", "aria-label": "People from the address book" });
+const list = make("ul", { id: "suggested", role: "listbox", class: "suggested", "aria-label": t("suggestions_label") });
 const said = make("p", { class: "vh", role: "status" });
 
 let field = null; // where the list hangs
@@ -71,7 +73,7 @@ function show() {
   list.replaceChildren(...options);
   field.parentElement.append(list);
   field.setAttribute("aria-expanded", "true");
-  said.textContent = people.length === 1 ? "1 suggestion" : `${people.length} suggestions`;
+  said.textContent = t("suggestions", { n: people.length });
 }
 
 /** Asks the address book; people who are in the document already are not suggested. */

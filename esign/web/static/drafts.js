@@ -1,6 +1,7 @@
 // A draft saves itself while it is typed. What cannot be sent stays in the tab and goes later; nothing typed is lost.
 import * as rows from "./recipients.js";
 import { renew } from "./secret.js";
+import { t } from "./words.js";
 
 const $ = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -9,9 +10,7 @@ const kept = `draft ${form.dataset.id}`;
 const home = `/documents/${form.dataset.id}`;
 const ON = new Set(["next", "review"]);
 const QUIET = 700; // ms without a key before something is sent
-const UNSAVED = "Not saved yet. You’re offline";
 const UNSENT = new Set(["csrf", "place"]);
-const STAYS = "Your changes stay on this page until you leave it.";
 
 let dirty = false; // something was typed that was not sent
 let stopped = false; // nothing more can be saved from here
@@ -56,7 +55,7 @@ function changed() {
   dirty = true;
   keep();
   if (stopped) return;
-  tell(lost ? UNSAVED : "Saving…");
+  tell(t(lost ? "offline" : "draft_saving"));
   clearTimeout(timer);
   timer = setTimeout(save, QUIET);
 }
@@ -83,7 +82,7 @@ async function send() {
   if (saved) return taken(saved, sent);
   dirty = true;
   if (answer.ok) return retry(0);
-  if (answer.type === "opaqueredirect") return stop("You’re signed out", "Your changes are kept here. Sign in again to save them.", `/sign-in?next=${home}/edit`, "Sign in");
+  if (answer.type === "opaqueredirect") return stop("stop_signed_out", [t("stop_signed_out_text")], `/sign-in?next=${home}/edit`, "stop_sign_in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
   if (!(answer.status >= 400 && answer.status < 429)) return retry(answer.status || 0);
   unanswered = null;
@@ -92,11 +91,10 @@ async function send() {
 }
 
 /** Why nothing can be saved, as the server has it. */
-function refused(status, { code, message, currentStatus }) {
-  if (code === "document_not_draft") return stop("This draft can no longer be changed", `It has been sent${currentStatus === "sent" ? "" : ` and is now ${currentStatus}`}. ${STAYS}`, home, "Open the document");
-  if (status === 404) return stop("This draft is no longer here", `It was discarded, or you switched organisation or mode in another tab. ${STAYS}`, "/documents", "Back to documents");
-  if (status === 401) return stop("You can’t change this draft", `${message ?? ""} ${STAYS}`, home, "Open the document");
-  return stop("Couldn’t save your changes", `${message ?? ""} ${STAYS}`, home, "Open the document");
+function refused(status, { code, message }) {
+  if (code === "document_not_draft") return stop("stop_sent", [t("stop_sent_text"), t("kept")], home, "open_document");
+  if (status === 404) return stop("stop_gone", [t("stop_gone_text"), t("kept")], "/documents", "open_documents");
+  return stop(status === 401 ? "stop_denied" : "stop_refused", [message, t("kept")], home, "open_document");
 }
 
 async function post(body, more = {}) {
@@ -109,7 +107,7 @@ async function post(body, more = {}) {
 
 function retry(status) {
   lost += 1;
-  tell(status ? "Not saved yet. The server is busy" : UNSAVED, true);
+  tell(t(status ? "busy" : "offline"), true);
   timer = setTimeout(save, Math.min(20, 2 ** lost) * 1000);
   return false;
 }
@@ -118,18 +116,19 @@ addEventListener("pagehide", () => dirty && !stopped && post(new URLSearchParams
 
 function compare() {
   stopped = true;
-  tell("Not saved yet", true);
+  tell(t("unsaved"), true);
   $("#conflict").hidden = false;
   return false;
 }
 
-function stop(title, advice, to, verb) {
+/** Says under a title, in whole sentences, why nothing more is saved, and where to go. Title and verb are names of sentences. */
+function stop(title, sentences, to, verb) {
   const box = $("#stopped");
   stopped = true;
-  tell("Not saved", true);
-  $("[data-title]", box).textContent = title;
-  $("[data-advice]", box).textContent = advice;
-  Object.assign($("[data-on]", box), { href: to, textContent: verb, hidden: false });
+  tell(t("not_saved"), true);
+  $("[data-title]", box).textContent = t(title);
+  $("[data-advice]", box).textContent = sentences.filter(Boolean).join(" ");
+  Object.assign($("[data-on]", box), { href: to, textContent: t(verb), hidden: false });
   box.hidden = false;
   return false;
 }
@@ -158,8 +157,8 @@ function taken(answer, sent) {
   if (!answer.seen && !dirty) location.reload(); // recipients came or went that this page does not show
   point();
   const shown = all("[aria-invalid]", form).length;
-  if (dirty) tell("Saving…"); // more was typed since this was sent
-  else tell(shown ? "Saved, except what is marked" : Object.keys(wrong).length ? "" : "Saved");
+  if (dirty) tell(t("draft_saving")); // more was typed since this was sent
+  else tell(shown ? t("saved_partly") : Object.keys(wrong).length ? "" : t("saved"));
   return true;
 }
 

@@ -1,5 +1,7 @@
 // Files on their way to becoming drafts or templates, one after the other; what a lost connection interrupts is sent again by itself.
+import { write } from "./numbers.js";
 import { renew } from "./secret.js";
+import { t } from "./words.js";
 
 const $ = (selector, root = document) => root.querySelector(selector);
 const form = $("#new");
@@ -11,8 +13,7 @@ let count = 0;
 let busy = false;
 let next = null;
 
-const mb = (bytes) => `${(bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)} MB`;
-const size = (bytes) => (bytes < 2 ** 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : mb(bytes));
+const size = (bytes) => (bytes < 2 ** 20 ? t("file_kB", { n: Math.max(1, Math.round(bytes / 1024)) }) : t("file_MB", { n: write(bytes / 2 ** 20, bytes < 10 * 2 ** 20 ? 1 : 0) }));
 
 const chooser = $("#files");
 chooser.addEventListener("change", choose);
@@ -38,17 +39,17 @@ function add(files) {
     const row = $("#taking").content.cloneNode(true).firstElementChild;
     const taking = { file, row, once: `${form.elements.once.value}-${(count += 1)}`, tries: 0 };
     $("[data-name]", row).textContent = file.name;
-    $("[data-on]", row).setAttribute("aria-label", `Continue with ${file.name}`);
-    $("[data-drop]", row).setAttribute("aria-label", `Take ${file.name} off the list`);
+    $("[data-on]", row).setAttribute("aria-label", t("file_continue", { name: file.name }));
+    $("[data-drop]", row).setAttribute("aria-label", t("file_remove", { name: file.name }));
     $("[data-drop]", row).addEventListener("click", () => leave(taking));
     $("[data-again]", row).addEventListener("click", () => next?.());
-    $("[data-progress]", row).setAttribute("aria-label", `Upload of ${file.name}`);
+    $("[data-progress]", row).setAttribute("aria-label", t("file_progress", { name: file.name }));
     list.hidden = false;
     list.append(row);
     open.add(taking);
-    if (file.size > most * 2 ** 20) refuse(taking, { title: "The file is too large.", advice: `It has ${mb(file.size)}; ${most} MB are allowed.` });
+    if (file.size > most * 2 ** 20) refuse(taking, { title: t("file_large"), advice: t("file_large_text", { size: size(file.size), most }) });
     else {
-      say(taking, `${size(file.size)}, waiting`);
+      say(taking, t("file_waiting", { size: size(file.size) }));
       waiting.push(taking);
     }
   }
@@ -67,11 +68,11 @@ async function work() {
 async function sent(taking) {
   const { status, answer } = await upload(taking);
   if (!open.has(taking)) return true;
-  if (status === 401) say(taking, `${answer?.error?.message ?? ""} Sign in in another tab; the file stays chosen here.`);
+  if (status === 401) say(taking, [answer?.error?.message, t("file_sign_in")].filter(Boolean).join(" "));
   else if (answer?.to) done(taking, answer.to);
   else if (answer?.refused) refuse(taking, answer.refused);
-  else if (status >= 400 && status < 429 && taking.tries && answer) refuse(taking, { title: "This file could not be taken.", advice: answer.error?.message ?? "" });
-  else say(taking, status ? "The server is busy. It is tried again in a moment." : "The connection was lost. It is tried again as soon as it is back.");
+  else if (status >= 400 && status < 429 && taking.tries && answer) refuse(taking, { title: t("file_refused"), advice: answer.error?.message ?? "" });
+  else say(taking, t(status ? "file_busy" : "file_lost"));
   return !open.has(taking);
 }
 
@@ -87,7 +88,7 @@ function upload(taking) {
   request.setRequestHeader("Accept", "application/json");
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     bar.value = total ? (100 * loaded) / total : 0;
-    say(taking, loaded < total ? `${size(loaded)} of ${size(total)}` : "Looking through the file…");
+    say(taking, loaded < total ? t("file_sending", { sent: size(loaded), size: size(total) }) : t("file_reading"));
   });
   return new Promise((resolve) => {
     request.addEventListener("loadend", () => {
@@ -120,7 +121,7 @@ async function pause(taking) {
 
 function done(taking, to) {
   open.delete(taking);
-  say(taking, form.dataset.made);
+  say(taking, t(form.dataset.made, { n: 1 }));
   const on = $("[data-on]", taking.row);
   on.href = to;
   on.hidden = false;
@@ -161,5 +162,5 @@ function say(taking, text) {
 function over() {
   const made = [...list.querySelectorAll("[data-on]:not([hidden])")];
   if (made.length === 1 && list.children.length === 1) location.assign(made[0].href);
-  else if (made.length) $("#all").textContent = made.length === 1 ? form.dataset.made : `${made.length} ${form.dataset.all}`;
+  else if (made.length) $("#all").textContent = t(form.dataset.made, { n: made.length });
 }

@@ -1,4 +1,6 @@
 // The rows of recipients, or of roles: added, removed, moved by pointer, button and key. The steps stay where they are; people move.
+import { t } from "./words.js";
+
 const $ = (selector, root = document) => root.querySelector(selector);
 const list = $("#rows");
 let changed = () => {};
@@ -6,7 +8,7 @@ let changed = () => {};
 const all = () => [...list.children];
 const control = (row, name) => $(`[name="${name}-${row.dataset.row}"]`, row);
 const find = (key) => all().find((row) => row.dataset.row === key);
-const called = (row) => control(row, "name").value.trim() || control(row, "email")?.value.trim() || list.dataset.one;
+const called = (row) => control(row, "name").value.trim() || control(row, "email")?.value.trim() || t(list.dataset.unnamed);
 const say = (...parts) => $("#undo").replaceChildren(...parts);
 
 export function begin(heard) {
@@ -34,7 +36,7 @@ export function act(wanted) {
   if (name === "remove") ask(row);
   if (name === "together" || name === "sequence") {
     all().forEach((one, n) => (control(one, "order").value = name === "together" ? 1 : n + 1));
-    say(name === "together" ? "Everyone is invited at the same time." : "Recipients are invited one after another.");
+    say(t(`row_${name}`));
     changed();
   }
 }
@@ -42,7 +44,7 @@ export function act(wanted) {
 function dress(row) {
   const name = called(row);
   row.dataset.role = control(row, "role").value;
-  $("[data-more]", row).setAttribute("aria-label", `More for ${name}`);
+  $("[data-more]", row).setAttribute("aria-label", t("row_more", { name }));
   const [proof] = control(row, "authentication")?.selectedOptions ?? []; // roles have none
   if (!proof) return;
   $("[data-proof]", row).textContent = proof.text;
@@ -85,7 +87,7 @@ function ask(row) {
   const fields = Number(row.dataset.fields);
   if (!fields) return remove(row);
   const box = $("#sure");
-  $("h2", box).textContent = `Remove ${called(row)} and ${fields} field${fields === 1 ? "" : "s"}?`;
+  $("h2", box).textContent = t("row_sure", { name: called(row), n: fields });
   $("[data-keep]", box).onclick = () => box.close();
   $("[data-remove]", box).onclick = () => {
     box.close();
@@ -97,7 +99,7 @@ function ask(row) {
 /** Gone, with a way back as long as nothing but the row is lost. */
 function remove(row) {
   const before = row.nextElementSibling;
-  const back = Object.assign(document.createElement("button"), { type: "button", className: "btn sm", textContent: "Undo" });
+  const back = Object.assign(document.createElement("button"), { type: "button", className: "btn sm", textContent: t("row_undo") });
   row.remove();
   back.addEventListener("click", () => {
     list.insertBefore(row, before?.isConnected ? before : null);
@@ -105,7 +107,7 @@ function remove(row) {
     control(row, "name").focus();
     changed();
   });
-  say(`${called(row)} removed. `, ...(Number(row.dataset.fields) ? [] : [back]));
+  say(t("row_removed", { name: called(row) }), ...(Number(row.dataset.fields) ? [] : [back]));
   (before ?? list.lastElementChild ?? $("[value=add]")).querySelector?.("[name^=name-]")?.focus();
   changed();
 }
@@ -118,7 +120,7 @@ function move(row, by, focused) {
   stepping(() => (by < 0 ? other.before(row) : other.after(row)));
   row.querySelector(".menu").open = false;
   focused.focus();
-  say(`${called(row)} is now ${all().indexOf(row) + 1} of ${list.children.length}, in step ${control(row, "order").value}.`);
+  say(t("row_moved", { name: called(row), place: all().indexOf(row) + 1, count: list.children.length, step: Number(control(row, "order").value) }));
   changed();
 }
 
@@ -198,7 +200,7 @@ export function arrange(keys) {
 export function coded(keys) {
   for (const row of all()) {
     const hint = $(`#code-${CSS.escape(row.dataset.row)}-hint`, row);
-    if (hint && keys.includes(row.dataset.row)) hint.textContent = "A code is set. Enter a new one to change it.";
+    if (hint && keys.includes(row.dataset.row)) hint.textContent = t("code_set");
   }
 }
 

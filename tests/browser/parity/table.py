@@ -40,7 +40,7 @@ def link(page: str, name: str) -> Control:
 CONTROLS: Mapping[str, Mapping[str, Control]] = {
     "documents": {
         "listDocuments": link(ANYWHERE, "Documents.*"),
-        "createDocument": button("/documents/new", "Drop PDFs here, or choose them"),
+        "createDocument": button("/documents/new", "Drop PDFs here or choose files"),
         "changeDocument.file": button(EDIT, "New PDF"),
         "changeDocument.title": Control(EDIT, "textbox", "Title"),
         "changeDocument.message": Control(EDIT, "textbox", "Message"),
@@ -48,7 +48,7 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "changeDocument.locale": Control(EDIT, "combobox", "Language of emails and signing pages"),
         "changeDocument.redirectUrl": Control(EDIT, "textbox", "Redirect after signing.*"),
         "changeDocument.expiresInDays": Control(EDIT, "spinbutton", "Days to sign"),
-        "sendDocument": button(REVIEW, "Send without mail"),
+        "sendDocument": button(REVIEW, "Send without email"),
         "getDocument": link("/documents", "Lease of the workshop"),
         "getPages": link(DOCUMENT, "Page 1"),
         "getFile.original": link(DOCUMENT, "Original PDF"),
@@ -76,13 +76,13 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
     },
     "templates": {
         "listTemplates": link(ANYWHERE, "Templates"),
-        "createTemplate": button("/templates/new", "Drop PDFs here, or choose them"),
-        "createTemplate.fromDocumentId": button(f"{DOCUMENT}/template", "Save template"),
+        "createTemplate": button("/templates/new", "Drop PDFs here or choose files"),
+        "createTemplate.fromDocumentId": button(f"{DOCUMENT}/template", "Make the template"),
         "getTemplate": link("/templates", "Lease of a room"),
         "changeTemplate": button(f"{TEMPLATE}/edit", "Save"),
         "changeTemplate.expiresInDays": Control(f"{TEMPLATE}/edit", "spinbutton", "Days to sign"),
         "changeTemplate.roles.fields": button(f"{TEMPLATE}/fields", "Signature"),
-        "useTemplate": button(f"{TEMPLATE}/use", "Make a draft"),
+        "useTemplate": button(f"{TEMPLATE}/use", "Create draft"),
         "deleteTemplate": button(f"{TEMPLATE}/delete", "Delete template"),
     },
     "webhooks": {

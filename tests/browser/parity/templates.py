@@ -13,10 +13,10 @@ def templates(desk: ParityDesk) -> None:
     desk.use("createTemplate").set_input_files(a_file("Lease.pdf"))
     page.wait_for_url("**/edit")
     path = "/templates/" + page.url.split("/")[-2]
-    page.get_by_label("Name of the template").fill("Lease of a room")
-    page.get_by_label("Name of the role").fill("Tenant")
+    page.get_by_label("Template name").fill("Lease of a room")
+    page.get_by_label("Role name").fill("Tenant")
     desk.use("changeTemplate").click()
-    desk.sees("The template is saved.")
+    desk.sees("Template saved.")
     made = desk.ask(path)
     assert (made["title"], [role["key"] for role in made["roles"]]) == ("Lease of a room", ["tenant"])
     for days, stored in (("9", 9), ("", desk.ask("/settings")["defaultExpiresInDays"])):
@@ -38,7 +38,7 @@ def templates(desk: ParityDesk) -> None:
     page.get_by_label("Name", exact=True).fill(ADA[0])
     page.get_by_label("Email", exact=True).fill(ADA[1])
     desk.use("useTemplate").click()
-    desk.sees("The draft is made.")
+    desk.sees("Draft created.")
     document = "/documents/" + page.url.split("/")[-2]
     assert desk.ask(document)["recipients"][0]["email"] == ADA[1]
     desk.go(f"{document}/template")
@@ -48,5 +48,5 @@ def templates(desk: ParityDesk) -> None:
     assert len(desk.ask("/templates")["data"]) == 2
     desk.go(f"{path}/delete")
     desk.use("deleteTemplate").click()
-    desk.sees("The template is deleted.")
+    desk.sees("Template deleted.")
     assert [one["title"] for one in desk.ask("/templates")["data"]] == ["The same again"]

@@ -94,7 +94,7 @@ async def build_context(call: OfficeCall, document: Document, trail: list[AuditE
             document, organisation, call.runtime.config.test.purge_after_days
         ),
         "sheets": list_pictures(document, THUMBS),
-        "changes": describe_changes(document.file, untouched=is_untouched(document)),
+        "changes": describe_changes(document.file, call.words, untouched=is_untouched(document)),
         "mark": make_change_mark(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],

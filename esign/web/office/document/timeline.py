@@ -250,8 +250,8 @@ def name_browser(user_agent: str | None, t: OfficeWords) -> str | None:
 def describe_data(type: str, data: Mapping[str, Any], times: Times) -> Iterator[str]:
     """Yield what an entry recorded besides."""
     t = times.words
-    if changed := describe_repairs(bool(data.get("repaired")), data.get("removed") or ()):
-        yield " ".join(changed)
+    if changed := describe_repairs(bool(data.get("repaired")), data.get("removed") or (), t):
+        yield Markup(" ").join(changed)
     if type == "document.completed" and data.get("level"):
         yield t("document.timeline.level", level=data["level"])
         if data.get("timestamp"):

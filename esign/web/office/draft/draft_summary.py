@@ -1,61 +1,66 @@
-"""A summary of a draft in a sentence or two: who does what, and who is invited when."""
+"""A summary of a draft in a few words: who does what, and who is invited when."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from markupsafe import Markup, escape
+
 from esign.core.document.document import INVITED, Document, Recipient, Role
 from esign.core.language import LANGUAGES
+from esign.core.people.account import Reminders
+from esign.web.office.frame.name_lists import list_names
+from esign.web.office.frame.words import OfficeWords
 
-NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-VERBS = {
-    Role.SIGNER: ("signs", "sign"),
-    Role.APPROVER: ("approves", "approve"),
-    Role.VIEWER: ("views", "view"),
-    Role.CC: ("gets a copy", "get a copy"),
-}
-NOBODY = "No one signs yet. Add a recipient with the role “Signs”."
-NAMED = 3
+ROUNDS = 4  # of more, only these are named
+DOT = Markup(" · ")
 
 
-def write_outline(document: Document) -> str:
-    """Return the summary: `Two sign, one gets a copy. Ada and Bo are invited first, then Cy.`"""
+def write_outline(document: Document, t: OfficeWords) -> Markup:
+    """Return the summary, in two lines: `2 sign · 1 gets a copy` and `Invited in this order: Ada and Bo, then Cy.`"""
     people = document.recipients
     if not any(one.role is Role.SIGNER for one in people):
-        return NOBODY
-    parts = [count_role([one for one in people if one.role is role], role) for role in VERBS]
-    does = ", ".join(part for part in parts if part)
-    return f"{does[0].upper()}{does[1:]}. {describe_turns(people)}"
+        return t("draft.outline.nobody")
+    counts = [(role, sum(one.role is role for one in people)) for role in Role]
+    does = DOT.join(t.count(f"draft.outline.{role.value}", n) for role, n in counts if n)
+    return Markup("\n").join([does, describe_turns(people, t)])
 
 
-def summarize_options(document: Document) -> str:
+def summarize_options(document: Document, t: OfficeWords) -> Markup:
     """Return the present values of what is folded away: `30 days to sign · Reminders on · Default language`."""
-    days, reminders, locale = document.expires_in_days, document.reminders, document.locale
-    parts = ["1 day to sign" if days == 1 else f"{days} days to sign"]
-    parts.append("Reminders on" if reminders.enabled else "No reminders")
-    parts.append(LANGUAGES[locale].name if locale else "Default language")
+    locale = document.locale
+    parts = [t.count("draft.days_to_sign", document.expires_in_days)]
+    parts.append(t("draft.reminders_on" if document.reminders.enabled else "draft.reminders_off"))
+    parts.append(escape(LANGUAGES[locale].name) if locale else t("draft.default_language"))
     if document.redirect_url:
-        parts.append("Redirect set")
-    return " · ".join(parts)
+        parts.append(t("draft.redirect_set"))
+    return DOT.join(parts)
 
 
-def count_role(people: Sequence[Recipient], role: Role) -> str:
-    """Return how many recipients have the role, with its verb; "" for none."""
-    if not people:
-        return ""
-    number = NUMBERS[len(people)] if len(people) < len(NUMBERS) else str(len(people))
-    return f"{number} {VERBS[role][len(people) > 1]}"
+def describe_reminders(reminders: Reminders, t: OfficeWords) -> Markup:
+    """Return when reminders leave: `First after 3 days · then every 4 days · at most 5 reminders`."""
+    if not reminders.enabled:
+        return t("none")
+    if not reminders.max:
+        return t("draft.reminders.last")
+    return DOT.join(
+        (
+            t.count("draft.reminders.first", reminders.first_after_days),
+            t.count("draft.reminders.every", reminders.every_days),
+            t.count("draft.reminders.most", reminders.max),
+        )
+    )
 
 
-def describe_turns(people: Sequence[Recipient]) -> str:
+def describe_turns(people: Sequence[Recipient], t: OfficeWords) -> Markup:
     """Return who is invited when, in a sentence (`core.document.state.invite`)."""
-    first, *later = list(split_rounds(people))
-    if len(first) == 1 and not later:
-        return f"{join_names(first)} is invited at once."
-    if not later:
-        return "All are invited at once."
-    then = "".join(f", then {join_names(group)}" for group in later[:NAMED])
-    rest = ", and so on" if len(later) > NAMED else ""
-    return f"{join_names(first)} {'is' if len(first) == 1 else 'are'} invited first{then}{rest}."
+    rounds = [[one.name for one in group] for group in split_rounds(people)]
+    if len(rounds) == 1:
+        [names] = rounds
+        return t("draft.turns.one", name=list_names(names, t)) if len(names) == 1 else t("draft.turns.all")
+    order = list_names(rounds[0], t)
+    for names in rounds[1:ROUNDS]:
+        order = t("draft.turns.then", before=order, names=list_names(names, t))
+    return t("draft.turns.more" if len(rounds) > ROUNDS else "draft.turns.order", order=order)
 
 
 def split_rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
@@ -70,14 +75,3 @@ def split_rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
         if any(one.acting for one in waiting):
             yield waiting
             waiting = []
-
-
-def join_names(people: Sequence[Recipient]) -> str:
-    """Return the names as `Ada, Bo and Cy`, or `Ada, Bo, Cy and 4 more`.
-
-    Each name is isolated from the writing direction of the others.
-    """
-    known = [f"\u2068{one.name}\u2069" for one in people[:NAMED]]
-    if (more := len(people) - NAMED) > 0:
-        known.append(f"{more} more")
-    return f"{', '.join(known[:-1])} and {known[-1]}" if len(known) > 1 else known[0]

@@ -3,10 +3,12 @@
 A script saves the form while the user types; without the script a button sends the same form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from esign.actions.document import cancel_delete
@@ -27,27 +29,8 @@ from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.office.frame.words import OfficeWords
 from esign.web.values.document_values import MOST_RECIPIENTS
 
-ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Views", "cc": "Gets a copy"}
-PROOFS = {"link": "Link only", "email_code": "Code by email", "access_code": "Access code"}
-FIELDS = {
-    "title": "Title",
-    "subject": "Subject",
-    "message": "Message",
-    "locale": "Language",
-    "days": "Days to sign",
-    "redirect": "Redirect after signing",
-    "remind": "Reminders",
-    "first": "First reminder (days)",
-    "every": "Repeat every (days)",
-    "most": "Maximum reminders",
-    "order": "Step",
-    "name": "Name",
-    "email": "Email",
-    "role": "Role",
-    "authentication": "Identity check",
-    "code": "Access code",
-    "row": "Recipient",
-}
+ROLES = ("signer", "approver", "viewer", "cc")
+PROOFS = ("link", "email_code", "access_code")
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
 FOLDED = ("locale", "days", "redirect", "remind", "first", "every", "most")  # under "More options"
 CONFLICT, UNPROCESSABLE = 409, 422
@@ -55,7 +38,7 @@ TOO_MANY = "A document can have at most {n} recipients."
 TOO_MANY_FOR_ONE = "A document can have at most {n} recipient."
 MOST = 2 * MOST_RECIPIENTS  # nobody types more: a larger form is refused before its rows are validated
 UNSENT = ("csrf", "do", "sure")
-CHANGED = "Someone changed this draft in the meantime. Check it again before you discard it."
+CHANGED = "Someone changed this draft. Check it again before you discard it."
 
 
 async def show_form(call: OfficeCall) -> Response:
@@ -87,18 +70,30 @@ def render_form(call: OfficeCall, document: Document, sheet: FormSheet, *, more:
         rows=list_rows(document, sheet, more=more),
         given=sheet.flatten(),
         seen=sheets.fill_from_document(document).dump(),
-        outline=write_outline(document),
-        options=summarize_options(document),
+        outline=write_outline(document, call.words),
+        options=summarize_options(document, call.words),
         open="options" in call.request.query_params or any(name in call.wrong for name in FOLDED),
         names={tag: one.name for tag, one in LANGUAGES.items()},
         placed=any(one.fields for one in document.recipients),
-        changes=describe_changes(document.file, untouched=not any(one.fields for one in document.recipients)),
-        roles=ROLES,
-        proofs=PROOFS,
+        changes=describe_changes(
+            document.file, call.words, untouched=not any(one.fields for one in document.recipients)
+        ),
+        roles=name_roles(call.words),
+        proofs=name_proofs(call.words),
         languages=LANGUAGES.values(),
         chosen="chosen" in call.request.query_params,
         limits=call.runtime.config.limits,
     )
+
+
+def name_roles(t: OfficeWords) -> dict[str, Markup]:
+    """Return what each role does, in the order of the form: `Signs`."""
+    return {role: t(f"draft.role.{role}") for role in ROLES}
+
+
+def name_proofs(t: OfficeWords) -> dict[str, Markup]:
+    """Return the ways in which recipients show who they are, in the order of the form."""
+    return {proof: t(f"draft.proof.{proof}") for proof in PROOFS}
 
 
 def list_rows(document: Document, sheet: FormSheet, *, more: bool) -> list[dict[str, Any]]:
@@ -142,7 +137,7 @@ async def store_form(call: OfficeCall) -> Response:
     if call.wants_json:
         return answer_script(saved, mine, call.words)
     if saved.merge.conflicts:
-        return show_conflict(call, DRAFTS, saved, at, FIELDS)
+        return show_conflict(call, DRAFTS, saved, at, partial(name_field, t=call.words))
     if saved.wrong:
         call.wrong = saved.wrong
         answer = render_form(call, saved.stored, saved.sheet, more=act == "add")
@@ -187,30 +182,43 @@ def keep_values(form: dict[str, str]) -> dict[str, str]:
 
 
 def show_conflict(
-    call: OfficeCall, kind: FormKind[T], saved: SaveResult[T], at: str, labels: Mapping[str, str]
+    call: OfficeCall,
+    kind: FormKind[T],
+    saved: SaveResult[T],
+    at: str,
+    name_label: Callable[[str], Markup],
 ) -> Response:
-    """Show both texts of everything that two users changed. The other values of the form come along."""
+    """Show both texts of everything that two users changed. The other values of the form come along.
+
+    `name_label` returns what the form calls a field.
+    """
     answer = call.page(
         "draft_conflict",
         at=at,
         conflicts=saved.merge.conflicts,
-        labels=labels,
+        label=name_label,
         names={key: one["name"] or one.get("email", "") for key, one in saved.sheet.rows.items()},
         kept=saved.sheet.flatten() | {"seen": kind.sheet(saved.stored).dump()},
-        written=write_value,
+        written=partial(write_value, t=call.words),
     )
     answer.status_code = CONFLICT
     return answer
 
 
-def write_value(field: str, text: str) -> str:
+def name_field(name: str, t: OfficeWords) -> Markup:
+    """Return what the form calls a field, or the row of a recipient."""
+    return t(f"draft.field.{name}")
+
+
+def write_value(field: str, text: str, t: OfficeWords) -> str:
     """Return a value as the form's page writes it."""
     name = field.partition("-")[0]
     if name == "locale":
-        return LANGUAGES[text].name if text in LANGUAGES else "Default"
+        return LANGUAGES[text].name if text in LANGUAGES else t("draft.default")
     if name == "remind":
-        return "On" if text else "Off"
-    return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
+        return t("draft.on") if text else t("draft.off")
+    named = {"role": name_roles, "authentication": name_proofs}.get(name)
+    return named(t).get(text, text) if named else text
 
 
 def answer_script(saved: SaveResult[Document], mine: FormSheet, words: OfficeWords) -> Response:
@@ -230,8 +238,8 @@ def answer_script(saved: SaveResult[Document], mine: FormSheet, words: OfficeWor
             "rows": list(saved.sheet.rows),
             "wrong": {place: words.tell(sentence) for place, sentence in saved.wrong.items()},
             "ids": saved.ids,
-            "outline": write_outline(saved.stored),
-            "options": summarize_options(saved.stored),
+            "outline": write_outline(saved.stored, words).unescape(),
+            "options": summarize_options(saved.stored, words).unescape(),
             "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
         }
     )

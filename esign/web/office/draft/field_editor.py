@@ -119,7 +119,7 @@ def require_revision(call: OfficeCall) -> int:
     """Return the revision that the page showed. Raise `invalid_request` if the form does not say it."""
     found = parse_revision(call.form)
     if found is None:
-        raise Problem("invalid_request", "The form does not say which revision it changes.")
+        raise Problem("invalid_request", "This page is out of date. Load it again.")
     return found
 
 

@@ -33,7 +33,11 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class PreviewKind:
-    """Whose pages are shown: `load` returns a document as its recipients will get it, `back` is where one goes on."""
+    """Whose pages are shown.
+
+    `load` returns a document as its recipients will get it. `back` is the page that the banner leads back to, and
+    `back_words` the key of the words for that.
+    """
 
     load: Callable[[OfficeCall], Awaitable[Document]]
     back: str
@@ -75,8 +79,8 @@ def take_roles(template: Template) -> tuple[Recipient, ...]:
     )
 
 
-DRAFTS = PreviewKind(load_draft, "/documents/{}/review", "Back to review")
-TEMPLATES = PreviewKind(load_template, "/templates/{}", "Back to template")
+DRAFTS = PreviewKind(load_draft, "/documents/{}/review", "draft.preview.back")
+TEMPLATES = PreviewKind(load_template, "/templates/{}", "template.preview_back")
 
 
 def find_reader(call: OfficeCall, document: Document) -> Recipient:
@@ -88,7 +92,10 @@ def find_reader(call: OfficeCall, document: Document) -> Recipient:
 
 
 async def show_preview(call: OfficeCall, kind: PreviewKind) -> Response:
-    """Show the signing page that the recipient of the address will see."""
+    """Show the signing page that the recipient of the address will see.
+
+    The page is in the recipient's language, as they will get it, and the banner above it in that of the member.
+    """
     document = await kind.load(call)
     reader, organisation = find_reader(call, document), call.signed_in.organisation
     named = (reader.locale, document.locale, organisation.locale)
@@ -112,7 +119,8 @@ async def show_preview(call: OfficeCall, kind: PreviewKind) -> Response:
         "ancestors": (),
         "page": "signing/sign.html" if reader.acting else "signing/read.html",
         "back": kind.back.format(document.id),
-        "back_words": kind.back_words,
+        "back_words": call.words(kind.back_words),
+        "office": call.words,
     }
     return call.pages.page("office/preview.html", context)
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from starlette.responses import Response
 
@@ -13,8 +13,8 @@ from esign.core.document.document import INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
-from esign.web.office.draft.draft_summary import write_outline
-from esign.web.office.draft.edit import PROOFS, ROLES, find_unsent_draft
+from esign.web.office.draft.draft_summary import describe_reminders, write_outline
+from esign.web.office.draft.edit import find_unsent_draft, name_proofs, name_roles
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import parse_count
 from esign.web.office.draft.preview import list_invitations
@@ -24,7 +24,7 @@ from esign.web.office.frame.forms import FormError, parse_revision
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall
 
-CHANGED = "Someone changed this draft in the meantime. Check it again, then send it."
+CHANGED = "Someone changed this draft. Review it again before you send it."
 SHOWN_PAGES = 24  # of a longer file only pages with fields are shown, and as many at most
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 
@@ -33,12 +33,12 @@ TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 class MissingItem:
     """Something that keeps the draft from being sent.
 
-    `place` is the page that mends it, `verb` the words of the link.
+    `place` is the page that mends it, `verb` names the words of the link.
     """
 
     sentence: str
     place: str
-    verb: str
+    verb: Literal["field", "value", "title", "file", "signer", "own_name"]
 
 
 async def show_review(call: OfficeCall) -> Response:
@@ -52,17 +52,18 @@ async def show_review(call: OfficeCall) -> Response:
         document=document,
         missing=await find_missing(call, document),
         groups=group_recipients(document),
-        outline=write_outline(document),
-        changes=describe_changes(document.file),
+        outline=write_outline(document, call.words),
+        changes=describe_changes(document.file, call.words),
         sheets=list_sheets(document),
         sample=is_sample(document.file),
         total=sum(len(one.fields) for one in document.recipients),
         letters=(letters := await list_invitations(call, document)),
         reader=next((one for one in letters if one.recipient.id == asked), letters[0] if letters else None),
+        reminders=describe_reminders(document.reminders, call.words),
         until=now + document.expires_in_days * DAY,
         placed=parse_count(call.request.query_params.get("found", "")),
-        roles=ROLES,
-        proofs=PROOFS,
+        roles=name_roles(call.words),
+        proofs=name_proofs(call.words),
         languages=LANGUAGES,
     )
     return allow_frames(page)
@@ -101,17 +102,17 @@ def locate_missing(document: Document, detail: Detail) -> MissingItem:
     edit = f"/documents/{document.id}/edit"
     found = re.match(r"/recipients/(\d+)(?:/(\w+))?", detail.path)
     if found and found[2] == "fields":
-        return MissingItem(detail.message, f"/documents/{document.id}/fields", "Go to the field")
+        return MissingItem(detail.message, f"/documents/{document.id}/fields", "field")
     if found and found[2]:
         who = document.recipients[int(found[1])]
-        return MissingItem(detail.message, f"{edit}#{found[2]}-{who.id}", "Correct it")
+        return MissingItem(detail.message, f"{edit}#{found[2]}-{who.id}", "value")
     if detail.path == "/title":
-        return MissingItem(detail.message, f"{edit}#title", "Change the title")
+        return MissingItem(detail.message, f"{edit}#title", "title")
     if detail.path == "/fileName":
-        return MissingItem(detail.message, f"{edit}#file", "Replace the file")
+        return MissingItem(detail.message, f"{edit}#file", "file")
     if detail.path == "/recipients":
-        return MissingItem(detail.message, f"{edit}#people", "Add a signer")
-    return MissingItem(detail.message, "/account", "Change your name")
+        return MissingItem(detail.message, f"{edit}#people", "signer")
+    return MissingItem(detail.message, "/account", "own_name")
 
 
 def group_recipients(document: Document) -> list[dict[str, Any]]:

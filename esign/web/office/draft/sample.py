@@ -19,12 +19,12 @@ from esign.core.document.document import Document, File
 from esign.web.http.validation import check
 from esign.web.office.frame import create_once
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
 from esign.web.values.document_values import Fields
 from esign.web.values.schema import Schema
 
 FILE_NAME = "Sample agreement.pdf"
-MESSAGE = "This is a sample. Fill it in and sign it to see how signing works."
-CHOICES = ["A contract", "A lease", "A consent form", "Something else"]
+CHOICES = ("contract", "lease", "consent", "other")
 
 
 def _build_field(
@@ -36,21 +36,22 @@ def _build_field(
     return {"key": key, "type": kind, **place, "label": label, **rest}
 
 
-FIELDS = (
-    _build_field(
-        "first", "dropdown", (11.9, 56.84, 35.71, 3.03), "What will you send first?", options=CHOICES
-    ),
-    _build_field(
-        "understood",
-        "checkbox",
-        (11.9, 62.38, 2.38, 1.68),
-        "I know that this is only a sample",
-        required=True,
-    ),
-    _build_field("signature", "signature", (11.9, 70.56, 35.71, 7.41)),
-    _build_field("name", "name", (52.38, 70.56, 35.71, 2.69)),
-    _build_field("date", "date", (52.38, 76.22, 19.05, 2.69), format="D MMM YYYY"),
-)
+def build_fields(t: OfficeWords) -> tuple[Mapping[str, Any], ...]:
+    """Return the fields of the sample, with labels and options in the language of the member who tries it."""
+    options = [say_plainly(t, f"choice.{choice}") for choice in CHOICES]
+    first, understood = say_plainly(t, "first"), say_plainly(t, "understood")
+    return (
+        _build_field("first", "dropdown", (11.9, 56.84, 35.71, 3.03), first, options=options),
+        _build_field("understood", "checkbox", (11.9, 62.38, 2.38, 1.68), understood, required=True),
+        _build_field("signature", "signature", (11.9, 70.56, 35.71, 7.41)),
+        _build_field("name", "name", (52.38, 70.56, 35.71, 2.69)),
+        _build_field("date", "date", (52.38, 76.22, 19.05, 2.69), format="D MMM YYYY"),
+    )
+
+
+def say_plainly(t: OfficeWords, name: str) -> str:
+    """Return a text of the sample as it is stored."""
+    return str(t(f"draft.sample.{name}").unescape())
 
 
 class SampleFields(Schema):
@@ -83,9 +84,12 @@ async def create(call: OfficeCall) -> Response:
         return read_pdf()
 
     async def create_draft(caller: Caller) -> Document:
-        fields = [one.to_field("") for one in check(SampleFields, {"fields": FIELDS}).fields]
+        fields = [
+            one.to_field("") for one in check(SampleFields, {"fields": build_fields(call.words)}).fields
+        ]
         recipient = HolderEntry({"name": user.name, "email": user.email, "fields": fields})
-        order = DocumentOrder(FILE_NAME, read_file, recipients=(recipient,), message=MESSAGE)
+        title, message = say_plainly(call.words, "title"), say_plainly(call.words, "message")
+        order = DocumentOrder(FILE_NAME, read_file, title=title, recipients=(recipient,), message=message)
         return await documents.create(call.runtime, caller, order)
 
     name = create_once.choose_form_name(call)

@@ -37,7 +37,7 @@ AGAIN = 3
 CHOOSE = "choose-"
 MADE_UP = re.compile(r"new\w{12,}")  # the name that a page made up for a new row; no other page has it
 PURPOSE = "draft-row"
-NO_CODE = "Agree on a code with the recipient, then enter it here."
+NO_CODE = "Enter a code that you share with the recipient."
 
 
 class DocumentOrTemplate(Protocol):

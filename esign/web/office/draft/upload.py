@@ -30,10 +30,10 @@ from esign.web.office.frame.words import OfficeWords
 from esign.web.values.document_values import FileName
 from esign.web.values.schema import Schema
 
-NOTHING = FileRefusal("No file was chosen.", "Choose a PDF from this computer.")
-UNNAMED = FileRefusal("This file name can’t be used.", "Rename it and choose it again.")
+NOTHING = FileRefusal("No file was chosen.", "Choose a PDF.")
+UNNAMED = FileRefusal("The name of the file isn’t valid.", "Rename the file and choose it again.")
 OUTSIDE = FileRefusal(
-    "Some fields would lie outside this file.", "Move or delete them first, then replace the file."
+    "Some fields don’t fit on the pages of this file.", "Move or delete them first, then replace the file."
 )
 STATES = frozenset({"document_not_draft", "not_found"})
 UNPROCESSABLE = 422

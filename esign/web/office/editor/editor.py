@@ -10,7 +10,7 @@ from esign.core.document.field_types import FIELD_TYPES
 from esign.web.values.field_models import present
 
 PALETTE = [
-    {"type": type.value, "name": kind.name, "key": kind.key, "width": kind.width, "height": kind.height}
+    {"type": type.value, "key": kind.key, "width": kind.width, "height": kind.height}
     for type, kind in FIELD_TYPES.items()
 ]
 COLOURS = 8  # the CSS variables `--r1` to `--r8`
@@ -93,7 +93,7 @@ def sort_fields(holders: Iterable[FieldHolder]) -> list[dict[str, object]]:
     """Return all fields in reading order, for browsers without JavaScript."""
     found = [
         {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}
-        | {"type": FIELD_TYPES[field.type].name, "required": field.required}
+        | {"type": field.type.value, "required": field.required}
         for holder in holders
         for field in holder.fields
     ]

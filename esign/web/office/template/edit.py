@@ -1,7 +1,9 @@
 """Name, roles and message of a template: one form, saved with a button."""
 
+from functools import partial
 from typing import Any
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from esign.core.document.template import Template
@@ -11,21 +13,22 @@ from esign.system.entropy import make_id
 from esign.web.office.draft import draft_form as sheets
 from esign.web.office.draft.draft_form import FormSheet
 from esign.web.office.draft.edit import (
-    FIELDS,
     MOST,
-    ROLES,
     UNPROCESSABLE,
     apply_button,
     ask_removal,
+    name_field,
+    name_roles,
     show_conflict,
 )
 from esign.web.office.draft.saving import save_form
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
 from esign.web.office.template.page import find_template, get_template_path
 from esign.web.office.template.template_form import SHAPE, TEMPLATES, assign_keys, fill_from_template
 
-TOO_MANY, TOO_MANY_FOR_ONE = "A form takes at most {n} roles.", "A form takes at most {n} role."
-LABELS = FIELDS | {"title": "Name of the template", "key": "Key", "row": "Role"}
+TOO_MANY, TOO_MANY_FOR_ONE = "A template can have at most {n} roles.", "A template can have at most {n} role."
+OWN_LABELS = frozenset({"title", "key", "row"})  # what a template calls otherwise than a draft
 
 
 async def show_form(call: OfficeCall) -> Response:
@@ -42,7 +45,7 @@ def render_form(call: OfficeCall, template: Template, sheet: FormSheet, *, more:
         rows=list_rows(template, sheet, more=more),
         given=sheet.flatten(),
         seen=fill_from_template(template).dump(),
-        roles=ROLES,
+        roles=name_roles(call.words),
     )
 
 
@@ -77,7 +80,7 @@ async def store_form(call: OfficeCall) -> Response:
     seen = sheets.load_sheet(call.form.get("seen", ""), SHAPE) or fill_from_template(template)
     saved = await save_form(call, TEMPLATES, mine, seen)
     if saved.merge.conflicts:
-        return show_conflict(call, TEMPLATES, saved, f"{here}/edit", LABELS)
+        return show_conflict(call, TEMPLATES, saved, f"{here}/edit", partial(name_label, t=call.words))
     if saved.wrong:
         call.wrong = saved.wrong
         answer = render_form(call, saved.stored, saved.sheet, more=name == "add")
@@ -88,3 +91,8 @@ async def store_form(call: OfficeCall) -> Response:
     if name in ("save", ""):
         return call.redirect_to(here, "template-saved")
     return call.redirect_to(f"{here}/edit{'?more=1' if name == 'add' else ''}", "template-saved")
+
+
+def name_label(name: str, t: OfficeWords) -> Markup:
+    """Return what the form calls a field, or the row of a role."""
+    return t(f"template.field.{name}") if name in OWN_LABELS else name_field(name, t)

@@ -9,7 +9,8 @@ from esign.actions.document import page_cache, templates
 from esign.core.document.template import Template, TemplateRole
 from esign.store.document import blobs
 from esign.web import downloads
-from esign.web.office.draft.edit import ROLES
+from esign.web.office.draft.draft_summary import describe_reminders
+from esign.web.office.draft.edit import name_roles
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.draft.field_editor import make_picture_response, parse_picture_address
 from esign.web.office.editor import editor
@@ -41,10 +42,13 @@ async def show_template(call: OfficeCall) -> Response:
         "template",
         template=template,
         roles=sort_roles(template.roles),
-        does=ROLES,
+        does=name_roles(call.words),
         fields=editor.sort_fields(template.roles),
         sheets=editor.list_pages(template.file, get_template_path(template.id)),
-        changes=describe_changes(template.file, untouched=not any(role.fields for role in template.roles)),
+        changes=describe_changes(
+            template.file, call.words, untouched=not any(role.fields for role in template.roles)
+        ),
+        reminders=describe_reminders(template.reminders, call.words),
         last=await find_last_use(call, template),
     )
 

@@ -17,7 +17,7 @@ from esign.core.language import LANGUAGES
 from esign.system.entropy import make_token
 from esign.web.http.validation import check
 from esign.web.office.draft.draft_form import REMINDERS, ReminderPlan, fill_top, normalise_lines
-from esign.web.office.draft.edit import PROOFS, ROLES
+from esign.web.office.draft.edit import name_proofs, name_roles
 from esign.web.office.draft.saving import NO_CODE
 from esign.web.office.frame import create_once
 from esign.web.office.frame.forms import EMPTY, FormError, parse_number
@@ -97,8 +97,8 @@ async def show_form(call: OfficeCall) -> Response:
         "template_use",
         template=template,
         roles=[one | {"open": list_fillable(one["one"])} for one in sort_roles(template.roles)],
-        does=ROLES,
-        proofs=PROOFS,
+        does=name_roles(call.words),
+        proofs=name_proofs(call.words),
         languages=LANGUAGES.values(),
         signed=any(role.role == "signer" for role in template.roles),
         initial=format_initial,

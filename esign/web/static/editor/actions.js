@@ -1,6 +1,7 @@
 // What is done to the chosen fields, however it was asked for.
 
-import { plural, say, toast } from "./dom.js";
+import { t } from "../words.js";
+import { say, short, toast } from "./dom.js";
 import { canvas, focusField, inView, sheets } from "./canvas.js";
 import {
   TYPES, arm, chosen, commit, fitted, get, hold, identified, inOrder, made, model, nameOf, person, redo as again, select, undo as back, update, where,
@@ -9,18 +10,17 @@ import {
 const APART = 2;                 // percent between a field and its copy
 let copied = [];
 
-const many = (fields) => plural(fields.length, "field");
 const room = (wanted) => {
   if (model.fields.length + wanted <= model.most) return true;
-  toast(`A document holds at most ${model.most} fields.`);
+  toast(t("too_many", { n: model.most }));
   return false;
 };
 
 export function undo() {
-  if (back()) say("Undone");
+  if (back()) say(t("undone"));
 }
 export function redo() {
-  if (again()) say("Done again");
+  if (again()) say(t("redone"));
 }
 
 /** Places a new field around a point. */
@@ -31,7 +31,7 @@ export function add(type, page, x, y) {
   commit([...model.fields, field]);
   select([field.id]);
   focusField(field.id);
-  say(`${TYPES[type].name} for ${person(field.holder).name} placed on ${where(field)}`);
+  say(t("placed", { type: TYPES[type].name, name: person(field.holder).name, where: where(field) }));
 }
 
 /** Places one on the page in view, below what is there. */
@@ -60,17 +60,17 @@ const moved = (field, by, page = field.page) => ({ ...unkeyed(field), page, x: f
 
 export function duplicate() {
   const fields = chosen();
-  if (fields.length) put(fields.map((field) => moved(field, APART)), `${many(fields)} duplicated`);
+  if (fields.length) put(fields.map((field) => moved(field, APART)), t("duplicated", { n: fields.length }));
 }
 
 export function copy() {
   copied = chosen();
-  if (copied.length) say(`${many(copied)} copied`);
+  if (copied.length) say(t("copied", { n: copied.length }));
 }
 
 export function paste() {
   const page = Number(inView().dataset.page);
-  if (copied.length) put(copied.map((field) => moved(field, copied[0].page === page ? APART : 0, page)), `${many(copied)} pasted on page ${page}`);
+  if (copied.length) put(copied.map((field) => moved(field, copied[0].page === page ? APART : 0, page)), t("pasted", { n: copied.length, page }));
 }
 
 export function remove() {
@@ -79,7 +79,7 @@ export function remove() {
   const last = gone.toSorted(inOrder).at(-1);
   const next = model.fields.toSorted(inOrder).find((field) => inOrder(field, last) > 0 && !model.selected.has(field.id));
   commit(model.fields.filter((field) => !model.selected.has(field.id)));
-  toast(gone.length > 1 ? `${many(gone)} deleted.` : `${nameOf(gone[0])} deleted.`, undo);
+  toast(gone.length > 1 ? t("deleted_several", { n: gone.length }) : t("deleted", { name: nameOf(gone[0]) }), undo);
   focusField(next?.id);
 }
 
@@ -91,11 +91,11 @@ export function repeat() {
     const page = Number(on.dataset.page), here = model.fields.filter((field) => field.page === page);
     for (const field of fields) if (!here.some((one) => near(one, field))) next.push(fitted(identified({ ...unkeyed(field), page })));
   }
-  if (!next.length) return toast("It is on every page already.");
+  if (!next.length) return toast(t("everywhere"));
   if (!room(next.length)) return;
   commit([...model.fields, ...next]);
   select(kept);
-  toast(`Placed on ${plural(new Set(next.map((field) => field.page)).size, "more page", "more pages")}.`, undo);
+  toast(t("repeated", { n: new Set(next.map((field) => field.page)).size }), undo);
 }
 
 // ---------- several at once
@@ -111,17 +111,17 @@ function spread(start, size) {
   each((field) => ({ [start]: at.get(field.id) }));
 }
 
-/** By the name of its drawing: what each button of "Arrange" is called and does. */
+/** By the name of its drawing: what each button of "Arrange" does. */
 export const ARRANGE = {
-  al: ["Align left", () => { const x = least((f) => f.x); each(() => ({ x })); }],
-  ac: ["Align centres", () => { const x = (least((f) => f.x) + most((f) => f.x + f.width)) / 2; each((f) => ({ x: x - f.width / 2 })); }],
-  ar: ["Align right", () => { const x = most((f) => f.x + f.width); each((f) => ({ x: x - f.width })); }],
-  at: ["Align tops", () => { const y = least((f) => f.y); each(() => ({ y })); }],
-  am: ["Align middles", () => { const y = (least((f) => f.y) + most((f) => f.y + f.height)) / 2; each((f) => ({ y: y - f.height / 2 })); }],
-  ab: ["Align bottoms", () => { const y = most((f) => f.y + f.height); each((f) => ({ y: y - f.height })); }],
-  dist: ["Space evenly downwards", () => spread("y", "height")],
-  across: ["Space evenly across", () => spread("x", "width")],
-  size: ["Same size as the first", () => { const { width, height } = chosen().toSorted(inOrder)[0]; each(() => ({ width, height })); }],
+  al: () => { const x = least((f) => f.x); each(() => ({ x })); },
+  ac: () => { const x = (least((f) => f.x) + most((f) => f.x + f.width)) / 2; each((f) => ({ x: x - f.width / 2 })); },
+  ar: () => { const x = most((f) => f.x + f.width); each((f) => ({ x: x - f.width })); },
+  at: () => { const y = least((f) => f.y); each(() => ({ y })); },
+  am: () => { const y = (least((f) => f.y) + most((f) => f.y + f.height)) / 2; each((f) => ({ y: y - f.height / 2 })); },
+  ab: () => { const y = most((f) => f.y + f.height); each((f) => ({ y: y - f.height })); },
+  dist: () => spread("y", "height"),
+  across: () => spread("x", "width"),
+  size: () => { const { width, height } = chosen().toSorted(inOrder)[0]; each(() => ({ width, height })); },
 };
 
 export const require = (required) => each(() => ({ required }));
@@ -131,7 +131,7 @@ export function give(holder) {
   model.holder = holder;
   if (model.selected.size) each(() => ({ holder }));
   else hold(holder);
-  say(`${model.selected.size ? "Now for" : "Placing for"} ${person(holder).name}`);
+  say(t(model.selected.size ? "given" : "giving", { name: person(holder).name }));
 }
 
 /** Moves or resizes the chosen ones by steps. */
@@ -140,5 +140,5 @@ export function nudge(across, down, sizing) {
     ? { width: Math.min(Math.max(f.width + across, 1.2), 100 - f.x), height: Math.min(Math.max(f.height + down, 1.2), 100 - f.y) }
     : { x: f.x + across, y: f.y + down }));
   const [first] = chosen();
-  say(sizing ? `${first.width} by ${first.height} %` : where(get(first.id)));
+  say(sizing ? t("sized", { width: short(first.width), height: short(first.height) }) : where(get(first.id)));
 }

@@ -1,5 +1,6 @@
 // The pages and the fields on them: elements are kept as long as their field, so that focus survives.
 
+import { t } from "../words.js";
 import { $, $$, body, clamp, h, icon } from "./dom.js";
 import { TYPES, colour, get, inOrder, model, nameOf, person, where } from "./model.js";
 
@@ -70,7 +71,7 @@ function paint(known, field, look) {
   if (handles !== !!$(".h", el)) handles ? el.append(...HANDLES.map((side) => h("span", { class: `h ${side}`, "data-h": side }))) : $$(".h", el).forEach((one) => one.remove());
   el.dataset.r = colour(field.holder);
   el.setAttribute("aria-pressed", chosen);
-  el.setAttribute("aria-label", `${nameOf(field)}, ${person(field.holder).name}, ${field.required ? "required" : "optional"}, ${where(field)}${bad ? ", needs a correction" : ""}`);
+  el.setAttribute("aria-label", t(bad ? "described_bad" : "described", { field: nameOf(field), name: person(field.holder).name, need: t(field.required ? "required" : "optional"), where: where(field) }));
   $(".t", el).textContent = nameOf(field);
   place(el, field);
   Object.assign(known, { field, look });
@@ -118,7 +119,7 @@ export const small = () => matchMedia("(max-width: 860px)").matches;
 export function setZoom(to) {
   zoom = clamp(to, 0.5, 3);
   column.style.setProperty("--zoom", zoom);
-  $("#zpc").textContent = `${Math.round(zoom * 100)} %`;
+  $("#zpc").textContent = t("percent", { n: Math.round(zoom * 100) });
   draw({ all: true });
   dispatchEvent(new Event("zoomed"));
 }

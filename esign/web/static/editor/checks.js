@@ -1,5 +1,6 @@
 // What to think of before sending, in words.
 
+import { t } from "../words.js";
 import { holders, inOrder, model, nameOf, person } from "./model.js";
 
 const TOUCH = 0.2; // percent that fields may share: drawn side by side they do
@@ -18,18 +19,18 @@ function overlapping() {
 export function checks() {
   const found = [];
   for (const field of model.fields) {
-    if (model.problems.has(field.id)) found.push({ kind: "bad", text: `${nameOf(field)} on page ${field.page} needs a correction. Until then nothing is saved.`, field });
+    if (model.problems.has(field.id)) found.push({ kind: "bad", text: t("check_bad", { name: nameOf(field), page: field.page }), field });
   }
   const signers = holders().filter(({ role }) => role === "signer");
   for (const { id, name } of signers) {
-    if (!model.fields.some((field) => field.holder === id && field.type === "signature")) found.push({ kind: "warn", text: `${name} has no signature field. The signature will stand on the certificate page at the end.` });
+    if (!model.fields.some((field) => field.holder === id && field.type === "signature")) found.push({ kind: "warn", text: t("check_unsigned", { name }) });
   }
-  if (!signers.length) found.push({ kind: "warn", text: "Nobody signs yet. Add a signer before sending." });
+  if (!signers.length) found.push({ kind: "warn", text: t("check_nobody") });
   for (const { id, name, role } of holders()) {
-    if (role === "approver" && !model.fields.some((field) => field.holder === id)) found.push({ kind: "info", text: `${name} approves with a button and needs no field.` });
+    if (role === "approver" && !model.fields.some((field) => field.holder === id)) found.push({ kind: "info", text: t("check_approver", { name }) });
   }
   const hit = overlapping();
-  if (hit) found.push({ kind: "warn", text: `Two fields overlap on page ${hit.page}: ${nameOf(hit)} of ${person(hit.holder).name}.`, field: hit });
-  const good = { kind: "good", text: "Everyone who signs has a signature field, and no fields overlap." };
+  if (hit) found.push({ kind: "warn", text: t("check_overlap", { page: hit.page, field: nameOf(hit), name: person(hit.holder).name }), field: hit });
+  const good = { kind: "good", text: t("check_good") };
   return found.some(({ kind }) => kind !== "info") ? found : [good, ...found];
 }

@@ -1,5 +1,8 @@
 // Small things that every part of the editor uses.
 
+import { write } from "../numbers.js";
+import { t } from "../words.js";
+
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 export const body = document.body;
@@ -8,8 +11,7 @@ export const clamp = (n, least, most) => Math.min(Math.max(n, least), most);
 /** Percent as they are stored: two decimals. */
 export const r2 = (n) => Math.round(n * 100) / 100;
 /** The same as people read it. */
-export const short = (n) => String(Math.round(n * 10) / 10);
-export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+export const short = (n) => write(n, 1);
 
 /** An element: members that are no attributes are set as properties, `on` are listeners. */
 export function h(tag, members = {}, ...children) {
@@ -48,7 +50,7 @@ export function say(text) {
 export function toast(text, undo) {
   for (const old of $$(".toast")) old.remove();
   const made = h("div", { class: "toast" }, h("span", {}, text));
-  if (undo) made.append(h("button", { type: "button", on: { click: () => { made.remove(); undo(); } } }, "Undo"));
+  if (undo) made.append(h("button", { type: "button", on: { click: () => { made.remove(); undo(); } } }, t("editor_undo")));
   $(".toasts").append(made);
   setTimeout(() => made.remove(), undo ? 9000 : 5000);
 }

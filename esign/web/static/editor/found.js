@@ -1,6 +1,7 @@
 // Fields that the PDF itself asks for, by its form or by marks in its text: placed by themselves, and again on request.
 
-import { $, ask, body, h, icon, plural, toast } from "./dom.js";
+import { t } from "../words.js";
+import { $, ask, body, h, icon, toast } from "./dom.js";
 import { TYPES, holders, model, person, watch } from "./model.js";
 import { flush, token } from "./saving.js";
 
@@ -13,7 +14,7 @@ const left = () => found.fields.filter((field) => !model.fields.some((one) => ne
 function offer() {
   const count = left().length;
   button.hidden = !holders().length || !(count || (found.unused.length && !found.fields.length));
-  $("span", button).textContent = count ? `Place the fields found in the file (${count})` : "See what was found in the file";
+  $("span", button).textContent = count ? t("found_place", { n: count }) : t("found_see");
 }
 
 /** What each person would get, in words. */
@@ -23,7 +24,7 @@ function summary(fields, owner) {
     const name = person(field.holder ?? owner).name, counts = lines.get(name) ?? new Map(), type = TYPES[field.type].name;
     lines.set(name, counts.set(type, (counts.get(type) ?? 0) + 1));
   }
-  return [...lines].map(([name, counts]) => h("li", {}, h("b", { dir: "auto" }, name), `: ${[...counts].map(([type, n]) => (n > 1 ? `${n} × ${type}` : type)).join(", ")}`));
+  return [...lines].map(([name, counts]) => h("li", {}, h("b", { dir: "auto" }, name), " ", h("span", {}, [...counts].map(([type, n]) => (n > 1 ? t("found_times", { n, type }) : type)).join(" · "))));
 }
 
 function describe(fields) {
@@ -36,10 +37,10 @@ function describe(fields) {
   $("#f-marks").hidden = !fields.some((field) => field.marked);
   $("#f-none").hidden = fields.length > 0;
   $("#f-left").hidden = !found.unused.length;
-  $("#f-unused").replaceChildren(...found.unused.map(({ page, name, reason }) => h("li", {}, icon("info", "acc"), h("span", {}, h("b", { class: "any", dir: "auto" }, name), `, page ${page}. ${reason}`))));
+  $("#f-unused").replaceChildren(...found.unused.map(({ page, name, reason }) => h("li", {}, icon("info", "acc"), h("span", {}, h("b", { class: "any", dir: "auto" }, name), ` · ${t("found_page", { n: page })} · ${reason}`))));
   const use = $("[value=use]", box);
   use.hidden = !fields.length;
-  use.textContent = `Place ${plural(fields.length, "field")}`;
+  use.textContent = t("found_use", { n: fields.length });
 }
 
 /** Has the server place them and take the marks off the pages, and shows the result; false where it could not. */
@@ -53,7 +54,7 @@ async function place(holder = "") {
 
 button.addEventListener("click", async () => {
   describe(left());
-  if (await ask(box) === "use" && !await place($("#f-holder").value)) toast("The fields could not be placed. Try again in a moment.");
+  if (await ask(box) === "use" && !await place($("#f-holder").value)) toast(t("found_failed"));
 });
 
 $("#placed")?.addEventListener("submit", async (event) => {

@@ -1,5 +1,6 @@
 // One control of the properties: made of a row of the table, and read back.
 
+import { t } from "../words.js";
 import { h, icon } from "./dom.js";
 
 const id = (name) => `p-${name}`;
@@ -35,7 +36,7 @@ export function control(field, [name, label, kind, more = {}], wrong) {
   const about = [more.hint ? `${id(name)}-hint` : "", wrong ? `${id(name)}-error` : ""].filter(Boolean).join(" ");
   if (about) made.setAttribute("aria-describedby", about);
   if (wrong) made.setAttribute("aria-invalid", "true");
-  return h("div", { class: "row" }, h("label", { htmlFor: id(name) }, label, more.optional ? h("span", { class: "opt" }, " (optional)") : null), made,
+  return h("div", { class: "row" }, h("label", { htmlFor: id(name) }, label, more.optional ? h("span", { class: "opt" }, ` ${t("optional_label")}`) : null), made,
     more.hint ? h("p", { class: "hint", id: `${id(name)}-hint` }, more.hint) : null, said);
 }
 

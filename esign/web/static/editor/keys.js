@@ -1,5 +1,6 @@
 // The keyboard: letters and undo everywhere but where one types; arrows, Space and Enter while the pages have the focus.
 
+import { t } from "../words.js";
 import { body, say } from "./dom.js";
 import { canvas, element, fieldAt, inView } from "./canvas.js";
 import { TYPES, holders, model, select } from "./model.js";
@@ -15,7 +16,7 @@ const WITH_CTRL = {
   a: (field) => {
     const page = field?.page ?? Number(inView().dataset.page), here = model.fields.filter((one) => one.page === page);
     select(here.map((one) => one.id));
-    say(`${here.length} selected`);
+    say(t("selected", { n: here.length }));
   },
   d: duplicate,
   c: copy,
@@ -27,7 +28,7 @@ const PLAIN = {
   " ": (field, event) => {
     if (!field) return false;
     select([field.id], event.shiftKey);
-    say(model.selected.has(field.id) ? "Selected" : "Not selected");
+    say(model.selected.has(field.id) ? t("chosen") : t("unchosen"));
     return true;
   },
   enter: (field) => {
@@ -42,7 +43,7 @@ function escape() {
   if (model.armed) take(null);
   else if (model.selected.size) {
     select([]);
-    say("Nothing selected");
+    say(t("none_chosen"));
   }
 }
 

@@ -3,6 +3,7 @@
 // A field has the members of the API (percent of the page as displayed, from its top left corner), an `id` of this page
 // and the id of its `holder`. Every change is a `commit`, which tells everybody who watches.
 
+import { t } from "../words.js";
 import { $, $$, clamp, r2 } from "./dom.js";
 
 const STEPS = 200;
@@ -24,13 +25,13 @@ export const watch = (act) => watchers.push(act);
 export const tell = (what = {}) => watchers.forEach((act) => act(what));
 
 export const holders = () => model.people.filter((person) => person.number);
-export const person = (id) => model.people.find((one) => one.id === id) ?? { name: "Nobody", number: 1, role: "signer" };
+export const person = (id) => model.people.find((one) => one.id === id) ?? { name: t("no_one"), number: 1, role: "signer" };
 export const colour = (id) => ((person(id).number ?? 1) - 1) % 8 + 1;
 export const get = (id) => model.fields.find((field) => field.id === id);
 export const chosen = () => model.fields.filter((field) => model.selected.has(field.id));
 export const inOrder = (a, b) => a.page - b.page || a.y - b.y || a.x - b.x;
 export const nameOf = (field) => field.label || TYPES[field.type].name;
-export const where = (field) => `page ${field.page}, ${Math.round(field.x)} % from the left, ${Math.round(field.y)} % from the top`;
+export const where = (field) => t("where", { page: field.page, x: Math.round(field.x), y: Math.round(field.y) });
 export const canUndo = () => past.length > 0;
 export const canRedo = () => future.length > 0;
 
@@ -48,7 +49,7 @@ export function made(type, page, x, y, holder = model.holder, more = {}) {
   const { width, height } = TYPES[type];
   return fitted(identified({
     type, page, width, height, x: x - width / 2, y: y - height / 2, holder, required: !OPTIONAL.has(type), label: null,
-    ...(CHOSEN.has(type) ? { options: ["Yes", "No"] } : {}), ...more,
+    ...(CHOSEN.has(type) ? { options: [t("option_yes"), t("option_no")] } : {}), ...more,
   }));
 }
 

@@ -1,5 +1,6 @@
 // Types to place: dragged onto a page, chosen and then clicked where it goes, or put on the page in view with Enter.
 
+import { t } from "../words.js";
 import { $, $$, h, say } from "./dom.js";
 import { ghostOf, inside, percent, sheets, small, under } from "./canvas.js";
 import { TYPES, arm, colour, holders, hold, made, model, select, watch } from "./model.js";
@@ -54,7 +55,7 @@ for (const button of buttons) {
 export function take(type) {
   if (type && !model.holder) return;
   arm(type);
-  say(type ? `${TYPES[type].name}: click on the page where it goes, or press Enter` : "Put back");
+  say(type ? t("armed", { type: TYPES[type].name }) : t("disarmed"));
 }
 
 /** One radio button for each person, built anew when they change. */

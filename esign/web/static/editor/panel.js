@@ -1,6 +1,7 @@
 // The right side: nothing chosen shows checks and all fields, one its properties, several what they share.
 
-import { $, body, clamp, h, icon, plural } from "./dom.js";
+import { t } from "../words.js";
+import { $, body, clamp, h, icon } from "./dom.js";
 import { canvas, focusField } from "./canvas.js";
 import { TYPES, chosen, colour, holders, inOrder, model, nameOf, person, select, update, watch } from "./model.js";
 import { ARRANGE, duplicate, give, remove, repeat, require } from "./actions.js";
@@ -10,31 +11,31 @@ import { children } from "./morph.js";
 import { checks } from "./checks.js";
 
 const panel = $("#panel"), side = $("#props"), mini = $("#mini");
-const PLACE = [["x", "Left"], ["y", "Top"], ["width", "Width"], ["height", "Height"]];
+const PLACE = ["x", "y", "width", "height"];
 let shown = "", unfolded = false;
 
-const button = (name, text, act, more = "") => h("button", { class: `btn quiet icon sm ${more}`, type: "button", "aria-label": text, title: text, on: { click: act } }, icon(name));
+const button = (name, text, act, more = "", look = "btn quiet icon sm") => h("button", { class: `${look} ${more}`, type: "button", "aria-label": text, title: text, on: { click: act } }, icon(name));
 
 function head(text, field) {
   return h("div", { class: "p-head", "data-r": field ? colour(field.holder) : null }, field ? icon(field.type) : null, h("h2", { tabIndex: -1 }, text),
-    button("copy", "Duplicate", duplicate), button("trash", "Delete", remove, "danger"));
+    button("copy", t("editor_duplicate"), duplicate), button("trash", t("editor_delete"), remove, "danger"));
 }
 
 function whose(fields) {
   const all = new Set(fields.map((field) => field.holder)), one = all.size === 1 ? fields[0].holder : "";
-  return h("div", { class: "row" }, h("label", { htmlFor: "p-holder" }, "Filled in by"),
-    h("select", { class: "in", id: "p-holder", name: "holder" }, one ? null : h("option", { value: "", selected: true }, "Several people"),
+  return h("div", { class: "row" }, h("label", { htmlFor: "p-holder" }, t("whose")),
+    h("select", { class: "in", id: "p-holder", name: "holder" }, one ? null : h("option", { value: "", selected: true }, t("several_people")),
       ...holders().map(({ id, name }) => h("option", { value: id, selected: id === one }, name))));
 }
 
 // ---------- nothing chosen
 
 function overview() {
-  const out = [h("section", { class: "stack-s" }, h("h2", {}, "Check"), h("ul", { class: "checks" }, ...checks().map(check)))];
+  const out = [h("section", { class: "stack-s" }, h("h2", {}, t("checks")), h("ul", { class: "checks" }, ...checks().map(check)))];
   const pages = Map.groupBy ? Map.groupBy(model.fields.toSorted(inOrder), (field) => field.page) : grouped(model.fields.toSorted(inOrder));
-  const list = [...pages].flatMap(([page, fields]) => [h("h3", { class: "sub" }, `Page ${page}`), h("ul", { class: "outline" }, ...fields.map((field) => h("li", {}, go(field))))]);
-  const empty = holders().length ? "Drag one from the left onto the page, or choose one and click where it goes." : `Fields are for people: add ${body.dataset.list} first.`;
-  out.push(h("section", { class: "sect" }, h("h2", {}, model.fields.length ? plural(model.fields.length, "field") : "No fields"), ...(list.length ? list : [h("p", { class: "hint" }, empty)])));
+  const list = [...pages].flatMap(([page, fields]) => [h("h3", { class: "sub" }, t("panel_page", { n: page })), h("ul", { class: "outline" }, ...fields.map((field) => h("li", {}, go(field))))]);
+  const empty = t(holders().length ? "panel_hint" : `panel_no_${body.dataset.list}`);
+  out.push(h("section", { class: "sect" }, h("h2", {}, model.fields.length ? t("field_count", { n: model.fields.length }) : t("panel_none")), ...(list.length ? list : [h("p", { class: "hint" }, empty)])));
   return out;
 }
 
@@ -56,36 +57,36 @@ function check({ kind, text, field }) {
 // ---------- one
 
 const wrongs = (field) => model.problems.get(field.id) ?? {};
-const rows = (field) => [["label", "Label", "text", { max: 100, optional: true }], ...PROPERTIES[field.type].rows, ...PROPERTIES[field.type].more, KEY,
-  ["required", "Must be filled in", "tick"], ...PLACE.map(([name]) => [name, "", "place"])];
+const rows = (field) => [["label", t("label"), "text", { max: 100, optional: true }], ...PROPERTIES[field.type].rows, ...PROPERTIES[field.type].more, KEY,
+  ["required", t("is_required"), "tick"], ...PLACE.map((name) => [name, "", "place"])];
 
 function properties(field) {
   const { rows: first, more } = PROPERTIES[field.type], wrong = wrongs(field);
   const say = (name) => (wrong[name] ? sentence(wrong[name]) : null);
   const made = (row) => control(field, row, say(row[0]));
-  const label = made(["label", "Label", "text", { max: 100, optional: true }]);
+  const label = made(["label", t("label"), "text", { max: 100, optional: true }]);
   $("input", label).placeholder = TYPES[field.type].name;
   const fold = [...more, KEY], open = unfolded || fold.some(([name]) => wrong[name]);
   const rest = Object.entries(wrong).filter(([name]) => !rows(field).some((row) => row[0] === name && (!row[3]?.when || row[3].when(field))));
   return [
     head(TYPES[field.type].name, field),
     ...rest.map(([, found]) => h("p", { class: "err" }, icon("warn"), h("span", {}, sentence(found)))),
-    whose([field]), label, made(["required", "Must be filled in", "tick"]), ...first.map(made),
-    h("details", { class: "more", open }, h("summary", {}, "More"), h("div", { class: "stack" }, ...fold.map(made).filter(Boolean))),
-    h("div", { class: "sect" }, h("div", { class: "xywh", role: "group", "aria-label": "Position in percent of the page" },
-      ...PLACE.map(([name, text]) => h("label", {}, `${text} %`, h("input", { class: "in", type: "number", step: 0.25, min: 0, max: 100, name, value: field[name], inputMode: "decimal" })))),
-    h("button", { class: "btn sm", type: "button", on: { click: repeat } }, icon("copy"), "Repeat on every page")),
+    whose([field]), label, made(["required", t("is_required"), "tick"]), ...first.map(made),
+    h("details", { class: "more", open }, h("summary", {}, t("more_properties")), h("div", { class: "stack" }, ...fold.map(made).filter(Boolean))),
+    h("div", { class: "sect" }, h("div", { class: "xywh", role: "group", "aria-label": t("position") },
+      ...PLACE.map((name) => h("label", {}, t(`place_${name}`), h("input", { class: "in", type: "number", step: 0.25, min: 0, max: 100, name, value: field[name], inputMode: "decimal" })))),
+    h("button", { class: "btn sm", type: "button", on: { click: repeat } }, icon("copy"), t("repeat"))),
   ].filter(Boolean);
 }
 
 // ---------- several
 
 const several = (fields) => [
-  head(plural(fields.length, "field")), whose(fields),
-  h("div", { class: "row" }, h("span", { class: "lab", id: "p-al" }, "Arrange"), h("div", { class: "align", role: "group", "aria-labelledby": "p-al" },
-    ...Object.entries(ARRANGE).map(([name, [text, act]]) => h("button", { class: "btn icon sm", type: "button", "aria-label": text, title: text, on: { click: act } }, icon(name))))),
-  h("div", { class: "bar" }, h("button", { class: "btn sm", type: "button", on: { click: () => require(true) } }, "All must be filled in"), h("button", { class: "btn sm", type: "button", on: { click: () => require(false) } }, "All optional")),
-  h("button", { class: "btn sm", type: "button", on: { click: repeat } }, icon("copy"), "Repeat on every page"),
+  head(t("field_count", { n: fields.length })), whose(fields),
+  h("div", { class: "row" }, h("span", { class: "lab", id: "p-al" }, t("arrange")), h("div", { class: "align", role: "group", "aria-labelledby": "p-al" },
+    ...Object.entries(ARRANGE).map(([name, act]) => button(name, t(`align_${name}`), act, "", "btn icon sm")))),
+  h("div", { class: "bar" }, h("button", { class: "btn sm", type: "button", on: { click: () => require(true) } }, t("all_required")), h("button", { class: "btn sm", type: "button", on: { click: () => require(false) } }, t("all_optional"))),
+  h("button", { class: "btn sm", type: "button", on: { click: repeat } }, icon("copy"), t("repeat")),
 ];
 
 // ---------- drawing
@@ -96,7 +97,7 @@ function draw() {
   const fields = chosen(), now = about(fields);
   $("#undo").disabled = !draw.can.undo();
   $("#redo").disabled = !draw.can.redo();
-  $("#mini-t").textContent = fields.length === 1 ? `${nameOf(fields[0])}, ${person(fields[0].holder).name}` : plural(fields.length, "field");
+  $("#mini-t").textContent = fields.length === 1 ? t("mini", { field: nameOf(fields[0]), name: person(fields[0].holder).name }) : t("field_count", { n: fields.length });
   mini.hidden = !fields.length;
   if (now !== shown) unfolded = false;
   const fresh = fields.length === 1 ? properties(fields[0]) : fields.length ? several(fields) : overview();

@@ -1,5 +1,6 @@
 // Mouse, finger and pen on the pages: place, move also across pages, resize, select with a frame.
 
+import { t } from "../words.js";
 import { clamp, h, say, short } from "./dom.js";
 import { canvas, draw, element, focusField, inside, percent, place, sheet, sheets, under } from "./canvas.js";
 import { LEAST, arm, chosen, get, made, model, select, tell, update, where } from "./model.js";
@@ -88,14 +89,14 @@ function drag(event, el) {
       if (its.parentNode !== on) on.append(its);
       place(its, { ...field, x: field.x + now.dx, y: field.y + now.dy });
     }
-    note(on, { ...box, x: box.x + ax, y: box.y + ay }, `${short(box.x + ax)} · ${short(box.y + ay)} %`);
+    note(on, { ...box, x: box.x + ax, y: box.y + ay }, t("at", { x: short(box.x + ax), y: short(box.y + ay) }));
   }, (counts) => {
     for (const field of group) element(field.id)?.classList.remove("drag");
     if (counts && now) update(group.map((field) => field.id), (field) => ({ page: now.page, x: field.x + now.dx, y: field.y + now.dy }));
     else if (counts && already && model.selected.size > 1) select([id]);
     if (!counts || !now) return draw({ all: true });
     focusField(id);
-    say(`Moved to ${where(get(id))}`);
+    say(t("moved", { where: where(get(id)) }));
   });
 }
 
@@ -114,11 +115,11 @@ function resize(event, el, side) {
     if (side.startsWith("s")) next.height = clamp(edge(known, "y", py, at), field.y + LEAST, 100) - field.y;
     now = next;
     place(el, now);
-    note(on, now, `${short(now.width)} × ${short(now.height)} %`);
+    note(on, now, t("box", { width: short(now.width), height: short(now.height) }));
   }, (counts) => {
     if (!counts || now === field) return draw({ all: true });
     update([field.id], () => now);
-    say(`Now ${short(now.width)} by ${short(now.height)} %`);
+    say(t("sized", { width: short(now.width), height: short(now.height) }));
   });
 }
 
@@ -145,7 +146,7 @@ function frame(event, on) {
     if (!drawn || !counts) return tell();
     draw({ all: true });
     select([...hit]);
-    say(`${hit.size} selected`);
+    say(t("selected", { n: hit.size }));
   });
 }
 

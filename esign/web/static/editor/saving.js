@@ -1,7 +1,8 @@
 // What is placed is saved by itself. Until the server has it, it is kept in this browser: no answer, a page that is closed
 // and somebody else who changed the draft lose nothing.
 
-import { $, $$, ask, body, plural, say, toast } from "./dom.js";
+import { t } from "../words.js";
+import { $, $$, ask, body, say, toast } from "./dom.js";
 import { commit, holders, identified, model, plain, take, tell, text, undo, watch } from "./model.js";
 import { drawPeople } from "./palette.js";
 
@@ -11,7 +12,7 @@ const saved = $("#saved"), trouble = $("#trouble");
 let held = null, csrf = $("[name=csrf]").value, timer = 0, tries = 0, busy = null, stopped = false;
 
 const dirty = () => model.fields !== held;
-const show = (words) => { saved.textContent = words; };
+const show = (text) => { saved.textContent = text; };
 
 // ---------- what this browser keeps meanwhile
 
@@ -63,7 +64,7 @@ export async function flush() {
 
 async function save() {
   const sent = model.fields, of = lists();
-  show("Saving…");
+  show(t("editor_saving"));
   const answer = await fetched(address, { method: "POST", body: form(of) });
   if (answer.ok) return done(sent, answer.revision);
   if (answer.status === 409 && answer.code === "revision_mismatch") return conflict();
@@ -91,7 +92,7 @@ function done(sent, revision) {
   }
   if (dirty()) return soon();
   forget();
-  show("All changes saved");
+  show(t("all_saved"));
 }
 
 /** The page's forms are of a session that is over; the new one has others. */
@@ -102,12 +103,12 @@ async function renew() {
   return now.out ? signedOut() : later();
 }
 
-const signedOut = () => wait("You are signed out. Your changes are kept in this browser: sign in, then try again.", { door: true });
+const signedOut = () => wait(t("editor_signed_out"), { door: true });
 
 function later() {
   const pause = Math.min(LONGEST, 1000 * 2 ** Math.min(tries++, 5));
   timer = setTimeout(flush, pause);
-  wait("No connection. Your changes are kept in this browser and saved as soon as there is one.");
+  wait(t("no_connection"));
 }
 
 function refused(details, of) {
@@ -118,24 +119,24 @@ function refused(details, of) {
   }
   model.problems = found;
   if (!found.size) wait(details[0].message);
-  show(found.size ? `Not saved: ${plural(found.size, "field needs", "fields need")} a correction` : "Not saved");
+  show(found.size ? t("need_correction", { n: found.size }) : t("editor_not_saved"));
   say(saved.textContent);
   tell();
 }
 
 /** What keeps the changes from being saved, and what to do. */
 function wait(words, { door = false, choose = false } = {}) {
-  show("Not saved");
+  show(t("editor_not_saved"));
   $("p", trouble).textContent = words;
   $("#door").hidden = !door;
-  $("#again").textContent = choose ? "Choose" : "Try again";
+  $("#again").textContent = t(choose ? "choose" : "editor_try_again");
   trouble.hidden = false;
 }
 
 function soon() {
   if (stopped) return;
   clearTimeout(timer);
-  show("Saving…");
+  show(t("editor_saving"));
   timer = setTimeout(flush, REST);
 }
 
@@ -165,10 +166,10 @@ const missing = (some, others) => {
 
 async function choose(theirs) {
   const box = $("#conflict"), mine = model.fields;
-  $("#c-theirs").textContent = `${plural(theirs.fields.length, "field")}, ${missing(theirs.fields, mine)} of them not in yours`;
-  $("#c-mine").textContent = `${plural(mine.length, "field")}, ${missing(mine, theirs.fields)} of them not in theirs`;
+  $("#c-theirs").textContent = `${t("field_count", { n: theirs.fields.length })} · ${t("not_in_mine", { n: missing(theirs.fields, mine) })}`;
+  $("#c-mine").textContent = `${t("field_count", { n: mine.length })} · ${t("not_in_theirs", { n: missing(mine, theirs.fields) })}`;
   stopped = true;
-  wait("Somebody else changed the fields meanwhile.", { choose: true });
+  wait(t("others_changed"), { choose: true });
   const answer = await ask(box);
   if (!answer) return;
   stopped = false;
@@ -177,11 +178,11 @@ async function choose(theirs) {
   const lost = renewPeople(theirs);
   if (answer === "mine") {
     commit(owned(mine));
-    toast(lost ? "Your fields are saved. Undo shows theirs. Fields of somebody who was removed belong to the first of the others now." : "Your fields are saved. Undo shows theirs.", undo);
+    toast(t(lost ? "kept_mine_moved" : "kept_mine"), undo);
     return flush();
   }
   done(model.fields, theirs.revision);
-  toast("Their fields are here now. Undo brings yours back.", undo);
+  toast(t("took_theirs"), undo);
 }
 
 /** Takes the people as they are now; whether any of our fields was for somebody who is gone. */
@@ -215,7 +216,7 @@ for (const link of $$("[data-leave]")) {
     if (!dirty() || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     if (await flush()) location.assign(link.href);
-    else say("Not saved yet.");
+    else say(t("not_saved_yet"));
   });
 }
 
@@ -225,7 +226,7 @@ export function begin() {
   const before = kept();
   if (before && text(before.fields) !== text(model.fields)) {
     commit(owned(before.fields.map(identified)));
-    if (before.revision === model.revision) toast("Changes that were not saved are back.", undo);
+    if (before.revision === model.revision) toast(t("restored"), undo);
     else [held, model.revision] = [null, before.revision]; // the server says that somebody else was here
     soon();
   } else forget();

@@ -637,7 +637,7 @@ async def test_what_became_of_the_file_is_said_in_the_sentences_of_the_draft(off
     visitor = await office.signed_in("Maren")
     upload = base64.b64encode(make_scripted()).decode()
     document = await office.site.api.create(file=upload)
-    [sentence] = describe_changes((await documents.get(office.runtime.db, document)).file)
+    [sentence] = describe_changes((await documents.get(office.runtime.db, document)).file, load_words("en"))
     for path in (f"/documents/{document}/edit", at(document), f"{at(document)}/audit"):
         page = await visitor.get(path)
         assert sentence in html.unescape(page.said), path

@@ -78,8 +78,8 @@ async def test_the_page_holds_what_is_stored_and_can_be_read_without_a_script(of
     [shown] = kept["fields"]
     assert shown["holder"] == kept["people"][0]["id"] and "id" not in shown and "filledAt" not in shown
     assert {name: shown[name] for name in field} == field
-    assert "Page 1: Signature, Sign here for Ada Lovelace" in page.said
-    assert "needs JavaScript" in page.said
+    assert "Sign here Signature · Ada Lovelace · Page 1" in page.said
+    assert "allow JavaScript" in page.said
     assert (
         f'href="/documents/{document}/review"' in page.text
         and f'href="/documents/{document}/edit"' in page.text

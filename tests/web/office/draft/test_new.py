@@ -130,7 +130,7 @@ async def read_stored(office: Office, path: str) -> Any:
 async def test_a_file_becomes_a_draft_of_whoever_brought_it(office: Office) -> None:
     ada = await enter(office, "Ada")
     page = await ada.get("/documents/new")
-    assert "Each up to 25 MB and 500 pages" in page.said
+    assert "Up to 25 MB and 500 pages per file." in page.said
     path = await upload_file(ada, "Lease 2027.pdf")
     draft = await read_stored(office, path)
     assert (draft["title"], draft["status"], draft["recipients"]) == ("Lease 2027", "draft", [])
@@ -184,7 +184,7 @@ async def test_the_script_is_told_the_same(office: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "told"), [((), "No file was chosen."), ((("../x.pdf", b"%PDF-"),), "Rename it")]
+    ("files", "told"), [((), "No file was chosen."), ((("../x.pdf", b"%PDF-"),), "Rename the file")]
 )
 async def test_what_is_no_file_at_all_is_refused(office: Office, files: Any, told: str) -> None:
     ada = await enter(office, "Ada")
@@ -209,16 +209,16 @@ async def test_a_form_that_is_too_large_is_answered(office: Office) -> None:
 
 
 CORPUS = {
-    "16-acroform-form-fields-test": "Form fields are part of the pages now, with what was typed in them.",
+    "16-acroform-form-fields-test": "Form fields became part of the pages, together with what was typed in them.",
     "20-javascript-evaljs": "Scripts were removed.",
     "21-embedded_files-annotation-fileattachment": "Attached files were removed.",
-    "24-owner_password-issue9972-3": "A lock against printing or copying was lifted.",
-    "34-broken-issue17147": "The file was damaged and was repaired.",
+    "24-owner_password-issue9972-3": "Restrictions on printing or copying were removed.",
+    "34-broken-issue17147": "The file was damaged and has been repaired.",
 }
 REFUSED = {
-    "25-password_required-issue19484_1": "The file is protected. The file is protected by a password",
-    "27-signed-small_valid-signed": "The file already carries a digital signature.",
-    "19-xfa_dynamic-issue14130": "Files of this kind can’t be signed here.",
+    "25-password_required-issue19484_1": "The file is encrypted. The file is protected by a password",
+    "27-signed-small_valid-signed": "The file already has a digital signature.",
+    "19-xfa_dynamic-issue14130": "This kind of PDF can’t be signed here.",
     "35-unreadable-issue16091": "This file can’t be read as a PDF. The file is damaged",
 }
 
@@ -228,7 +228,7 @@ REFUSED = {
 async def test_what_was_changed_in_a_file_is_told(office: Office, corpus: Path, name: str) -> None:
     ada = await enter(office, "Ada")
     path = await upload_file(ada, f"{name}.pdf", (corpus / f"{name}.pdf").read_bytes())
-    coming = {CORPUS["16-acroform-form-fields-test"]: "Its form fields become fields to fill in"}
+    coming = {CORPUS["16-acroform-form-fields-test"]: "Form fields in the file become fields to fill in"}
     assert coming.get(CORPUS[name], CORPUS[name]) in (await ada.get(f"{path}/edit")).said
     assert CORPUS[name] in (await ada.get(f"{path}/review")).said
 
@@ -317,7 +317,7 @@ async def test_what_cannot_be_saved_stays_with_a_sentence_and_the_rest_is_saved(
         "title": "Please fill this in.",
         f"email-{key}": "An email address such as ana@example.com.",
         "email-new7": "Please fill this in.",
-        "code-new8": "Agree on a code with the recipient, then enter it here.",
+        "code-new8": "Enter a code that you share with the recipient.",
         "days": "At most 365.",
         "first": "A whole number.",
     }
@@ -447,7 +447,7 @@ async def test_two_who_change_the_same_thing_choose_and_lose_nothing(office: Off
     mine = hers | {"title": "By Ada", f"name-{key}": "Ada A.", "message": "Hers"}
     assert await by_script(ada, path, mine) == (409, {"conflict": True})
     page = await save_form(ada, path, mine)
-    assert page.status == 409 and page.title == "Choose a version"
+    assert page.status == 409 and page.title == "Choose which version to keep"
     assert all(text in page.said for text in ("By Ada", "By Bo", "Ada A.", "Ada B."))
     assert (await read_stored(office, path))["message"] is None
     kept = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text.partition("<main")[2])
@@ -483,7 +483,7 @@ async def test_the_script_is_told_what_became_of_it(office: Office) -> None:
     status, told = await by_script(ada, path, form | person("new1", *ADA) | {"days": "0"})
     [first] = (await read_stored(office, path))["recipients"]
     assert status == 200 and told["ids"] == {"new1": first["id"]} and told["wrong"] == {"days": "At least 1."}
-    assert ISOLATES.sub("", told["outline"]) == "One signs. Ada Lovelace is invited at once."
+    assert ISOLATES.sub("", told["outline"]) == "1 signs\nAda Lovelace is invited as soon as you send it."
     assert json.loads(told["seen"])["rows"].keys() == {first["id"]}
     status, other = await by_script(bo, path, his | {"subject": "By Bo"} | person("new1", *BO))
     assert other["seen"] is None, "a recipient came whom his page does not show"
@@ -517,9 +517,12 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     path = await with_people(ada, *people, message="Call me if anything is unclear.", days="14")
     await give_field(office, path)
     said = ISOLATES.sub("", (await ada.get(f"{path}/review")).said)
-    assert "One signs, one approves, one gets a copy. Ada Lovelace is invited first, then Bo Weber." in said
-    assert "No email is sent: there is no mail server." in said and "To lovelace@example.test" in said
-    assert "if you send it now (14 days)" in said and "After 3 days, then every 4 days, at most 5" in said
+    assert "1 signs · 1 approves · 1 gets a copy Invited in this order: Ada Lovelace, then Bo Weber." in said
+    assert "Email isn’t set up, so nothing is emailed" in said and "To lovelace@example.test" in said
+    assert (
+        "if you send it now (14 days)" in said
+        and "First after 3 days · then every 4 days · at most 5 reminders" in said
+    )
     assert "Approves · Link only · Deutsch · No fields" in said and "1 field" in said
     page = await ada.get(f"{path}/review")
     page = await ada.post(f"{path}/send", revision=page.value("revision"))
@@ -550,7 +553,7 @@ async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -
     assert (
         "At least one recipient must be a signer." in page.said and f'href="{path}/edit#people"' in page.text
     )
-    assert "Send without mail" not in page.said
+    assert "Send without email" not in page.said
     page = await ada.post(f"{path}/send", revision="1")
     assert page.status == 422 and "The document can’t be sent yet." in page.said
     path = await with_people(ada, person("new1", "Ada \ue123", "ada@example.test"), title="\ue123")
@@ -566,7 +569,7 @@ async def test_what_was_not_reviewed_is_not_sent(office: Office) -> None:
     revision = (await ada.get(f"{path}/review")).value("revision")
     await office.site.api.ok("PATCH", path, {"title": "Quite another thing"})
     page = await ada.post(f"{path}/send", revision=revision)
-    assert page.status == 422 and "Someone changed this draft in the meantime." in page.said
+    assert page.status == 422 and "Someone changed this draft." in page.said
     assert "Quite another thing" in page.said and (await read_stored(office, path))["status"] == "draft"
     assert (await ada.post(f"{path}/send", revision=page.value("revision"))).to == f"{path}?done=sent"
 
@@ -584,7 +587,7 @@ async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))
     page = await ada.get(f"{path}/discard")
-    assert page.title == "Discard draft?" and "can’t be undone" in page.said
+    assert page.title == "Discard draft?" and "You can’t undo this." in page.said
     assert (await ada.post(f"{path}/discard")).to == "/documents?done=discarded"
     assert (await ada.get(f"{path}/edit")).status == 404
     path = await with_people(ada, person("new1", *ADA))
@@ -600,7 +603,7 @@ async def test_a_draft_that_somebody_changed_meanwhile_is_not_discarded_unseen(o
     revision = (await ada.get(f"{path}/discard")).value("revision")
     await office.site.api.ok("PATCH", path, {"message": "Hours of work"})
     page = await ada.post(f"{path}/discard", revision=revision)
-    assert page.status == 422 and "Someone changed this draft in the meantime." in page.said
+    assert page.status == 422 and "Check it again before you discard it." in page.said
     assert (await read_stored(office, path))["message"] == "Hours of work"
     assert (await ada.post(f"{path}/discard", revision=page.value("revision"))).to.endswith("discarded")
 

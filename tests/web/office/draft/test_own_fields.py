@@ -86,8 +86,8 @@ async def test_a_form_is_for_the_first_signer_and_dropdowns_keep_their_value(off
     )
     ada, document = await office.signed_in("Ada"), await a_draft(office, form)
     said = (await ada.get(f"/documents/{document}/edit")).said
-    assert "Its form fields become fields to fill in when you choose “Place fields”." in said
-    assert "are part of the pages" not in said
+    assert "Form fields in the file become fields to fill in when you choose “Place fields”." in said
+    assert "became part of the pages" not in said
     assert await go_on(ada, document, "review") == f"/documents/{document}/review?found=2"
     assert "2 fields were found in the file." in (await ada.get(f"/documents/{document}/review?found=2")).said
     fields = (await office.site.api.get(document))["recipients"][1]["fields"]
@@ -95,7 +95,7 @@ async def test_a_form_is_for_the_first_signer_and_dropdowns_keep_their_value(off
     said = (await ada.get(f"/documents/{document}/edit")).said
     assert "became fields to fill in" in said and "become fields" not in said
     await ada.post(f"/documents/{document}/fields/found/undo")
-    assert "are part of the pages now" in (await ada.get(f"/documents/{document}/edit")).said
+    assert "became part of the pages" in (await ada.get(f"/documents/{document}/edit")).said
 
 
 async def test_what_somebody_placed_stays_and_the_rest_comes_on_request(office: Office) -> None:
@@ -132,6 +132,6 @@ async def test_the_fields_of_a_template_are_placed_for_its_roles(office: Office)
     placed = await ada.post(f"/templates/{template}/fields/found", headers=JSON)
     assert json.loads(placed.text) == {"placed": 2}
     page = await ada.get(f"/templates/{template}/fields?found=2")
-    assert "2 fields were found in the file." in page.said and "for Buyer" in page.said
+    assert "2 fields were found in the file." in page.said and "Buyer · Page 1" in page.said
     await ada.post(f"/templates/{template}/fields/found/undo")
-    assert "for Buyer" not in (await ada.get(f"/templates/{template}/fields")).said
+    assert "Buyer · Page 1" not in (await ada.get(f"/templates/{template}/fields")).said

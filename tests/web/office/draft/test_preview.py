@@ -135,7 +135,7 @@ async def test_a_field_count_is_the_same_on_every_page(office: Office) -> None:
     pages = {step: (await ada.get(f"{path}{step}")).said for step in ("", "/edit", "/fields", "/review")}
     assert all("13 fields" in pages[step] and "6 fields" in pages[step] for step in ("", "/edit", "/review"))
     assert all("19 fields" in pages[step] for step in ("", "/fields", "/review"))
-    assert "13 fields, 11 to fill in" in pages["/review"]
+    assert "13 fields · 11 to fill in" in pages["/review"]
     assert "19 fields" in (await ada.get(f"/templates/{template}")).said
     await office.site.api.ok("POST", f"{path}/send")
     said = (await ada.get(path)).said

@@ -30,8 +30,8 @@ async def test_an_empty_list_offers_a_sample_that_can_be_sent_at_once(office: Of
     path = await make_sample(ada)
     page = await ada.get(f"{path}/review")
     assert page.title == "Review Sample agreement"
-    assert "This is a sample, with you as the recipient" in page.said
-    assert "5 fields, 4 to fill in" in page.said and "Before you can send" not in page.said
+    assert "This is a sample, and you’re the recipient" in page.said
+    assert "5 fields · 4 to fill in" in page.said and "Before you can send" not in page.said
     assert "ada@example.test" in page.said and "Page 1 5 fields" in page.said
     assert "Try it with a sample" not in (await ada.get("/documents")).said
     await send(ada, path)
