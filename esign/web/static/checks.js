@@ -45,7 +45,7 @@ const TICKS = {
   sent: (a) => Object.fromEntries(a.parts.map(({ id, control }) => [id, control.checked])),
 };
 
-// One row for each type of field; besides, a group of tick boxes, and a field that is only shown.
+// One row for each type of field; besides, a group of checkboxes, and a field that is only shown.
 const ROWS = {
   signature: INK,
   initials: INK,

@@ -1,7 +1,9 @@
 // The command palette (Ctrl or Cmd K), the keyboard shortcuts of the page (?), and whether single keys do anything.
+import { fill } from "./words.js";
+
 const $ = (selector, root = document) => root.querySelector(selector);
 const root = document.documentElement, box = $("#commands"), keys = $("#keys"), input = $("#commands-q"), list = $("#commands-list");
-const { icons, one, many, none, lost, out, more } = box.dataset;
+const { icons } = box.dataset, words = JSON.parse(box.dataset.words);
 const QUIET = 120; // ms without a key before the server is asked
 const OFF = "esign-single-keys"; // where this browser keeps that they are off
 
@@ -25,11 +27,8 @@ function icon(name) {
 
 // ---------- what is shown
 
-/** The line below a title: `Waiting · Ada Lovelace, Bo Weber and 2 more`, each name in a direction of its own. */
-function under({ sub, people = [], more: others = 0 }) {
-  const parts = people.flatMap((name, n) => [n ? ", " : " · ", h("bdi", {}, name)]);
-  return h("span", { class: "cmd-sub" }, sub, ...parts, others ? ` ${more.replace("{n}", others)}` : "");
-}
+/** The line below a title: `Waiting · Ada Lovelace, Bo Weber and 2 others`. */
+const under = ({ sub, people }) => h("span", { class: "cmd-sub" }, h("bdi", {}, sub), people ? " · " : "", people ? h("bdi", {}, people) : "");
 
 function option(item, n) {
   const words = h("span", { class: "cmd-words" }, h("span", { class: "cmd-title", dir: "auto" }, item.title), under(item));
@@ -50,8 +49,8 @@ function show({ groups }) {
     return h("div", { role: "group", "aria-labelledby": `commands-${g}` }, h("p", { class: "cmd-group", id: `commands-${g}`, role: "presentation" }, name), ...made);
   }));
   list.scrollTop = 0;
-  tell(n ? "" : none.replace("{q}", input.value.trim()));
-  $("#commands-say").textContent = n ? (n === 1 ? one : many.replace("{n}", n)) : "";
+  tell(n ? "" : fill(words.none, { q: input.value.trim() }));
+  $("#commands-say").textContent = n ? fill(words.found, { n }) : "";
   mark(n ? 0 : -1);
 }
 
@@ -65,18 +64,18 @@ function mark(next, scroll = true) {
   if (scroll) options[at].scrollIntoView({ block: "nearest" });
 }
 
-function tell(words) {
+function tell(text) {
   const line = $("#commands-none");
-  line.hidden = !words;
-  line.textContent = words;
+  line.hidden = !text;
+  line.textContent = text;
 }
 
-function fail(words) {
+function fail(text) {
   [options, at, hasty] = [[], -1, false];
   list.replaceChildren();
   input.removeAttribute("aria-activedescendant");
-  $("#commands-say").textContent = words;
-  tell(words);
+  $("#commands-say").textContent = text;
+  tell(text);
 }
 
 // ---------- asking
@@ -87,17 +86,17 @@ async function ask() {
   const mine = (asking = new AbortController()), q = input.value.trim();
   try {
     const answer = await fetch(`/palette?${new URLSearchParams({ q })}`, { headers: { Accept: "application/json" }, redirect: "manual", cache: "no-store", signal: mine.signal });
-    if (answer.type === "opaqueredirect") return fail(out);
+    if (answer.type === "opaqueredirect") return fail(words.out);
     const found = answer.ok ? await answer.json() : null;
     if (mine !== asking) return;
     asking = null;
-    if (!found) return fail(lost);
+    if (!found) return fail(words.lost);
     if (!q) first = found;
     show(found);
     if (hasty) options[at]?.click();
     hasty = false;
   } catch (error) {
-    if (error.name !== "AbortError") fail(lost);
+    if (error.name !== "AbortError") fail(words.lost);
   } finally {
     if (mine === asking) asking = null;
   }

@@ -7,6 +7,7 @@ from typing import Literal
 
 from esign.core.people.contact import split_words
 from esign.core.people.permission import Permission
+from esign.web.office.frame.words import OfficeWords
 
 Kind = Literal["page", "setting", "action"]
 KEYS = "#keys"  # the address of an action that the page does itself: it shows its keyboard shortcuts
@@ -16,29 +17,36 @@ KEYS = "#keys"  # the address of an action that the page does itself: it shows i
 class PalettePlace:
     """A place that the palette leads to.
 
-    `words` are further words under which it is found. `needs` is the permission for the page. `mode`: it exists in
-    live or in test mode alone. `form`: it is a form with these values, sent to the address. `usual`: it is shown
-    before anything is typed.
+    `key` names its title and further words under which it is found, in the catalogue of the palette. `needs` is the
+    permission for the page. `mode`: it exists in live or in test mode alone. `form`: it is a form with these values,
+    sent to the address. `usual`: it is shown before anything is typed.
     """
 
-    title: str
+    key: str
     path: str
     icon: str
     kind: Kind = "page"
-    words: str = ""
     needs: Permission = Permission.READ
     mode: Literal["live", "test"] | None = None
     form: Mapping[str, str] | None = field(default=None)
     usual: bool = False
 
-    def is_found_by(self, terms: tuple[str, ...]) -> bool:
-        """Return whether each term begins one of its words."""
-        words = list_words(self.title, f"{self.words} settings" if self.kind == "setting" else self.words)
-        return all(any(word.startswith(term) for word in words) for term in terms)
+    def say_title(self, t: OfficeWords) -> str:
+        """Return its title in the language of the reader."""
+        return str(t(f"palette.place.{self.key}.title").unescape())
 
-    def begins_with(self, term: str) -> bool:
+    def is_found_by(self, terms: tuple[str, ...], t: OfficeWords) -> bool:
+        """Return whether each term begins one of its words."""
+        further = str(t(f"palette.place.{self.key}.words").unescape())
+        if self.kind == "setting":
+            further = f"{further} {t('palette.setting_words').unescape()}"
+        return all(
+            any(word.startswith(term) for word in list_words(self.say_title(t), further)) for term in terms
+        )
+
+    def begins_with(self, term: str, t: OfficeWords) -> bool:
         """Return whether its title begins with the term."""
-        return list_words(self.title, "")[0].startswith(term)
+        return list_words(self.say_title(t), "")[0].startswith(term)
 
 
 @cache
@@ -50,94 +58,53 @@ def list_words(title: str, words: str) -> tuple[str, ...]:
 WORK, SETTLE, OWN = Permission.WORK, Permission.SETTLE, Permission.OWN
 
 PLACES: tuple[PalettePlace, ...] = (
-    PalettePlace(
-        "New document", "/documents/new", "plus", "action", "upload pdf send sign", WORK, usual=True
-    ),
-    PalettePlace(
-        "Try it with a sample",
-        "/documents/sample",
-        "signature",
-        "action",
-        "demo example test document agreement",
-        WORK,
-        form={},
-    ),
-    PalettePlace("New template", "/templates/new", "template", "action", "create add", WORK),
-    PalettePlace("Add person", "/contacts/new", "users", "action", "new contact address book", WORK),
-    PalettePlace("Invite member", "/members#email", "users", "action", "new colleague user team", SETTLE),
-    PalettePlace("New API token", "/settings/tokens/new", "key", "action", "create key program", SETTLE),
-    PalettePlace("New webhook", "/settings/webhooks/new", "hook", "action", "create add program", SETTLE),
-    PalettePlace("Documents", "/documents", "doc", "page", "list home all", usual=True),
-    PalettePlace(
-        "Documents that need attention", "/documents?view=attention", "warn", "page", "failed problem"
-    ),
-    PalettePlace("Drafts", "/documents?view=draft", "edit", "page", "unsent documents"),
-    PalettePlace("Waiting documents", "/documents?view=waiting", "clock", "page", "sent open pending"),
-    PalettePlace("Completed documents", "/documents?view=completed", "seal", "page", "signed sealed done"),
-    PalettePlace("Closed documents", "/documents?view=closed", "stop", "page", "declined expired cancelled"),
-    PalettePlace("Saved views", "/documents/views", "eye", "page", "filters"),
-    PalettePlace("Templates", "/templates", "template", "page", "reuse", usual=True),
-    PalettePlace(
-        "Address book", "/contacts", "users", "page", "people contacts recipients", WORK, usual=True
-    ),
-    PalettePlace("Verify a PDF", "/verify", "verify", "page", "check seal signature proof", usual=True),
-    PalettePlace("Test messages", "/test/messages", "mail", "page", "emails inbox", WORK, "test"),
-    PalettePlace("Settings", "/settings", "sliders", "page", "preferences options"),
-    PalettePlace("API reference", "/api", "info", "page", "developer documentation openapi rest program"),
-    PalettePlace("Organisation", "/settings/organisation", "brand", "setting", "name colour brand", SETTLE),
-    PalettePlace("Logo", "/settings/organisation/logo", "brand", "setting", "brand picture image", SETTLE),
-    PalettePlace("Members", "/members", "users", "setting", "team colleagues roles invite people", SETTLE),
-    PalettePlace("API tokens", "/settings/tokens", "key", "setting", "keys programs developer", SETTLE),
-    PalettePlace("Webhooks", "/settings/webhooks", "hook", "setting", "programs developer events", SETTLE),
-    PalettePlace(
-        "Defaults",
-        "/settings/defaults",
-        "sliders",
-        "setting",
-        "reminders deadline language time zone retention deletion",
-        SETTLE,
-    ),
-    PalettePlace("Seal", "/settings/seal", "seal", "setting", "certificate signature timestamp", SETTLE),
-    PalettePlace("Outbox", "/settings/outbox", "mail", "setting", "emails sent mails delivery", SETTLE),
-    PalettePlace("Events", "/settings/events", "clock", "setting", "log activity", SETTLE),
-    PalettePlace("Usage", "/settings/usage", "chart", "setting", "statistics numbers charts", SETTLE),
-    PalettePlace("Plan and limits", "/settings/plan", "info", "setting", "quota", SETTLE),
-    PalettePlace("Audit log", "/settings/audit", "fingerprint", "setting", "history changes", OWN),
-    PalettePlace("Erase a person", "/settings/erasure", "trash", "setting", "gdpr privacy delete data", OWN),
-    PalettePlace(
-        "Server address", "/server/address", "server", "setting", "domain url proxy this installation", OWN
-    ),
-    PalettePlace("Mail server", "/server/mail", "mail", "setting", "smtp sender email this server", OWN),
-    PalettePlace("Practice seal", "/server/seal", "seal", "setting", "try certificate this server", OWN),
-    PalettePlace("Your account", "/account", "lock", "setting", "profile name password sessions browsers"),
-    PalettePlace(
-        "Second factor", "/account/second-factor", "lock", "setting", "2fa totp authenticator security codes"
-    ),
-    PalettePlace(
-        "Switch to test mode",
-        "/mode",
-        "refresh",
-        "action",
-        "try sandbox",
-        mode="live",
-        form={"mode": "test"},
-    ),
-    PalettePlace(
-        "Switch to live mode",
-        "/mode",
-        "refresh",
-        "action",
-        "production real",
-        mode="test",
-        form={"mode": "live"},
-    ),
-    PalettePlace("Keyboard shortcuts", KEYS, "ask", "action", "keys help"),
-    PalettePlace("Sign out", "/sign-out", "out", "action", "log off logout leave", form={}),
+    PalettePlace("new_document", "/documents/new", "plus", "action", WORK, usual=True),
+    PalettePlace("sample", "/documents/sample", "signature", "action", WORK, form={}),
+    PalettePlace("new_template", "/templates/new", "template", "action", WORK),
+    PalettePlace("new_person", "/contacts/new", "users", "action", WORK),
+    PalettePlace("invite_member", "/members#email", "users", "action", SETTLE),
+    PalettePlace("new_api_key", "/settings/tokens/new", "key", "action", SETTLE),
+    PalettePlace("new_webhook", "/settings/webhooks/new", "hook", "action", SETTLE),
+    PalettePlace("documents", "/documents", "doc", "page", usual=True),
+    PalettePlace("attention", "/documents?view=attention", "warn", "page"),
+    PalettePlace("drafts", "/documents?view=draft", "edit", "page"),
+    PalettePlace("waiting", "/documents?view=waiting", "clock", "page"),
+    PalettePlace("completed", "/documents?view=completed", "seal", "page"),
+    PalettePlace("closed", "/documents?view=closed", "stop", "page"),
+    PalettePlace("views", "/documents/views", "eye", "page"),
+    PalettePlace("templates", "/templates", "template", "page", usual=True),
+    PalettePlace("contacts", "/contacts", "users", "page", WORK, usual=True),
+    PalettePlace("verify", "/verify", "verify", "page", usual=True),
+    PalettePlace("test_messages", "/test/messages", "mail", "page", WORK, "test"),
+    PalettePlace("api", "/api", "info", "page"),
+    PalettePlace("settings", "/settings", "sliders", "page"),
+    PalettePlace("organisation", "/settings/organisation", "brand", "setting", SETTLE),
+    PalettePlace("logo", "/settings/organisation/logo", "brand", "setting", SETTLE),
+    PalettePlace("members", "/members", "users", "setting", SETTLE),
+    PalettePlace("api_keys", "/settings/tokens", "key", "setting", SETTLE),
+    PalettePlace("webhooks", "/settings/webhooks", "hook", "setting", SETTLE),
+    PalettePlace("defaults", "/settings/defaults", "sliders", "setting", SETTLE),
+    PalettePlace("seal", "/settings/seal", "seal", "setting", SETTLE),
+    PalettePlace("outbox", "/settings/outbox", "mail", "setting", SETTLE),
+    PalettePlace("events", "/settings/events", "clock", "setting", SETTLE),
+    PalettePlace("usage", "/settings/usage", "chart", "setting", SETTLE),
+    PalettePlace("plan", "/settings/plan", "info", "setting", SETTLE),
+    PalettePlace("audit", "/settings/audit", "fingerprint", "setting", OWN),
+    PalettePlace("erasure", "/settings/erasure", "trash", "setting", OWN),
+    PalettePlace("server_address", "/server/address", "server", "setting", OWN),
+    PalettePlace("mail_server", "/server/mail", "mail", "setting", OWN),
+    PalettePlace("practice_seal", "/server/seal", "seal", "setting", OWN),
+    PalettePlace("account", "/account", "lock", "setting"),
+    PalettePlace("second_factor", "/account/second-factor", "lock", "setting"),
+    PalettePlace("test_mode", "/mode", "refresh", "action", mode="live", form={"mode": "test"}),
+    PalettePlace("live_mode", "/mode", "refresh", "action", mode="test", form={"mode": "live"}),
+    PalettePlace("keys", KEYS, "ask", "action"),
+    PalettePlace("sign_out", "/sign-out", "out", "action", form={}),
 )
 
 
 def find_places(
-    text: str, may: Collection[Permission], mode: str, *, switches: bool = True
+    text: str, may: Collection[Permission], mode: str, t: OfficeWords, *, switches: bool = True
 ) -> Iterator[PalettePlace]:
     """Yield the places that a member with these permissions may open and that the text finds.
 
@@ -151,6 +118,6 @@ def find_places(
         if place.needs in may
         and place.mode in (None, mode)
         and (switches or place.path != "/mode")
-        and (place.is_found_by(terms) if terms else place.usual)
+        and (place.is_found_by(terms, t) if terms else place.usual)
     ]
-    yield from sorted(found, key=lambda place: bool(terms) and not place.begins_with(terms[0]))
+    yield from sorted(found, key=lambda place: bool(terms) and not place.begins_with(terms[0], t))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Annotated
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from esign.actions.document import contacts
@@ -15,14 +16,13 @@ from esign.core.people.permission import Permission, has_permission
 from esign.store.document import listing, templates
 from esign.web.http.validation import check
 from esign.web.office.document.document_row import choose_badge
-from esign.web.office.frame.formats import format_field_count
+from esign.web.office.frame.name_lists import list_names
 from esign.web.office.frame.office_call import OfficeCall, answer_json
 from esign.web.office.frame.words import OfficeWords
 from esign.web.office.palette.places import PalettePlace, find_places
 from esign.web.values.schema import BoundedText, Schema
 
 MOST_PLACES, MOST_DOCUMENTS, MOST_TEMPLATES, MOST_PEOPLE = 8, 5, 4, 4
-KINDS = {"page": "Page", "setting": "Setting", "action": "Action"}
 ICONS = {"draft": "edit", "completed": "seal", "sealing": "seal", "attention": "warn", "failed": "warn"}
 
 PaletteItem = dict[str, object]
@@ -38,22 +38,22 @@ class PaletteQuery(Schema):
 async def search(call: OfficeCall) -> Response:
     """Answer with groups of results. Before anything is typed these are the usual pages and the newest documents."""
     text = check(PaletteQuery, {"q": call.request.query_params.get("q", "")}).q.strip()
-    role = call.signed_in.member.role
+    role, t = call.signed_in.member.role, call.words
     may = {act for act in Permission if has_permission(role, act)}
     switches = call.runtime.config.server.environment != "test"
-    places = list(find_places(text, may, call.owner.mode.value, switches=switches))[:MOST_PLACES]
-    shown = partial(show_document, t=call.words)
+    places = list(find_places(text, may, call.owner.mode.value, t, switches=switches))[:MOST_PLACES]
+    shown, made = partial(show_document, t=t), partial(show_template, t=t)
     if text:
         groups = [
-            build_group("Go to", map(show_place, places)),
-            build_group("Documents", map(shown, await find_documents(call, text))),
-            build_group("Templates", map(show_template, await find_templates(call, text))),
-            build_group("People", map(show_contact, await find_people(call, text, may))),
+            build_group(t("palette.group.places"), map(partial(show_place, t=t), places)),
+            build_group(t("palette.group.documents"), map(shown, await find_documents(call, text))),
+            build_group(t("palette.group.templates"), map(made, await find_templates(call, text))),
+            build_group(t("palette.group.people"), map(show_contact, await find_people(call, text, may))),
         ]
     else:
         groups = [
-            build_group("Recent documents", map(shown, await find_documents(call, None))),
-            build_group("Go to", map(show_place, places)),
+            build_group(t("palette.group.recent"), map(shown, await find_documents(call, None))),
+            build_group(t("palette.group.places"), map(partial(show_place, t=t), places)),
         ]
     return answer_json({"groups": [group for group in groups if group["items"]]})
 
@@ -77,14 +77,15 @@ async def find_people(call: OfficeCall, text: str, may: Iterable[Permission]) ->
     return await contacts.search(call.runtime, call.owner, text, MOST_PEOPLE)
 
 
-def build_group(name: str, items: Iterable[PaletteItem]) -> PaletteGroup:
+def build_group(name: Markup, items: Iterable[PaletteItem]) -> PaletteGroup:
     """Return one group of results."""
-    return {"name": name, "items": list(items)}
+    return {"name": name.unescape(), "items": list(items)}
 
 
-def show_place(place: PalettePlace) -> PaletteItem:
+def show_place(place: PalettePlace, t: OfficeWords) -> PaletteItem:
     """Return a page, setting or action; one with a `form` is sent as a form with these values."""
-    item: PaletteItem = {"title": place.title, "sub": KINDS[place.kind], "icon": place.icon, "to": place.path}
+    kind = t(f"palette.kind.{place.kind}").unescape()
+    item: PaletteItem = {"title": place.say_title(t), "sub": kind, "icon": place.icon, "to": place.path}
     return item if place.form is None else item | {"form": dict(place.form)}
 
 
@@ -95,19 +96,18 @@ def show_document(document: DocumentSummary, t: OfficeWords) -> PaletteItem:
     return {
         "title": document.title,
         "sub": status,
-        "people": names[:3],
-        "more": max(0, len(names) - 3),
+        "people": list_names(names, t).unescape() if names else "",
         "icon": ICONS.get(kind, "doc"),
         "to": f"/documents/{document.id}",
     }
 
 
-def show_template(template: Template) -> PaletteItem:
+def show_template(template: Template, t: OfficeWords) -> PaletteItem:
     """Return a template: the number of its fields below its title."""
     fields = sum(len(role.fields) for role in template.roles)
     return {
         "title": template.title,
-        "sub": format_field_count(fields),
+        "sub": (t.count("fields", fields) if fields else t("no_fields")).unescape(),
         "icon": "template",
         "to": f"/templates/{template.id}",
     }
@@ -118,7 +118,7 @@ def show_contact(contact: Contact) -> PaletteItem:
     return {
         "title": contact.name,
         "sub": contact.email,
-        "people": [contact.company] if contact.company else [],
+        "people": contact.company or "",
         "icon": "name",
         "to": f"/contacts/{contact.id}",
     }
