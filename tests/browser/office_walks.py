@@ -147,7 +147,7 @@ def templates(page: Page, office: WalkedOffice) -> Stops:
         made[title] = f"/templates/{answer['id']}"
     office.go(page, "/templates")
     yield "list"
-    page.get_by_label("More for Appointment of architect").first.click()
+    page.get_by_label("More actions for Appointment of architect").first.click()
     yield "menu"
     office.go(page, "/templates?q=harbour+crane")
     yield "none"
