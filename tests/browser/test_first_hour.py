@@ -138,7 +138,7 @@ class FirstOwner:
         self.pressed.append("Signature")
         self.hand.place_field(self.page, "Signature", 3)
         expect(self.page.locator("#saved")).to_have_text("All changes saved")
-        self.press("Review and send")
+        self.press("Review")
         self.page.wait_for_url("**/review")
         self.press("Send without email")
         expect(self.page.get_by_role("heading", name=f"Not mailed to {ADA[0]}")).to_be_visible()

@@ -589,7 +589,7 @@ def test_a_change_elsewhere_in_the_draft_is_no_conflict(opened: Opens) -> None:
 def test_whoever_goes_on_waits_until_everything_is_saved(opened: Opens) -> None:
     editor = opened(excused=CONFLICT)
     editor.click("Date", 30, 30)
-    editor.page.get_by_role("link", name="Review and send").click()
+    editor.page.get_by_role("link", name="Review").click()
     editor.page.wait_for_url("**/review")
     people = editor.stage.do(editor.stage.site.api.get(editor.document))["recipients"]
     assert len(people[0]["fields"]) == 1
