@@ -9,8 +9,6 @@ from esign.core.errors import Detail
 from esign.core.sentence import say
 
 # Sentences by the list that they are about, and by the member that stands in it twice.
-MOST = {"/recipients": "At most {n} recipients.", "/roles": "At most {n} roles."}
-MOST_ONE = {"/recipients": "At most {n} recipient.", "/roles": "At most {n} role."}
 ONCE = {"id": "Each id must be unique.", "key": "Each key must be unique."}
 
 TOO_MANY, TOO_MANY_FOR_ONE = "Only {n} boxes can be ticked.", "Only {n} box can be ticked."
@@ -37,7 +35,11 @@ def find_list_problems(
     codes, and groups of check boxes. `place` is the JSON Pointer of the list.
     """
     if len(holders) > most_holders:
-        yield Detail(place, say(MOST[place], one=MOST_ONE[place], n=most_holders), "length")
+        if place == "/roles":
+            yield Detail(place, say("At most {n} roles.", one="At most {n} role.", n=most_holders), "length")
+        else:
+            recipients = say("At most {n} recipients.", one="At most {n} recipient.", n=most_holders)
+            yield Detail(place, recipients, "length")
     if sum(len(holder.fields) for holder in holders) > most_fields:
         yield Detail(
             place, say("At most {n} fields in all.", one="At most {n} field in all.", n=most_fields), "length"

@@ -25,7 +25,7 @@ from tests.web.office.visitor import Office, Visitor, an_office
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEXT = {
-    "draft": ("Ready to send", "Review and send"),
+    "draft": ("Ready to send", "Review"),
     "sent": ("Not emailed to Ada Lovelace", "Signing link"),
     "sealing": ("Sealing the document", "Refresh"),
     "unsealed": ("Everyone has finished, but the document isn’t sealed yet", "Try again"),

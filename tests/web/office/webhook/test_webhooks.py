@@ -128,7 +128,7 @@ async def test_two_people_who_edit_a_webhook_lose_nothing(office: Office, receiv
     change = {"description": "Theirs again", "events": ["document.sent"]}
     await office.site.api.ok("PATCH", at.replace("/settings", ""), change)
     asked = await ada.post(f"{at}/edit", form)
-    assert asked.status == 422 and "Now it is: Theirs again." in asked.wrong()["description"]
+    assert asked.status == 422 and "It is now: Theirs again." in asked.wrong()["description"]
     assert asked.value("description") == "Mine" and asked.value("seen-description") == "Theirs again"
     assert re.search(r'value="some" checked', asked.text), "what only the other changed is shown as it is now"
     assert re.findall(r'name="event-([\w.]+)" value="on" checked', asked.text) == ["document.sent"]
