@@ -241,7 +241,7 @@ def send_seal(page: Page, issued: Issued) -> None:
     }
     page.get_by_label("Key and certificate").set_input_files(file)
     page.get_by_label("Passphrase", exact=True).fill("word")
-    page.get_by_role("button", name="Check and use it").click()
+    page.get_by_role("button", name="Check and use certificate").click()
 
 
 def seal(page: Page, office: WalkedOffice) -> Stops:
@@ -254,12 +254,12 @@ def seal(page: Page, office: WalkedOffice) -> Stops:
     yield "upload"
     issued = replace(a_seal(an_authority("Northern Trust Issuing CA 3")), issuers=())
     send_seal(page, issued)
-    page.get_by_text("sealed with the uploaded certificate from now on").wait_for()
+    page.get_by_text("now sealed with the uploaded certificate").wait_for()
     yield "uploaded"
     office.go(page, "/settings/seal/back")
     yield "back"
-    page.get_by_role("button", name="Go back and delete the key").click()
-    page.get_by_text("sealed with the certificate made here again").wait_for()
+    page.get_by_role("button", name="Return and delete key").click()
+    page.get_by_text("sealed with this server’s certificate again").wait_for()
 
 
 def erasure(page: Page, office: WalkedOffice) -> Stops:

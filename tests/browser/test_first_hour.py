@@ -118,8 +118,8 @@ class FirstOwner:
         for found in ("Only this machine can open", "No mail server is set up"):
             expect(self.page.get_by_text(found)).to_be_visible()
             self.press("Continue")
-        self.press("Seal a practice page")
-        answer = self.page.get_by_text("A page was sealed and checked.")
+        self.press("Seal a test page")
+        answer = self.page.get_by_text("The test page was sealed and verified.")
         expect(answer).to_be_visible(timeout=PATIENCE * 1000)
         self.press("Done")
 

@@ -53,11 +53,11 @@ async def test_an_invitation_that_was_kept_leaves_once_there_is_a_mail_server(of
         return '"kept"' in json.dumps(await office.site.api.get(document)) or None
 
     await until(kept, "kept invitation")
-    assert "were not mailed" not in (await owner.get("/settings/outbox")).said
+    assert "weren’t emailed" not in (await owner.get("/settings/outbox")).said
     async with serving(auth_require_tls=False, authenticator=authenticate) as server:
         await save(owner, typed(server, PASSWORD))
         page = await owner.get(HERE)
-        assert "1 invitation was not mailed" in page.said
+        assert "1 invitation wasn’t emailed" in page.said
         assert (await owner.post("/settings/outbox/mail-kept")).to == (
             "/settings/outbox?done=kept-mailed&number=1"
         )
@@ -65,7 +65,7 @@ async def test_an_invitation_that_was_kept_leaves_once_there_is_a_mail_server(of
         link = link_in(server.messages[0])
         assert link is not None
         await Person(office.site.session, link).sign()
-        assert "not mailed" not in (await owner.get("/settings/outbox")).said
+        assert "wasn’t emailed" not in (await owner.get("/settings/outbox")).said
     types = await office.site.api.trail(document)
     assert types.count("recipient.sent") == 2 and "recipient.completed" in types
 

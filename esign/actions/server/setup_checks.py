@@ -132,11 +132,11 @@ def read_seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
 
 
 def name_key_kind(key: object) -> str:
-    """Return the kind and strength of a public key, in the words of other programs that show it."""
+    """Return the kind and strength of a public key, in names that every language has: `RSA 3072`."""
     if isinstance(key, ec.EllipticCurvePublicKey):
-        return f"ECDSA, curve {key.curve.name}"
+        return f"ECDSA {key.curve.name}"
     if isinstance(key, rsa.RSAPublicKey):
-        return f"RSA, {key.key_size} bits"
+        return f"RSA {key.key_size}"
     return type(key).__name__.removesuffix("PublicKey").strip("_")
 
 

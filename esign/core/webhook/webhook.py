@@ -15,47 +15,26 @@ from esign.core.people.admin_audit import RECORDED
 API_VERSION = "v1"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedEvent:
-    """What people read of an event: its `choice` in the office's form, its `description` in that of the API."""
-
-    choice: str
-    description: str
-
-
-PUBLISHED: Mapping[str, PublishedEvent] = {
-    "document.created": PublishedEvent(
-        "Created", "A draft was made: by upload, from a template, or as a copy."
-    ),
-    "document.sent": PublishedEvent("Sent", "A document went out; the first recipients were invited."),
-    "document.completed": PublishedEvent(
-        "Signed by everybody and sealed", "Everybody has acted, and the sealed file can be fetched."
-    ),
-    "document.declined": PublishedEvent("Declined", "A recipient declined, which ends the document."),
-    "document.expired": PublishedEvent("Expired", "The time to sign ran out."),
-    "document.cancelled": PublishedEvent("Cancelled", "The sender withdrew the document."),
-    "document.deleted": PublishedEvent(
-        "Deleted", "A document was deleted; nothing but its ids is left to say."
-    ),
-    "document.seal_failed": PublishedEvent(
-        "Could not be sealed so far", "The seal has failed three times; it is tried again without end."
-    ),
-    "recipient.sent": PublishedEvent("Invited", "An invitation was queued, also after a correction."),
-    "recipient.viewed": PublishedEvent(
-        "Opened the document", "A recipient saw the document for the first time."
-    ),
-    "recipient.completed": PublishedEvent("Signed or approved", "A recipient signed or approved."),
-    "recipient.declined": PublishedEvent("Declined", "A recipient declined."),
-    "recipient.reminded": PublishedEvent("Reminded", "A reminder was queued, by itself or by hand."),
-    "recipient.delivery_failed": PublishedEvent(
-        "Address refused by the mail server", "The mail server refused a mail to this recipient for good."
-    ),
-    "template.created": PublishedEvent("Created", "A template was made."),
-    "template.updated": PublishedEvent("Changed", "A template was changed."),
-    "template.deleted": PublishedEvent("Deleted", "A template was deleted."),
-    RECORDED: PublishedEvent(
-        "An entry in the audit log", "Something was entered in the administrative audit log."
-    ),
+# What the description of the API says of each event.
+PUBLISHED: Mapping[str, str] = {
+    "document.created": "A draft was made: by upload, from a template, or as a copy.",
+    "document.sent": "A document went out; the first recipients were invited.",
+    "document.completed": "Everybody has acted, and the sealed file can be fetched.",
+    "document.declined": "A recipient declined, which ends the document.",
+    "document.expired": "The time to sign ran out.",
+    "document.cancelled": "The sender withdrew the document.",
+    "document.deleted": "A document was deleted; nothing but its ids is left to say.",
+    "document.seal_failed": "The seal has failed three times; it is tried again without end.",
+    "recipient.sent": "An invitation was queued, also after a correction.",
+    "recipient.viewed": "A recipient saw the document for the first time.",
+    "recipient.completed": "A recipient signed or approved.",
+    "recipient.declined": "A recipient declined.",
+    "recipient.reminded": "A reminder was queued, by itself or by hand.",
+    "recipient.delivery_failed": "The mail server refused a mail to this recipient for good.",
+    "template.created": "A template was made.",
+    "template.updated": "A template was changed.",
+    "template.deleted": "A template was deleted.",
+    RECORDED: "Something was entered in the administrative audit log.",
 }
 
 TEST = "webhook.test"

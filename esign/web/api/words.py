@@ -409,7 +409,7 @@ MEMBERS: Mapping[str, str] = {
 }  # fmt: skip
 
 EVENTS: Mapping[str, str] = {
-    **{name: event.description for name, event in PUBLISHED.items()},
+    **PUBLISHED,
     TEST: "Sent by the call that tests a webhook, whatever it is subscribed to.",
 }
 

@@ -13,14 +13,14 @@ def webhooks(desk: ParityDesk) -> None:
     with listening() as program:
         page = desk.page
         desk.go("/settings/webhooks/new")
-        page.get_by_label("Address", exact=True).fill(program.url)
-        page.get_by_label("Everything").check()
+        page.get_by_label("Endpoint URL", exact=True).fill(program.url)
+        page.get_by_label("All events").check()
         desk.use("registerWebhook").click()
-        page.get_by_role("link", name="I have stored it").click()
+        page.get_by_role("link", name="I’ve stored it").click()
         [made] = desk.ask("/webhooks")["data"]
         assert (made["url"], made["events"]) == (program.url, ["*"])
         desk.use("testWebhook").click()
-        desk.sees("204, taken")
+        desk.sees("204 · Accepted")
         assert program.events() == ["webhook.test"]
         desk.use("listWebhooks").click()
         desk.use("getWebhook").click()
@@ -36,17 +36,17 @@ def deliveries(desk: ParityDesk, program: ListeningProgram, path: str) -> None:
         if not enabled:
             page.get_by_label("More actions").click()
         desk.use("changeWebhook.enabled").click()
-        expect(page.get_by_role("button", name="Send a test event")).to_have_count(int(enabled))
+        expect(page.get_by_role("button", name="Send test event")).to_have_count(int(enabled))
         assert desk.ask(path)["enabled"] is enabled
         if not enabled:
             stage.do(desk.api.create())
-    desk.menu("Send missed events")
+    desk.menu("Resend missed events")
     desk.use("recoverDeliveries.until").fill(page.get_by_label("Since").input_value())
     desk.use("recoverDeliveries").click()
     desk.sees(re.compile("Nothing was missed"))
-    desk.menu("Send missed events")
+    desk.menu("Resend missed events")
     desk.use("recoverDeliveries").click()
-    desk.sees(re.compile("on the way"))
+    desk.sees(re.compile("being sent"))
     stage.do(deliver_webhooks.drain(stage.site.runtime))
     assert "document.created" in program.events()
     desk.use("listDeliveries").click()
@@ -60,22 +60,22 @@ def deliveries(desk: ParityDesk, program: ListeningProgram, path: str) -> None:
     assert desk.ask(f"/events/{event['eventId']}")["type"] == "document.created"
     before = len(program.came)
     desk.use("redeliverEvent").click()
-    expect(page.get_by_text("204, taken")).to_have_count(2)
+    expect(page.get_by_text("204 · Accepted")).to_have_count(2)
     assert len(program.came) == before + 1
 
 
 def secret_and_end(desk: ParityDesk, program: ListeningProgram, path: str) -> None:
     page = desk.page
     desk.go(f"/settings{path}/edit")
-    page.get_by_label("What is it for?").fill("Portal")
+    page.get_by_label("Description").fill("Portal")
     desk.use("changeWebhook").click()
     desk.heading(program.url)
     assert desk.ask(path)["description"] == "Portal"
     desk.menu("New secret")
     desk.use("rotateSecret").click()
     second = page.locator("#secret").inner_text()
-    page.get_by_role("button", name="Send a test event").click()
-    desk.sees("204, taken")
+    page.get_by_role("button", name="Send test event").click()
+    desk.sees("204 · Accepted")
     assert program.genuine(second)[-1]
     desk.go(f"/settings{path}/delete")
     desk.use("deleteWebhook").click()

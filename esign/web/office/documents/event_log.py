@@ -14,12 +14,9 @@ from esign.store.queue.published_events import EventFilter
 from esign.web.office.frame import paging
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.frame.words import OfficeWords
+from esign.web.office.webhook import event_choices
 
 PER_PAGE = 50
-SUBJECTS = ("document", "recipient", "template", "audit")
-KINDS: Mapping[str, tuple[str, ...]] = {
-    subject: tuple(name for name in PUBLISHED if name.startswith(f"{subject}.")) for subject in SUBJECTS
-}
 
 
 async def show_events(call: OfficeCall) -> Response:
@@ -34,7 +31,7 @@ async def show_events(call: OfficeCall) -> Response:
     return call.page(
         "events",
         events=[describe_event(orjson.loads(body), call.words) for body in found],
-        kinds=KINDS,
+        kinds=event_choices.GROUPS,
         kind=kind,
         more=paging.link_next_page(call, more, filters, **({"type": kind} if kind else {})),
         first=paging.AFTER not in call.request.query_params,

@@ -8,11 +8,7 @@ from esign.actions.server.server_owners import may_change_server
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
 
-STEPS = (
-    ("/server/address", "Address"),
-    ("/server/mail", "Email"),
-    ("/server/seal", "Seal"),
-)
+STEPS = (("/server/address", "address"), ("/server/mail", "mail"), ("/server/seal", "seal"))
 
 
 async def show_step(call: OfficeCall, template: str, **more: object) -> Response:

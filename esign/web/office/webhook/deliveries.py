@@ -19,7 +19,7 @@ from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.webhook.webhooks import HERE, describe_webhook, find_webhook
 
 PER_PAGE = 25
-TABS = {"": "All", "failed": "Failed", "pending": "Waiting", "succeeded": "Delivered"}
+TABS = ("", "failed", "pending", "succeeded")
 STATUSES = {status.value: status for status in DeliveryStatus}
 
 

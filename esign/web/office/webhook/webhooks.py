@@ -51,7 +51,8 @@ def describe_webhook(call: OfficeCall, hook: Webhook) -> WebhookRow:
     now = call.runtime.clock.now()
     failing = hook.enabled and hook.failing_since is not None
     off_at = rules.find_end_time(hook, now) if failing else None
-    return WebhookRow(hook, events.describe_events(hook.events), find_state(hook), off_at, hook.rotating(now))
+    described = events.describe_events(hook.events, call.words)
+    return WebhookRow(hook, described, find_state(hook), off_at, hook.rotating(now))
 
 
 def find_state(hook: Webhook) -> State:
@@ -96,14 +97,13 @@ async def show_edit(call: OfficeCall) -> Response:
 def show_form(call: OfficeCall, hook: Webhook | None) -> Response:
     """Render the form of a new or an existing webhook."""
     chosen = hook.events if hook else ()
-    usual = next((name for name, (*_, given) in events.PRESETS.items() if given == chosen), events.CHOSEN)
+    usual = next((name for name, given in events.PRESETS.items() if given == chosen), events.CHOSEN)
     return call.page(
         "webhook_form",
         hook=hook,
         usual=usual if hook else "completed",
         chosen=chosen,
-        some=events.CHOSEN,
-        presets=events.PRESETS,
+        presets=(*events.PRESETS, events.CHOSEN),
         groups=events.GROUPS,
     )
 
@@ -153,11 +153,11 @@ def find_changed_fields(call: OfficeCall, hook: Webhook) -> dict[str, str]:
     call.form["names"] = " ".join(sorted(list_chosen_events(call)))
     try:
         return edit_conflict.find_typed_texts(
-            call, stored, stored | {"names": events.describe_events(hook.events)}
+            call, stored, stored | {"names": events.describe_events(hook.events, call.words)}
         )
     except FormError:
         if "names" not in call.form:  # the user did not change the events: show the stored ones
-            chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
+            chosen = next((name for name, given in events.PRESETS.items() if given == hook.events), "")
             call.form = {name: text for name, text in call.form.items() if not name.startswith("event-")}
             call.form |= {"events": chosen or events.CHOSEN} | {f"event-{name}": "on" for name in hook.events}
         raise
@@ -167,7 +167,7 @@ def list_chosen_events(call: OfficeCall) -> list[str]:
     """Return the names of the events that the form asks for."""
     wanted = call.form.get("events", "")
     if wanted in events.PRESETS:
-        return list(events.PRESETS[wanted][2])
+        return list(events.PRESETS[wanted])
     return [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
 
 

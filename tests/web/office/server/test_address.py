@@ -18,7 +18,7 @@ async def test_an_owner_sets_the_address_and_everything_goes_by_it(office: Offic
     ada = await office.signed_in("Ada")
     before = office.site.base
     page = await ada.get(HERE)
-    assert "Only this machine can open" in page.said and "everyone signs in again" in page.said
+    assert "Only this machine can open" in page.said and "everyone has to sign in again" in page.said
     page = await ada.post(HERE, address="sign.example.com/")
     assert page.status == 200 and page.title == "Address saved"
     assert f'href="{NEW}/server/address"' in page.text and f'href="{before}/server/address"' in page.text
@@ -38,7 +38,7 @@ async def test_the_session_goes_on_where_the_name_of_its_cookie_changes(office: 
     secure = page.cookies["__Host-esign"]
     assert secure["secure"] and secure.value == ada.token
     again = await office.visitor().get(HERE, headers={"Cookie": f"__Host-esign={ada.token}"})
-    assert again.status == 200 and f"also answers at {office.site.base}" in again.said
+    assert again.status == 200 and f"still answers at its previous address, {office.site.base}" in again.said
 
 
 async def test_another_port_of_the_same_name_asks_nobody_to_sign_in(office: Office) -> None:
@@ -88,7 +88,7 @@ async def test_only_owners_of_the_first_organisation_change_it(office: Office) -
     other = await store_organisation(office.runtime.db, later)
     stranger = await office.signed_in("Stranger", MemberRole.OWNER, other.id)
     page = await stranger.get(HERE)
-    assert "set up first change it" in page.said and f'action="{HERE}"' not in page.text
+    assert "Only owners of the first organisation" in page.said and f'action="{HERE}"' not in page.text
     assert (await stranger.post(HERE, address=NEW)).status == 403
     assert office.runtime.settings.is_address_unset
 

@@ -15,8 +15,11 @@ from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.jobs import worker
 from esign.mail.failure import PermanentFailure, TemporaryFailure
+from esign.mail.words import load_phrases
+from esign.mail.write_letter import LETTERS
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
+from esign.web.office.frame.words import load_words
 from tests.fakes import FakeMailbox
 from tests.journeys.letters import part
 from tests.web.office.visitor import Office, Page, Visitor, an_office
@@ -60,7 +63,7 @@ async def test_a_mail_is_listed_from_the_moment_it_waits(office: Office) -> None
     assert "No emails yet" in (await ada.get(HERE)).said
     await office.site.api.send_document(title="Lease <b>")
     page = await ada.get(HERE)
-    assert "Invitation To ada@example.test" in page.said and "Will be kept here." in page.said
+    assert "Invitation To ada@example.test" in page.said and "It will be kept here." in page.said
     [mail] = await open_mails(ada)
     assert "This email is written when it’s sent" in mail.said
     await office.site.work("mail")
@@ -76,7 +79,7 @@ async def test_what_the_mail_server_said_and_the_next_try_are_told(office: Offic
     await work(posting(office, mailbox))
     undelivered = f"{HERE}?show=undelivered"
     page = await ada.get(undelivered)
-    assert "451 4.7.1 greylisted. Next try 21 Nov 2026, 00:01" in page.said
+    assert "451 4.7.1 greylisted · Next try 21 Nov 2026, 00:01" in page.said
     [mail] = await open_mails(ada, undelivered)
     assert HIDDEN in text_on(mail) and "greylisted" in mail.said
     office.clock.advance(minutes=2)
@@ -313,3 +316,9 @@ async def test_a_copy_of_an_earlier_version_shows_its_text(office: Office) -> No
     page = await ada.get(f"{HERE}/{row['id']}")
     assert text_on(page) == "Hello" and "<iframe" not in page.text
     assert (await ada.get(f"{HERE}/{row['id']}/letter")).status == 404
+
+
+def test_every_mail_has_a_name_before_it_is_written() -> None:
+    notices = {key.removesuffix("_subject") for key in load_phrases("en") if key.endswith("_subject")}
+    named = load_words("en").catalogue
+    assert {letter for letter in {*LETTERS, *notices} if f"server.letter.{letter}" not in named} == set()

@@ -40,7 +40,7 @@ async def test_what_is_typed_is_tried_before_it_is_saved(office: Office) -> None
     async with serving(auth_require_tls=False, authenticator=authenticate) as server:
         page = await ada.post(TEST, typed(server, **LOGIN))
         assert "accepted the test email to ada@example.test" in page.said
-        assert "It said: 2.0.0 taken as q-123" in page.said
+        assert "It replied: 2.0.0 taken as q-123" in page.said
         [message] = server.messages
         assert (message["To"], message["From"]) == ("Ada <ada@example.test>", f"esign <{SENDER}>")
         assert office.runtime.config.mail.host is None, "nothing is saved by trying"
@@ -75,7 +75,7 @@ async def test_the_own_words_of_the_server_are_shown_with_a_plain_sentence(offic
     async with serving(auth_require_tls=False, authenticator=authenticate) as server:
         page = await ada.post(TEST, typed(server, username=USER, **{"secret-password": "wrong"}))
         assert "127.0.0.1 doesn’t accept the user name or password." in page.said
-        assert "It said: 535 5.7.8 Authentication credentials invalid" in page.said
+        assert "It replied: 535 5.7.8 Authentication credentials invalid" in page.said
         page = await ada.post(TEST, typed(server, security="tls"))
         assert (
             f"doesn’t use TLS from the start on port {server.port}." in page.said and "Details:" in page.said
@@ -205,7 +205,7 @@ async def test_only_owners_of_the_first_organisation_change_it(office: Office) -
     async with serving() as server:
         await save(ada, typed(server))
         page = await stranger.get(HERE)
-        assert "127.0.0.1" in page.said and "set up first change it" in page.said
+        assert "127.0.0.1" in page.said and "Only owners of the first organisation" in page.said
         assert f'action="{HERE}' not in page.text
         for path in (HERE, TEST, "/server/mail/remove"):
             assert (await stranger.post(path, typed(server))).status == 403

@@ -70,18 +70,18 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     ).to == f"{SEAL}?done=seal-uploaded"
     page = await ada.get(f"{SEAL}?done=seal-uploaded")
     for said in (
-        "sealed with the uploaded certificate from now on",
+        "now sealed with the uploaded certificate",
         "Acme Ltd Document Seal",
         "Issuing CA",
-        "uploaded, and kept in this server’s data folder",
+        "Uploaded and kept in this server’s data folder",
         bytes.fromhex(sha256(OWN.der)).hex(":"),
-        "uploaded by Ada <ada@example.test>",
-        "made by this server",
+        "Uploaded · Ada <ada@example.test>",
+        "Made by this server",
         "days left",
     ):
         assert said in page.said, said
-    assert "Renewed by itself" not in page.said and "made the certificate itself" not in page.said
-    assert "A page was sealed and checked." in (await ada.post(SEAL)).said
+    assert "Renews automatically" not in page.said and "made the certificate itself" not in page.said
+    assert "The test page was sealed and verified." in (await ada.post(SEAL)).said
 
     other = [{"name": "Nora", "email": "nora@example.test"}]
     document_id = await site.complete_document(recipients=other)
@@ -104,12 +104,12 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     assert kept.stat().st_mode & 0o777 == 0o600 and b"BEGIN PRIVATE KEY" in kept.read_bytes()
     question = await ada.get(BACK)
     assert (
-        question.title == "Go back to the certificate made here?"
+        question.title == "Return to this server’s certificate?"
         and "is deleted from this server" in question.said
     )
     assert (await ada.post(BACK)).to == f"{SEAL}?done=seal-back"
     assert live(office) == made and not kept.exists()
-    assert "Renewed by itself" in (await ada.get(SEAL)).said
+    assert "Renews automatically" in (await ada.get(SEAL)).said
     assert (await verify(site, after))["issuedHere"] is True, "what was sealed meanwhile is still known"
     assert (await ada.get(BACK)).to == SEAL, "there is nothing to go back from"
 
@@ -204,7 +204,7 @@ async def test_a_missing_issuer_is_told_until_it_is_brought(office: Office) -> N
         "the certificate of “Issuing CA”, which issued “Acme Ltd Document Seal”, is missing"
         in (await ada.get(SEAL)).said
     )
-    assert "A page was sealed and checked." in (await ada.post(SEAL)).said
+    assert "The test page was sealed and verified." in (await ada.post(SEAL)).said
     assert (await upload_seal(ada, alone, CHAIN, passphrase=WORD)).status == 303
     assert "is missing" not in (await ada.get(SEAL)).said
 
@@ -229,14 +229,14 @@ async def test_a_new_certificate_is_made_in_the_name_of_the_organisation(office:
     step = await ada.get("/server/seal")
     assert "Fern & Söhne Document Seal" in step.said and "before your organisation had" not in step.said
     assert live(office) != before
-    assert "A page was sealed and checked." in (await ada.post("/server/seal")).said
-    assert "made anew by Ada" in (await ada.get(SEAL)).said
+    assert "The test page was sealed and verified." in (await ada.post("/server/seal")).said
+    assert "New certificate made · Ada" in (await ada.get(SEAL)).said
 
 
 async def test_the_first_steps_lead_to_an_upload_and_back(office: Office) -> None:
     ada = await office.signed_in("Ada")
     step = await ada.get("/server/seal")
-    assert "choose later" in step.said and f'href="{UPLOAD}?at=server"' in step.text
+    assert "do this later" in step.said and f'href="{UPLOAD}?at=server"' in step.text
     uploaded = await upload_seal(
         ada, ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD, path=f"{UPLOAD}?at=server"
     )
@@ -268,8 +268,8 @@ async def test_another_organisation_of_the_server_sees_the_seal_and_leaves_it_al
     second = await store_organisation(office.runtime.db, later)
     eve = await office.signed_in("Eve", MemberRole.OWNER, second.id)
     page = await eve.get(SEAL)
-    assert "The owners of the one that was set up first may change it." in page.said
-    assert UPLOAD not in page.text and "What was sealed with" not in page.said
+    assert "Only owners of the first organisation can change it." in page.said
+    assert UPLOAD not in page.text and "Certificate history" not in page.said
     made = live(office)
     assert (await eve.get(UPLOAD)).to == SEAL
     assert (await eve.upload(UPLOAD, "file", ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)).status == 403
@@ -284,12 +284,12 @@ async def test_what_is_configured_wins_and_the_page_says_so(tmp_path: Path) -> N
     async with an_office(tmp_path / "data", seal={"pkcs12": bundle, "passphrase": "right"}) as office:
         ada = await office.signed_in("Ada")
         page = await ada.get(SEAL)
-        assert "which comes before anything chosen here." in page.said
-        assert "from the file in its configuration" in page.said and UPLOAD not in page.text
+        assert "which overrides any choice made here." in page.said
+        assert "From the file in this server’s configuration" in page.said and UPLOAD not in page.text
         assert (await ada.get(UPLOAD)).to == SEAL
         refused = await ada.upload(UPLOAD, "file", ("other.p12", SERVER.pkcs12(WORD)), passphrase=WORD)
         assert refused.status == 403 and live(office) == OWN.der
-        assert "stands in esign.toml" in (await ada.get("/server/seal")).said
+        assert "is set in esign.toml" in (await ada.get("/server/seal")).said
 
 
 async def test_the_authority_that_follows_can_be_fetched_before_it_is_used(office: Office) -> None:

@@ -28,7 +28,7 @@ async def test_a_practice_page_is_sealed_and_checked(office: Office) -> None:
     ada = await office.signed_in("Ada")
     page = await ada.get("/server/seal")
     assert "This server made the certificate itself." in page.said and "days left" in page.said
-    assert "A page was sealed and checked." in (await ada.post("/server/seal")).said
+    assert "The test page was sealed and verified." in (await ada.post("/server/seal")).said
 
 
 async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office) -> None:
@@ -37,13 +37,13 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
     other = office.runtime.credentials[Mode.TEST]
     office.runtime.credentials[Mode.LIVE] = replace(live, key_der=other.key_der)  # type: ignore[index]
     page = await ada.post("/server/seal")
-    assert "No page could be sealed and checked." in page.said
+    assert "The test page couldn’t be sealed and verified." in page.said
     office.runtime.credentials[Mode.LIVE] = live  # type: ignore[index]
     office.clock.advance(days=20 * 365)
     await ada.sign_in("ada@example.test")
     await ada.get("/account")
     page = await ada.post("/server/seal")
-    assert "No page could be sealed and checked." in page.said and "expired" in page.said
+    assert "The test page couldn’t be sealed and verified." in page.said and "expired" in page.said
 
 
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
@@ -56,14 +56,14 @@ async def test_until_the_first_document_the_pages_are_steps(office: Office) -> N
     ada = await office.signed_in("Ada")
     for page, following in (("address", "mail"), ("mail", "seal")):
         shown = await ada.get(f"/server/{page}")
-        assert "First-run set-up" in shown.said
+        assert 'aria-label="Set-up steps"' in shown.text
         assert f'href="/server/{page}" aria-current="step"' in shown.text
         assert f'href="/server/{following}">Continue' in shown.text
-    assert "First-run set-up" not in (await ada.get("/server/clock")).said
+    assert "Set-up steps" not in (await ada.get("/server/clock")).text
     await office.site.api.create()
     for page in ("address", "mail", "seal"):
         shown = await ada.get(f"/server/{page}")
-        assert "First-run set-up" not in shown.said and "Continue" not in shown.said
+        assert "Set-up steps" not in shown.text and "Continue" not in shown.said
 
 
 # ---------- the clock ----------
@@ -81,7 +81,7 @@ async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path)
     async with an_office(tmp_path / "data", clock=clock) as office:
         ada = await office.signed_in("Ada")
         bo = await office.signed_in("Bo", MemberRole.ADMIN)
-        assert "runs evenly" in (await ada.get("/server/clock")).said
+        assert "This machine’s clock is steady." in (await ada.get("/server/clock")).said
         assert "jumped" not in (await ada.get("/documents")).said
         clock.error = 31 * DAY
         assert "The clock of this server jumped." in (await ada.get("/documents")).said
@@ -103,7 +103,10 @@ async def test_the_clock_is_confirmed_by_owners_of_the_first_organisation_alone(
         stranger = await office.signed_in("Stranger", MemberRole.OWNER, other.id)
         clock.error = 31 * DAY
         page = await stranger.get("/server/clock")
-        assert "set up first confirm it" in page.said and 'action="/server/clock"' not in page.text
+        assert (
+            "Only owners of the first organisation on this server can confirm it." in page.said
+            and 'action="/server/clock"' not in page.text
+        )
         assert (await stranger.post("/server/clock")).status == 403
         assert office.runtime.clock.doubt is not None
         assert 'action="/server/clock"' in (await ada.get("/server/clock")).text

@@ -28,7 +28,7 @@ async def run_with_authority(folder: Path, **seal: Any) -> AsyncIterator[tuple[O
 
 async def test_without_time_stamps_it_is_said_whose_clock_it_is_and_how_to_have_them(office: Office) -> None:
     page = await (await office.signed_in("Ada")).get("/settings/seal")
-    assert "The time in a seal is that of this server’s clock." in page.said and "tsa_urls" in page.said
+    assert "The time in a seal comes from this server’s clock." in page.said and "tsa_urls" in page.said
 
 
 async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> None:
@@ -37,16 +37,16 @@ async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> N
         page = await ada.get("/settings/seal")
         assert f"{host} Not asked yet" in page.said and "documents wait until one does" in page.said
         assert "Test documents get no time stamps." in page.said
-        assert f"Of {host}" in (await ada.get("/server/seal")).said
+        assert f"Time stamp {host}" in (await ada.get("/server/seal")).said
         page = await ada.post("/settings/seal")
-        assert "A page was sealed and checked." in page.said and "Level B-T." in page.said
+        assert "The test page was sealed and verified." in page.said and "Level B-T." in page.said
         assert "Answered Test Time Stamps" in page.said
         tsa.how = DOWN
         page = await ada.post("/settings/seal")
-        assert "No page could be sealed and checked. No authority gave a time stamp." in page.said
-        assert "Nobody answers" in page.said
+        assert "The test page couldn’t be sealed and verified. No authority gave a time stamp." in page.said
+        assert "Time stamp No answer" in page.said
         assert "No time stamp It answered with HTTP status 503." in page.said
-        assert "before, it answered as Test Time Stamps" in page.said
+        assert "Last answered as Test Time Stamps" in page.said
         async with office.browser.get(f"{office.site.base}/readyz") as answer:
             told = await answer.json()
         assert (answer.status, told["checks"]["signer"]) == (200, "ok")
@@ -64,7 +64,7 @@ async def test_a_practice_page_says_what_is_wrong_with_its_time_stamp(tmp_path: 
         tsa.how = DOWN
         page = await ada.post("/settings/seal")
         assert "B-B: B-T was asked for, but no authority gave a time stamp" in page.said
-        assert "documents are sealed without (level B-B), and say so" in page.said
+        assert "documents are sealed without a time stamp (level B-B), and say so" in page.said
 
 
 async def test_the_page_of_a_document_tells_the_time_stamp(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_a_webhook_is_made_tested_changed_switched_and_deleted(
     assert tested.to.endswith("?done=delivered") and receiver.types() == ["webhook.test"]
     assert genuine(receiver.came[0], secret)
     seen = await ada.get(tested.to)
-    assert "204, taken" in seen.said and receiver.came[0].id in seen.said
+    assert "204 · Accepted" in seen.said and receiver.came[0].id in seen.said
     assert "Working" in (await ada.get(HERE)).said
     form = await ada.get(f"{at}/edit")
     assert form.value("url") == receiver.url and re.search(r'value="completed" checked', form.text)
@@ -91,11 +91,11 @@ async def test_a_webhook_is_made_tested_changed_switched_and_deleted(
     assert (hook["events"], hook["description"]) == (["document.sent", "recipient.viewed"], None)
     assert (await ada.post(f"{at}/off")).to == f"{at}?done=webhook-off"
     off = await ada.get(at)
-    assert "Somebody switched it off" in off.said and "Send a test event" not in off.said[:800]
+    assert "Turned off by hand on" in off.said and "Send test event" not in off.said[:800]
     assert (await ada.post(f"{at}/test")).status == 409
     assert (await ada.post(f"{at}/on")).to == f"{at}?done=webhook-on"
     assert (await the_only(office))["enabled"] is True
-    assert (await ada.get(f"{at}/delete")).title == "Delete the webhook?"
+    assert (await ada.get(f"{at}/delete")).title == "Delete webhook?"
     assert (await ada.post(f"{at}/delete")).to == f"{HERE}?done=webhook-deleted"
     assert (await office.site.api.ok("GET", "/webhooks"))["data"] == []
     assert "No webhooks yet" in (await ada.get(HERE)).said
@@ -148,11 +148,11 @@ async def test_what_failed_is_seen_with_its_answer_and_delivered_again(
     await deliver(office)
     at = f"{HERE}/{hook['id']}"
     page = await ada.get(at)
-    assert "Attempt 1 of 10 failed, next" in page.said and "Failing since" in page.said
-    assert "has taken nothing since" in page.said
+    assert "Attempt 1 of 10 failed. Next attempt" in page.said and "Failing since" in page.said
+    assert "has accepted nothing since" in page.said
     [link] = re.findall(rf'href="({at}/deliveries/[^"]+)"', page.text)
     seen = await ada.get(link)
-    assert "503, not taken" in seen.said and "<b>Maintenance" not in seen.text
+    assert "503 · Not accepted" in seen.said and "<b>Maintenance" not in seen.text
     assert "Maintenance</b> until noon" in seen.said and document in seen.said and "Lease <b>" in seen.said
     assert (await ada.post(f"{link}/again")).to == f"{link}?done=delivery-failed"
     receiver.always(200, b"thanks")
@@ -178,7 +178,7 @@ async def test_deliveries_are_narrowed_and_paged(office: Office, receiver: Recei
     assert second.text.count("/deliveries/dlv_") == 5 and "Newest" in second.said
     failed = await ada.get(f"{at}?status=failed")
     assert failed.text.count("/deliveries/dlv_") == 3
-    assert "There is no such delivery" in (await ada.get(f"{at}?status=pending")).said
+    assert "No such deliveries" in (await ada.get(f"{at}?status=pending")).said
     assert (await ada.get(f"{more[1]}&status=failed")).status == 400, "a place in another list"
 
 
@@ -192,19 +192,19 @@ async def test_missed_events_are_made_up_for(office: Office, receiver: Receiver)
         await office.site.api.create()
     await ada.post(f"{at}/recover", since="2026-11-20T00:00")
     refused = await ada.post(f"{at}/recover", since="2026-11-20T00:00")
-    assert refused.status == 422 and "switched off" in refused.said
+    assert refused.status == 422 and "This webhook is off." in refused.said
     await ada.post(f"{at}/on")
     assert receiver.came == []
     for wrong in ("", "yesterday", "2199-01-01T00:00", "2026-11-20T00:00Z"):
         assert (await ada.post(f"{at}/recover", since=wrong)).wrong().keys() == {"since"}
     since = rfc3339(before - HOUR)[:16]
     assert (await ada.post(f"{at}/recover", since=since)).to == f"{at}?queued=2"
-    assert "2 events are on the way" in (await ada.get(f"{at}?queued=2")).said
+    assert "2 events are being sent." in (await ada.get(f"{at}?queued=2")).said
     await deliver(office)
     assert receiver.types() == ["document.created"] * 2
     assert (await ada.post(f"{at}/recover", since=since)).to == f"{at}?queued=0"
     assert "Nothing was missed" in (await ada.get(f"{at}?queued=0")).said
-    assert "way" not in (await ada.get(f"{at}?queued=%3Cb%3E")).said
+    assert "being sent" not in (await ada.get(f"{at}?queued=%3Cb%3E")).said
 
 
 async def test_a_new_secret_overlaps_the_one_before(office: Office, receiver: Receiver) -> None:
@@ -247,7 +247,7 @@ async def test_when_a_failing_webhook_is_switched_off_is_said_beforehand(
     await deliver(office)
     page = await ada.get(f"{HERE}/{(await the_only(office))['id']}")
     day = rfc3339(office.clock.now() + OFF_AFTER)[8:10].lstrip("0")
-    assert f"switched off on {day} Nov 2026" in page.said
+    assert f"turned off on {day} Nov 2026" in page.said
 
 
 async def test_what_is_wrong_stands_at_its_field(office: Office) -> None:
