@@ -208,7 +208,7 @@ def logo(page: Page, office: WalkedOffice) -> Stops:
     yield "none"
     file = {"name": "logo.png", "mimeType": "image/png", "buffer": a_logo()}
     page.get_by_label("Logo", exact=True).set_input_files(file)  # type: ignore[arg-type]
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Preview logo").click()
     page.get_by_role("heading", name="Save this logo?").wait_for()
     yield "preview"
     page.get_by_role("button", name="Save logo").click()
@@ -271,23 +271,23 @@ def erasure(page: Page, office: WalkedOffice) -> Stops:
         stage.do(api.ok("POST", f"/documents/{one}/cancel"))
     office.go(page, "/settings/erasure")
     yield "ask"
-    page.get_by_label("Their email address").fill(people[0]["email"])
-    page.get_by_role("button", name="Look what there is").click()
-    page.get_by_role("heading", name="Erase what is kept of this person?").wait_for()
+    page.get_by_label("Email address").fill(people[0]["email"])
+    page.get_by_role("button", name="Preview erasure").click()
+    page.get_by_role("heading", name="Erase this person’s data?").wait_for()
     yield "sure"
     page.get_by_label("Erase them too").check()
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_text("0 documents erased so far")).to_be_visible()
     yield "going"
     assert stage.do(erase.tick(stage.site.runtime)) == 2
-    expect(page.get_by_text("Going on")).to_have_count(0)
+    expect(page.get_by_text("In progress")).to_have_count(0)
     expect(page.get_by_text("2 documents erased").first).to_be_visible()
-    expect(page.get_by_text("1 document kept: 1 still open").first).to_be_visible()
+    expect(page.get_by_text("1 document kept · 1 still open").first).to_be_visible()
     yield "done"
     stage.do(api.ok("POST", f"/documents/{asked[2]}/cancel"))
     stage.do(api.ok("DELETE", f"/documents/{asked[2]}"))
-    page.get_by_label("Their email address").fill("nobody@wharf.example")
-    page.get_by_role("button", name="Look what there is").click()
+    page.get_by_label("Email address").fill("nobody@wharf.example")
+    page.get_by_role("button", name="Preview erasure").click()
     yield "nobody"
 
 

@@ -339,7 +339,7 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
             wish = KeyWish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
             made.append((await api_keys.create(office.runtime, caller, wish))[0])
         page = await owner.get(f"/members/{member.id}/remove")
-        assert "These 2 API tokens stop working at once" in page.said
+        assert "2 API keys stop working immediately" in page.said
         assert all(key.name in page.said and key.hint in page.said for key in made)
         form = {"revoke": "yes"} if revoke else {}
         done = await owner.post(f"/members/{member.id}/remove", form)

@@ -1,46 +1,44 @@
 """The administrative audit log of an organisation: its types of entries, and which failed sign-ins it records."""
 
-from collections.abc import Mapping
-
 from esign.core.instant import HOUR, Millis
 
-# Every type of entry, with what happened. `{…}` are members of `data`; the office puts them into the sentence.
-ACTS: Mapping[str, str] = {
-    "member.signed_in": "Signed in",
-    "member.sign_in_failed": "Sign-in failed",
-    "member.signed_out": "Signed out",
-    "member.password_reset_requested": "Password reset asked for",
-    "member.password_changed": "Password changed",
-    "member.factor_enabled": "Second factor switched on",
-    "member.factor_disabled": "Second factor switched off",
-    "member.recovery_codes_renewed": "Recovery codes renewed",
-    "member.invited": "Member invited",
-    "member.joined": "Member joined",
-    "member.changed": "Member changed",
-    "member.removed": "Member removed",
-    "member.disabled": "Account disabled",
-    "member.enabled": "Account enabled",
-    "api_key.created": "API token made",
-    "api_key.renamed": "API token renamed",
-    "api_key.revoked": "API token revoked",
-    "settings.changed": "Settings changed",
-    "webhook.created": "Webhook made",
-    "webhook.changed": "Webhook changed",
-    "webhook.deleted": "Webhook deleted",
-    "webhook.secret_rotated": "Webhook secret renewed",
-    "documents.exported": "Documents downloaded as a ZIP",
-    "documents.listed": "List of documents downloaded as CSV",
-    "document.deleted": "Document deleted",
-    "template.deleted": "Template deleted",
-    "erasure.requested": "Erasure of a person asked for",
-    "erasure.finished": "Erasure of a person finished",
-    "audit.erased": "Personal data erased from this log",
-    "seal.changed": "Seal certificate changed",
-    "clock.confirmed": "Clock of the server confirmed",
-    "server.changed": "Address or mail server changed",
-    "organisation.created": "Organisation made",
-    "organisation.plan_changed": "Plan changed",
-}
+# Every type of entry.
+ACTS = (
+    "member.signed_in",
+    "member.sign_in_failed",
+    "member.signed_out",
+    "member.password_reset_requested",
+    "member.password_changed",
+    "member.factor_enabled",
+    "member.factor_disabled",
+    "member.recovery_codes_renewed",
+    "member.invited",
+    "member.joined",
+    "member.changed",
+    "member.removed",
+    "member.disabled",
+    "member.enabled",
+    "api_key.created",
+    "api_key.renamed",
+    "api_key.revoked",
+    "settings.changed",
+    "webhook.created",
+    "webhook.changed",
+    "webhook.deleted",
+    "webhook.secret_rotated",
+    "documents.exported",
+    "documents.listed",
+    "document.deleted",
+    "template.deleted",
+    "erasure.requested",
+    "erasure.finished",
+    "audit.erased",
+    "seal.changed",
+    "clock.confirmed",
+    "server.changed",
+    "organisation.created",
+    "organisation.plan_changed",
+)
 
 RECORDED = "audit.recorded"  # the event that tells webhooks of an entry
 WINDOW: Millis = HOUR

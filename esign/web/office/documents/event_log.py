@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from esign.actions.webhook import deliveries
 from esign.core.instant import parse
-from esign.core.people.admin_audit import ACTS
 from esign.core.webhook.webhook import PUBLISHED
 from esign.store.queue.published_events import EventFilter
 from esign.web.office.frame import paging
@@ -46,7 +45,7 @@ def describe_event(body: Mapping[str, Any], t: OfficeWords) -> dict[str, object]
     """
     about = body["data"].get("document") or body["data"].get("template") or {}
     if entry := body["data"].get("entry"):  # of the audit log, which has no title
-        about = {"title": ACTS.get(entry["type"], entry["type"])}
+        about = {"title": t(f"settings.log.act.{entry['type']}")}
     return {
         "id": body["id"],
         "at": parse(body["timestamp"]),

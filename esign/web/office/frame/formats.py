@@ -1,7 +1,7 @@
 """Times on pages, in the language and the time zone of their reader."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
@@ -21,6 +21,12 @@ def format_field_count(number: int) -> str:
 def format_size(octets: int) -> str:
     """Return a size in bytes as text: `341 kB`, `1.2 MB`."""
     return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"
+
+
+def write_date(key: str, there: date, words: OfficeWords) -> str:
+    """Return a day in the order of the language, with the short name of its month: `22 Nov 2026` or `22 Nov`."""
+    month = words.catalogue["months_short"][there.month - 1]
+    return str(words.catalogue[key].format(day=there.day, month=month, year=there.year))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,7 @@ class Times:
         return self._write_date("day_short" if there.year == today.year else "date_short", there)
 
     def _write_date(self, key: str, there: datetime) -> str:
-        """Return a day in the order of the language, with the short name of its month."""
-        month = self.words.catalogue["months_short"][there.month - 1]
-        return str(self.words.catalogue[key].format(day=there.day, month=month, year=there.year))
+        return write_date(key, there, self.words)
 
     def _to_local(self, at: Instant) -> datetime:
         return to_datetime(at).astimezone(ZoneInfo(self.zone))

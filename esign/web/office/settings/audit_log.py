@@ -1,21 +1,24 @@
 """The administrative audit log, for owners: changes of settings and members, and sign-ins, with time and origin."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from starlette.responses import Response
 
 from esign.actions.base import audit_log
-from esign.actions.base.browser_name import describe_browser
 from esign.core.document.audit import AuditEntry
+from esign.core.instant import parse
 from esign.core.people.admin_audit import ACTS
 from esign.store.people import members
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.office.frame import paging
 from esign.web.office.frame.dates import parse_day_end, parse_day_start
+from esign.web.office.frame.formats import Times
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
+from esign.web.office.settings.browsers import describe_browser
 
 HERE = "/settings/audit"
 PER_PAGE = 50
@@ -25,7 +28,12 @@ NO_DAY = "A day such as 2026-11-21."
 FOREVER = 2**62
 QUIET = ("sessionId", "memberId", "erasureId")  # ids that mean nothing to a reader; not listed
 FLAGS = ("again", "linkShown")  # shown only if they are true
-LABELS = {"again": "Invited again", "factor": "Second factor", "keyId": "Token"}
+INSTANTS = ("changedAt", "expiresAt", "since", "time")
+NAMED = {
+    "mode": "settings.mode",
+    "plan": "settings.plan_name",
+    "role": "settings.role",
+}  # others: see `name_value`
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,7 @@ class AuditLogRow:
     line: AuditEntry
     words: str
     who: str
-    where: str
+    where: list[str]
     facts: list[tuple[str, str]]
 
 
@@ -59,7 +67,7 @@ async def show(call: OfficeCall) -> Response:
     call.wrong = wrong
     return call.page(
         "audit_log",
-        rows=[describe_entry(line) for line in found],
+        rows=[describe_entry(line, call.times) for line in found],
         asked={name: given.get(name, "") for name in FILTERS},
         narrowed=bool(given),
         acts=ACTS,
@@ -87,53 +95,78 @@ def parse_edge(call: OfficeCall, given: Mapping[str, str], name: str, wrong: dic
     return end if name == "to" else parse_day_start(given[name], call.signed_in.organisation.time_zone)
 
 
-def describe_entry(line: AuditEntry) -> AuditLogRow:
+def describe_entry(line: AuditEntry, times: Times) -> AuditLogRow:
     """Return an entry of the log as the page shows it."""
+    t = times.words
     personal: Mapping[str, Any] = line.personal or {}
     actor = personal.get("actor") or {}
-    where = [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"))) if text]
-    facts = [*list_facts(line.data), *list_facts(personal.get("detail") or {})]
-    return AuditLogRow(
-        line, ACTS.get(line.type, line.type), name_actor(line, actor), " · ".join(where), facts
-    )
+    where = [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"), t)) if text]
+    about = "plan" if line.type == "organisation.plan_changed" else ""
+    facts = [*list_facts(line.data, times, about), *list_facts(personal.get("detail") or {}, times)]
+    return AuditLogRow(line, t(f"settings.log.act.{line.type}"), name_actor(line, actor, t), where, facts)
 
 
-def name_actor(line: AuditEntry, actor: Mapping[str, object]) -> str:
+def name_actor(line: AuditEntry, actor: Mapping[str, object], t: OfficeWords) -> str:
     """Return the name of the actor of an entry."""
     name = actor.get("name") or line.actor_id
     if line.actor_kind == "api_key":
-        return f"API token {name}"
+        return t("settings.log.key_actor", name=str(name))
     if line.actor_kind == "anonymous":
-        return "Somebody who did not sign in"
+        return t("settings.log.anonymous")
     if line.actor_kind == "system":
-        return "The command line" if name == "command line" else "esign"
-    return str(name or "A former member")
+        return t("settings.command_line") if name == "command line" else "esign"
+    return str(name or t("settings.log.former"))
 
 
-def list_facts(said: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield the members of `data` or `detail` as label and text, changes as old and new value."""
+def list_facts(said: Mapping[str, object], times: Times, about: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the members of `data` or `detail` as label and text, changes as old and new value.
+
+    The values belong to the member `about`, if it is given: a changed plan has `from` and `to` alone.
+    """
     for name, value in said.items():
         if name == "changes" and isinstance(value, dict):
-            yield from list_facts(value)
+            yield from list_facts(value, times)
         elif name not in QUIET and value is not None and not (name in FLAGS and value is False):
-            yield format_label(name), format_value(value)
+            yield format_label(name, times.words), format_value(about or name, value, times)
 
 
-def format_value(value: object) -> str:
-    """Return a JSON value as text."""
+def format_value(name: str, value: object, times: Times) -> str:
+    """Return a JSON value of the member `name` as text."""
+    t = times.words
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
-        return f"{format_value(value['from'])} → {format_value(value['to'])}"
+        before, after = (format_value(name, value[side], times) for side in ("from", "to"))
+        return t("settings.log.change", before=before, after=after)
     if isinstance(value, dict):
-        return ", ".join(f"{format_label(name).lower()} {format_value(one)}" for name, one in value.items())
+        return join_parts(
+            [
+                t("settings.log.pair", label=format_label(inner, t), value=format_value(inner, one, times))
+                for inner, one in value.items()
+            ],
+            t,
+        )
     if isinstance(value, list):
-        return ", ".join(map(format_value, value)) or "none"
+        return join_parts([format_value(name, one, times) for one in value], t)
     if value is None:
-        return "none"
+        return t("settings.log.none")
     if isinstance(value, bool):  # before numbers: 1 == True
-        return "yes" if value else "no"
-    return str(value)
+        return t("settings.log.yes" if value else "settings.log.no")
+    return name_value(name, str(value), times)
 
 
-def format_label(name: str) -> str:
-    """Return the label of a member: `retainCompletedDays` becomes `Retain completed days`."""
-    return LABELS.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).capitalize()
+def join_parts(parts: list[str], t: OfficeWords) -> str:
+    """Return parts one after the other, or the word for none."""
+    return reduce(lambda a, b: t("list.comma", a=a, b=b), parts) if parts else t("settings.log.none")
+
+
+def name_value(name: str, value: str, times: Times) -> str:
+    """Return a value in the reader's language if it is one of those that the program itself writes."""
+    if name in INSTANTS:
+        return times.moment(parse(value))
+    key = f"{NAMED.get(name) or f'settings.log.value.{name}'}.{value.replace(' ', '_')}"
+    return times.words(key) if key in times.words.catalogue else value
+
+
+def format_label(name: str, t: OfficeWords) -> str:
+    """Return the label of a member; one that is not known is called by its name in the API."""
+    key = f"settings.log.label.{name}"
+    return t(key) if key in t.catalogue else name

@@ -6,6 +6,8 @@ The template draws them as SVG. Positions are in the units of a view box of `WID
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from esign.web.office.frame.words import OfficeWords
+
 WIDTH, HEIGHT = 300, 190
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 10, 24  # room around the bars, for numbers and labels
 ROOM = 0.36  # of the width of a column is left free beside its bars
@@ -51,7 +53,7 @@ class Chart:
         return not any(self.totals)
 
 
-def build_chart(series: Sequence[str], columns: Sequence[ChartColumn]) -> Chart:
+def build_chart(series: Sequence[str], columns: Sequence[ChartColumn], t: OfficeWords) -> Chart:
     """Return the chart of at least one column; each has one count for each series."""
     top = choose_top(max(number for column in columns for number in column.counts))
     step = (WIDTH - LEFT - RIGHT) / len(columns)
@@ -63,7 +65,7 @@ def build_chart(series: Sequence[str], columns: Sequence[ChartColumn]) -> Chart:
         bars=tuple(
             bar
             for n, column in enumerate(columns)
-            for bar in place_bars(series, column, LEFT + n * step, step, top)
+            for bar in place_bars(series, column, LEFT + n * step, step, top, t)
         ),
         ticks=tuple((measure_height(number, top), number) for number in (0, top // 2, top)),
         labels=tuple(
@@ -76,7 +78,7 @@ def build_chart(series: Sequence[str], columns: Sequence[ChartColumn]) -> Chart:
 
 
 def place_bars(
-    series: Sequence[str], column: ChartColumn, left: float, step: float, top: int
+    series: Sequence[str], column: ChartColumn, left: float, step: float, top: int, t: OfficeWords
 ) -> list[ChartBar]:
     """Return the bars of one column, side by side; a count of zero has none."""
     width = step * (1 - ROOM) / len(series)
@@ -88,7 +90,7 @@ def place_bars(
             y=(y := measure_height(number, top)),
             width=round(width - 1, 1),
             height=round(HEIGHT - BOTTOM - y, 1),
-            text=f"{column.name}: {series[n]} {number:,}",
+            text=t("settings.usage.bar", column=column.name, series=series[n], number=t.group(number)),
         )
         for n, number in enumerate(column.counts)
         if number

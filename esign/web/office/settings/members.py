@@ -16,13 +16,7 @@ from esign.web.values.account_values import MemberRoleName, NamedPerson
 
 HERE = "/members"
 PER_PAGE = 50
-REVOKE = "revoke"  # the checkbox that also revokes the tokens of the removed member
-ROLES = {
-    MemberRole.OWNER: "Owner",
-    MemberRole.ADMIN: "Administrator",
-    MemberRole.MEMBER: "Member",
-    MemberRole.VIEWER: "Viewer",
-}
+REVOKE = "revoke"  # the checkbox that also revokes the API keys of the removed member
 
 
 class InvitationForm(NamedPerson):
@@ -47,7 +41,6 @@ async def show(call: OfficeCall) -> Response:
         more=paging.link_next_page(call, more, filters, HERE),
         first=paging.AFTER not in call.request.query_params,
         roles=list_offered_roles(call),
-        titles=ROLES,
     )
 
 
@@ -122,14 +115,14 @@ async def show_link(call: OfficeCall) -> Response:
 
 
 async def ask_remove(call: OfficeCall) -> Response:
-    """Ask before a member is removed, and list their API tokens."""
+    """Ask before a member is removed, and list their API keys."""
     member = await get_own(call.runtime.db, call.signed_in.organisation.id, call.path["id"])
     keys = await members.find_keys(call.runtime, call.owner, member.id)
-    return call.page("member_remove", member=member, keys=keys, titles=ROLES)
+    return call.page("member_remove", member=member, keys=keys)
 
 
 async def remove(call: OfficeCall) -> Response:
-    """Remove a member and, if the form says so, revoke their API tokens; raise `FormError` for the last owner."""
+    """Remove a member and, if the form says so, revoke their API keys; raise `FormError` for the last owner."""
     revoke_keys = REVOKE in call.form
     try:
         removal = await members.remove(call.runtime, call.caller, call.path["id"], revoke_keys=revoke_keys)

@@ -7,44 +7,34 @@ from starlette.responses import Response
 from esign.actions.people import accounts
 from esign.core.people.account import may_use_api
 from esign.web.office.frame.office_call import OfficeCall
+from esign.web.office.frame.words import OfficeWords
 
 # The limits by their names in the API. A name that ends in “bytes” is shown as a size.
-GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Documents": {
-        "documents_per_month": "Live documents sent in a month",
-        "emails_per_day": "Mails in a day",
-        "reminders_per_hour": "Reminders by hand to one recipient in an hour",
-        "recipients": "Recipients of a document",
-        "fields": "Fields of a document",
-        "pages": "Pages of a PDF",
-        "file_bytes": "Size of a PDF",
-        "attachment_bytes": "Size up to which the sealed PDF is attached to mails",
-        "link_days": "Days that a signing link works after the end",
-    },
-    "Stored things": {
-        "templates": "Templates",
-        "webhooks": "Webhooks",
-        "api_keys": "API tokens that work",
-        "event_days": "Days that events are kept",
-    },
-    "Programs": {
-        "requests_per_minute": "Requests of a token in a minute",
-        "creates_per_minute": "Documents made in a minute",
-        "sends_per_minute": "Documents sent in a minute",
-        "verifies_per_minute": "PDFs verified in a minute",
-        "auth_failures_per_minute": "Wrong tokens from one address in a minute",
-        "body_bytes": "Size of a request with a file",
-        "plain_body_bytes": "Size of any other request",
-        "idempotency_hours": "Hours that a repeated request is recognised",
-        "download_seconds": "Seconds that a download address works",
-        "rotation_hours": "Hours that the webhook secret before signs too",
-    },
-}
-ABOUT = {
-    "free": "People work in this web application.",
-    "team": "People work in this web application.",
-    "business": "People work in this web application, and programs by the API.",
-    "enterprise": "People work in this web application, and programs by the API.",
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "documents": (
+        "documents_per_month",
+        "emails_per_day",
+        "reminders_per_hour",
+        "recipients",
+        "fields",
+        "pages",
+        "file_bytes",
+        "attachment_bytes",
+        "link_days",
+    ),
+    "stored": ("templates", "webhooks", "api_keys", "event_days"),
+    "programs": (
+        "requests_per_minute",
+        "creates_per_minute",
+        "sends_per_minute",
+        "verifies_per_minute",
+        "auth_failures_per_minute",
+        "body_bytes",
+        "plain_body_bytes",
+        "idempotency_hours",
+        "download_seconds",
+        "rotation_hours",
+    ),
 }
 
 
@@ -55,19 +45,19 @@ async def show(call: OfficeCall) -> Response:
     return call.page(
         "plan",
         plan=plan,
-        about=ABOUT[plan],
         programs=may_use_api(plan),
         groups={
-            group: [(words, format_limit(name, limits[name])) for name, words in names.items()]
+            group: [(name, format_limit(name, limits[name], call.words)) for name in names]
             for group, names in GROUPS.items()
         },
     )
 
 
-def format_limit(name: str, limit: int | None) -> str:
+def format_limit(name: str, limit: int | None, t: OfficeWords) -> str:
     """Return a limit as text; limits whose name ends in `bytes` in MB."""
     if limit is None:
-        return "No limit"
+        return t("settings.plan.no_limit")
     if name.endswith("bytes"):
-        return f"{limit / 2**20:g} MB" if limit else "None is attached"
-    return f"{limit:,}"
+        megabytes = t.number(f"{limit / 2**20:g}")
+        return t("MB", n=megabytes) if limit else t("settings.plan.not_attached")
+    return t.group(limit)

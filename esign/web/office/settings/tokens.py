@@ -1,4 +1,4 @@
-"""API tokens of the organisation: list, create, rename, revoke. The form offers only what a new token may have."""
+"""API keys of the organisation: list, create, rename, revoke. The form offers only what a new key may have."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -39,16 +39,16 @@ class TokenName(Schema):
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token as the list shows it. `rights` is the title of the preset that its scopes form, if they form one."""
+    """A key as the list shows it. `preset` is the name of the preset that its scopes form, if they form one."""
 
     key: ApiKey
     state: str
-    rights: str | None
+    preset: str | None
     soon: bool
 
 
 async def show(call: OfficeCall) -> Response:
-    """Show one page of the list of tokens."""
+    """Show one page of the list of API keys."""
     filters = f"tokens:{call.owner}"
     found, more = await api_keys.find_page(
         call.runtime, call.owner, PER_PAGE, paging.read_cursor(call, filters)
@@ -67,13 +67,13 @@ async def show(call: OfficeCall) -> Response:
 
 
 def describe_token(key: ApiKey, now: Instant) -> TokenRow:
-    """Return a token as the list shows it; `soon` is set in the last two weeks before it expires."""
+    """Return a key as the list shows it; `soon` is set in the last two weeks before it expires."""
     soon = key.expires_at is not None and now < key.expires_at <= now + SOON
-    return TokenRow(key, accounts.name_state(key, now), scopes.find_preset_title(key.scopes), soon)
+    return TokenRow(key, accounts.name_state(key, now), scopes.find_preset(key.scopes), soon)
 
 
 async def show_new(call: OfficeCall) -> Response:
-    """Show the form for a new token, filled in with what most programs need."""
+    """Show the form for a new key, filled in with what most programs need."""
     now, organisation = call.runtime.clock.now(), call.signed_in.organisation
     usual = {
         "mode": call.signed_in.session.mode,
@@ -83,9 +83,8 @@ async def show_new(call: OfficeCall) -> Response:
     return call.page(
         "token_new",
         usual=usual,
-        presets=scopes.PRESETS,
-        chosen=scopes.CHOSEN,
-        scopes=scopes.WORDS,
+        presets=(*scopes.PRESETS, scopes.CHOSEN),
+        scopes=scopes.OFFERED,
         spans=list_lifetimes(get_longest_lifetime(call)),
         longest=get_longest_lifetime(call),
         tomorrow=dates.format_for_field(now + DAY, organisation.time_zone)[:10],
@@ -93,7 +92,7 @@ async def show_new(call: OfficeCall) -> Response:
 
 
 def get_longest_lifetime(call: OfficeCall) -> int | None:
-    """Return the longest lifetime of a token in this organisation, in days; None if it is unlimited."""
+    """Return the longest lifetime of a key in this organisation, in days; None if it is unlimited."""
     return call.signed_in.organisation.max_key_lifetime_days
 
 
@@ -108,10 +107,10 @@ def choose_usual_lifetime(most: int | None) -> str:
 
 
 async def create(call: OfficeCall) -> Response:
-    """Create a token and show it. The answer is the only one that contains it.
+    """Create a key and show it. The answer is the only one that contains it.
 
-    The secret is derived from the name of the form, so that the same form sent again shows the same token. It
-    is derived from the mode too, so that a test token reveals nothing about a live one.
+    The secret is derived from the name of the form, so that the same form sent again shows the same key. It
+    is derived from the mode too, so that a test key reveals nothing about a live one.
     """
     wish, member, name = parse_wish(call), call.signed_in.member, create_once.choose_form_name(call)
     author = Author(Actor("member", member.id, member.name, member.email), call.origin)
@@ -166,12 +165,12 @@ def parse_scopes(call: OfficeCall) -> frozenset[Scope]:
     """Return the scopes of the chosen preset, or those that are ticked."""
     access = call.form.get("access", "")
     if access in scopes.PRESETS:
-        return scopes.PRESETS[access][2]
-    return frozenset(scope for scope in scopes.WORDS if f"scope-{scope}" in call.form)
+        return scopes.PRESETS[access]
+    return frozenset(scope for scope in scopes.OFFERED if f"scope-{scope}" in call.form)
 
 
 def parse_expiry(call: OfficeCall) -> Instant | None:
-    """Return when the token is to expire, or None for never; raise `FormError` for a lifetime that is not offered."""
+    """Return when the key is to expire, or None for never; raise `FormError` for a lifetime that is not offered."""
     now, most, given = call.runtime.clock.now(), get_longest_lifetime(call), call.form.get("expires", "")
     if given == NEVER and most is None:
         return None
@@ -204,25 +203,25 @@ def parse_last_day(call: OfficeCall, now: Instant, latest: Instant | None) -> In
 
 
 async def show_name(call: OfficeCall) -> Response:
-    """Show the form that renames a token."""
+    """Show the form that renames a key."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_name", key=key)
 
 
 async def rename(call: OfficeCall) -> Response:
-    """Rename a token."""
+    """Rename a key."""
     name = check_form(TokenName, call.form).name
     await api_keys.rename(call.runtime, call.caller, call.path["id"], name)
     return call.redirect_to(HERE, "token-named")
 
 
 async def ask_revoke(call: OfficeCall) -> Response:
-    """Ask before a token is revoked."""
+    """Ask before a key is revoked."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_revoke", key=key)
 
 
 async def revoke(call: OfficeCall) -> Response:
-    """Revoke a token."""
+    """Revoke a key."""
     await api_keys.revoke(call.runtime, call.caller, call.path["id"])
     return call.redirect_to(HERE, "token-revoked")

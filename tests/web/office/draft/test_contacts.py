@@ -135,7 +135,7 @@ async def test_erasing_a_person_removes_them_in_both_modes(office: Office) -> No
     await add(ada, *BO)
     await ada.get("/settings/erasure")
     page = await ada.post("/settings/erasure", email=BO[1].upper())
-    assert "Their entry in the address book is erased as well." in page.said
+    assert "Their entry in the address book is erased too." in page.said
     assert (await ada.post("/settings/erasure/begin", email=page.value("email"))).to.endswith("erasure")
     await erase.tick(office.runtime)
     assert [row["email"] for row in await office.runtime.db.all("SELECT email FROM contact")] == [ADA[1]]

@@ -280,7 +280,7 @@ async def test_signing_in_leads_back_to_the_page_that_was_asked_for(
     page = await visitor.get(to)
     fields = {"email": people[MemberRole.ADMIN].email, "password": PASSWORD, "next": page.value("next")}
     assert (await visitor.post("/sign-in", fields)).to == "/members?done=role"
-    assert "The role is changed." in (await visitor.get("/members?done=role")).said
+    assert "Role changed." in (await visitor.get("/members?done=role")).said
 
 
 async def test_a_page_that_a_role_may_not_open_says_so(

@@ -57,7 +57,7 @@ async def test_browsers_are_listed_and_signed_out_one_by_one_or_all(office: Offi
         await one.sign_in("ada@example.test")
     page = await visitor.get("/account")
     ends = sorted({part.partition('"')[0] for part in page.text.split('action="/account/sessions/')[1:]})
-    assert len(ends) == 3 and "end-others" in ends and "This one" in page.said
+    assert len(ends) == 3 and "end-others" in ends and "This browser" in page.said
     its = next(end for end in ends if end != "end-others")
     assert (await stranger.post(f"/account/sessions/{its}")).status == 404
     assert (await visitor.post(f"/account/sessions/{its}")).to == "/account?done=session-ended"
@@ -80,13 +80,13 @@ async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_si
         origin = Origin(f"192.0.2.{n}", None)
         await sessions.begin_session(office.runtime, user, own.id, Stage.WHOLE, SignInRequest(origin))
     page = await visitor.get("/account")
-    assert page.text.count('/end"') == SHOWN and "This one" in page.said
+    assert page.text.count('/end"') == SHOWN and "This browser" in page.said
     assert "192.0.2.50" in page.said and "192.0.2.0 " not in page.said
-    assert f"The newest {SHOWN + 1} are shown." in page.said
+    assert f"Only the newest {SHOWN + 1} browsers are shown." in page.said
     assert (await visitor.post("/account/sessions/end-others")).status == 303
     now = office.clock.now()
     assert len(await store.find(office.runtime.db, user.id, now, 100)) == 1
-    assert "are shown" not in (await visitor.get("/account")).said
+    assert "Only the newest" not in (await visitor.get("/account")).said
 
 
 # ---------- the second factor ----------
@@ -111,15 +111,15 @@ async def test_an_authenticator_is_set_up_used_and_taken_away(office: Office) ->
     assert len(set(codes)) == 10
     assert (await other.get("/account")).to.startswith("/sign-in"), "it was signed in without a code"
     page = await visitor.get("/account/second-factor")
-    assert "10 recovery codes are left" in page.said and codes[0] not in page.text
+    assert "10 recovery codes left" in page.said and codes[0] not in page.text
     office.clock.advance(seconds=30)
     assert (await other.sign_in("ada@example.test")).to == "/sign-in/code"
     await other.get("/sign-in/code")
     assert (await other.post("/sign-in/code", code=codes[0])).to == "/"
-    assert "9 recovery codes are left" in (await other.get("/account/second-factor")).said
+    assert "9 recovery codes left" in (await other.get("/account/second-factor")).said
     assert (await visitor.post("/account/second-factor/codes")).title == "Is it you?"
     again = await visitor.post("/account/second-factor/codes", {"code-again": codes[1]})
-    assert codes[1] not in again.text and "Those before no longer work" in again.said
+    assert codes[1] not in again.text and "Your earlier codes no longer work" in again.said
     new = again.text.partition('id="codes">')[2].partition("</li>")[0].rpartition("<li>")[2]
     off = await visitor.post("/account/second-factor/off", {"code-again": new})
     assert off.to == "/account?done=factor-off"
@@ -131,7 +131,7 @@ async def test_a_wrong_code_keeps_the_key_that_was_scanned(office: Office) -> No
     visitor = await office.signed_in("Ada")
     page = await visitor.get("/account/second-factor")
     again = await visitor.post("/account/second-factor", offer=page.value("offer"), code="000000")
-    assert again.status == 422 and "This code is not right" in again.wrong()["code"]
+    assert again.status == 422 and "That code isn’t right" in again.wrong()["code"]
     key = page.text.partition('<code id="key">')[2].partition("</code>")[0]
     assert key in again.text and key
 

@@ -6,19 +6,24 @@ import pyotp
 import pytest
 
 from esign.actions.base.caller import UserCaller
-from esign.actions.people import one_time_links, second_factor, users
+from esign.actions.people import accounts, one_time_links, second_factor, users
 from esign.actions.verification.verify_trails import recompute
 from esign.core.actor import Origin
+from esign.core.people.admin_audit import ACTS
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
 from esign.jobs import erase
+from esign.store.people import organisations
 from esign.store.people.members import find_by_user
+from esign.web.office.frame.formats import Times
+from esign.web.office.frame.words import load_words
 from esign.web.office.settings import audit_log
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Visitor
 
 HERE = "/settings/audit"
 NEW = "seven violet tractors hum"
+TIMES = Times("UTC", 0, load_words("en"))
 
 
 async def entries(office: Office, type: str = "", organisation: str | None = None) -> list[Any]:
@@ -334,8 +339,43 @@ async def test_the_page_is_turned(office: Office) -> None:
         ([], "none"),
         (["a", 1], "a, 1"),
         ({"from": 1, "to": None}, "1 → none"),
-        ({"days": 1, "kept": True}, "days 1, kept yes"),
+        ({"max": 1, "kept": True}, "At most: 1, kept: yes"),
     ],
 )
 def test_a_number_is_shown_as_a_number_and_an_answer_as_a_word(value: object, shown: str) -> None:
-    assert audit_log.format_value(value) == shown
+    assert audit_log.format_value("days", value, TIMES) == shown
+
+
+def test_every_type_of_entry_has_its_words_and_no_other_has() -> None:
+    begun = "settings.log.act."
+    found = {key.removeprefix(begun) for key in TIMES.words.catalogue if key.startswith(begun)}
+    assert found == set(ACTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("role", {"from": "viewer", "to": "admin"}, "Viewer → Administrator"),
+        ("mode", "test", "Test"),
+        ("reason", "by hand", "by hand"),
+        ("act", "went back", "changed back to the certificate created here"),
+        ("by", "Ada", "Ada"),
+        ("expiresAt", "2026-11-21T08:05:00.000Z", "21 Nov 2026, 08:05"),
+        ("expiresAt", None, "none"),
+        ("defaultReminders", {"enabled": True, "max": 3}, "On: yes, At most: 3"),
+    ],
+)
+def test_what_the_program_writes_is_said_in_the_words_of_the_pages(
+    name: str, value: object, shown: str
+) -> None:
+    assert audit_log.format_value(name, value, TIMES) == shown
+
+
+async def test_a_changed_plan_is_named_as_on_its_page(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    [organisation] = await organisations.find_by_user(
+        office.runtime.db, (await office.user_of("ada@example.test")).id
+    )
+    for plan in ("business", "enterprise"):
+        await accounts.set_plan(office.runtime.installation, organisation.id, plan)
+    assert "From Business To Enterprise" in (await ada.get(HERE)).said

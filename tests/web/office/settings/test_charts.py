@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import pytest
 
+from esign.web.office.frame.words import load_words
 from esign.web.office.settings.charts import (
     BOTTOM,
     HEIGHT,
@@ -12,6 +13,8 @@ from esign.web.office.settings.charts import (
     build_chart,
     choose_top,
 )
+
+ENGLISH = load_words("en")
 
 
 @pytest.mark.parametrize(
@@ -24,7 +27,7 @@ def test_the_axis_ends_at_a_round_even_number(most: int, top: int) -> None:
 
 def test_bars_stand_on_the_axis_beside_one_another_and_inside_the_picture() -> None:
     columns = [ChartColumn(f"Week {n}", str(n), (n, 10 - n)) for n in range(11)]
-    chart = build_chart(("Sent", "Completed"), columns)
+    chart = build_chart(("Sent", "Completed"), columns, ENGLISH)
     assert len(chart.bars) == 20, "a count of zero has no bar"
     for bar in chart.bars:
         assert bar.y + bar.height == pytest.approx(HEIGHT - BOTTOM)
@@ -35,9 +38,9 @@ def test_bars_stand_on_the_axis_beside_one_another_and_inside_the_picture() -> N
 
 
 def test_the_newest_column_is_always_labelled_and_only_some_others() -> None:
-    chart = build_chart(("Sent",), [ChartColumn(f"Week {n}", str(n), (n,)) for n in range(12)])
+    chart = build_chart(("Sent",), [ChartColumn(f"Week {n}", str(n), (n,)) for n in range(12)], ENGLISH)
     assert [text for _, text in chart.labels] == ["2", "5", "8", "11"]
 
 
 def test_a_chart_without_anything_is_empty() -> None:
-    assert build_chart(("Sent",), [ChartColumn("Week 1", "1", (0,))]).is_empty
+    assert build_chart(("Sent",), [ChartColumn("Week 1", "1", (0,))], ENGLISH).is_empty

@@ -28,21 +28,21 @@ async def is_gone(office: Office, document: str) -> bool:
 async def test_an_owner_looks_then_erases_and_sees_how_far_it_has_come(office: Office) -> None:
     alone, both = await cancel_document(office), await cancel_document(office, **BOTH)
     maren = await office.signed_in("Maren")
-    assert "What was erased" not in (await maren.get(PATH)).said
+    assert "Recent erasures" not in (await maren.get(PATH)).said
     found = await maren.post(PATH, email=f" {ADA.upper()} ")
-    assert (found.status, found.title) == (200, "Erase what is kept of this person?")
-    assert "1 document Nobody else is a recipient: erased." in found.said
-    assert "1 document With other people in it: you choose below." in found.said
+    assert (found.status, found.title) == (200, "Erase this person’s data?")
+    assert "1 document No other recipients, so erased." in found.said
+    assert "1 document With other recipients. You choose below." in found.said
     assert 'value="keep" checked' in found.text, "without a choice others keep theirs"
     assert not await is_gone(office, alone), "looking changes nothing"
     assert (await maren.post(BEGIN, email=found.value("email"), others="keep")).to == f"{PATH}?done=erasure"
     page = await maren.get(PATH)
-    assert "0 documents erased so far Going on" in page.said and "erasure.js" in page.text
+    assert "0 documents erased so far In progress" in page.said and "erasure.js" in page.text
     assert ADA.upper() in page.said, "while it goes on it is told whose data it is"
     assert await erase.tick(office.runtime) == 1
     page = await maren.get(PATH)
-    assert "1 document erased Done 1 document kept: 1 with other people." in page.said
-    assert "Asked by Maren" in page.said and "erasure.js" not in page.text
+    assert "1 document erased Done 1 document kept · 1 with other recipients" in page.said
+    assert "Requested by Maren" in page.said and "erasure.js" not in page.text
     assert ADA not in page.text.lower(), "whose it was is forgotten"
     assert (await is_gone(office, alone), await is_gone(office, both)) == (True, False)
     await maren.post(BEGIN, email=ADA, others="erase")
@@ -56,7 +56,7 @@ async def test_a_form_that_is_sent_twice_begins_it_once(office: Office) -> None:
     page = await maren.post(PATH, email=ADA)
     for _ in range(2):
         assert (await maren.post(BEGIN, email=ADA, once=page.value("once"))).to == f"{PATH}?done=erasure"
-    assert (await maren.get(PATH)).text.count("Asked by") == 1
+    assert (await maren.get(PATH)).text.count("Requested by") == 1
 
 
 async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
@@ -67,7 +67,7 @@ async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
     await maren.get(PATH)
     page = await maren.post(PATH, email=ADA)
     assert page.title == "Nothing can be erased now"
-    assert "Still open: kept." in page.said and "kept until it is 400 days past its seal" in page.said
+    assert "Still open, so kept." in page.said and "kept until 400 days after the seal" in page.said
     assert "Erase for good" not in page.said
 
 
@@ -80,8 +80,8 @@ async def test_of_very_many_documents_the_numbers_are_those_of_the_oldest(
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
     page = await maren.post(PATH, email=ADA)
-    assert "in more than 2 documents , live" in page.said
-    assert "Only the oldest 2 documents were looked at, and the numbers below are theirs" in page.said
+    assert "a recipient of more than 2 documents ," in page.said
+    assert "The numbers below are for the oldest 2 documents only." in page.said
     await maren.post(BEGIN, email=ADA)
     assert await erase.tick(office.runtime) == 3
 
@@ -93,10 +93,10 @@ async def test_templates_that_name_the_address_and_accounts_are_pointed_at(offic
     maren = await office.signed_in("Maren")
     await maren.get(PATH)
     page = await maren.post(PATH, email=ADA)
-    assert "stands in the words of a template" in page.said and "Lease &lt;of&gt; a room" in page.text
+    assert "1 template also contains this address" in page.said and "Lease &lt;of&gt; a room" in page.text
     assert "is a member of your organisation" not in page.said
     page = await maren.post(PATH, email="Maren@example.test")
-    assert "is a member of your organisation" in page.said and page.title == "Nobody of this address"
+    assert "is a member of your organisation" in page.said and page.title == "No documents with this address"
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "a@b.example\r\nBcc: c@d.example", '"><script>@x.example'])
@@ -107,7 +107,7 @@ async def test_what_is_no_address_is_said_at_its_field(office: Office, email: st
         page = await maren.post(path, email=email)
         assert page.status == 422 and page.wrong().keys() == {"email"}
         assert "<script>@" not in page.text
-    assert "What was erased" not in (await maren.get(PATH)).said
+    assert "Recent erasures" not in (await maren.get(PATH)).said
 
 
 async def test_the_password_comes_before_it_begins(office: Office) -> None:
@@ -125,7 +125,7 @@ async def test_the_password_comes_before_it_begins(office: Office) -> None:
 
 async def test_administrators_are_told_that_owners_can(office: Office) -> None:
     cy = await office.signed_in("Cy", MemberRole.ADMIN)
-    assert "Owners can erase what is kept of one person." in (await cy.get("/settings/defaults")).said
+    assert "Owners can erase a person’s data." in (await cy.get("/settings/defaults")).said
     assert (await cy.post(BEGIN, email=ADA)).status == 403
     maren = await office.signed_in("Maren")
     assert f'href="{PATH}"' in (await maren.get("/settings/defaults")).text

@@ -17,7 +17,7 @@ from tests.web.office.visitor import PASSWORD, Office, an_office
 
 CLAIMS = re.compile(
     r"is on its way|are on their way|The document is sent|has been sent"
-    r"|(?<!No link )was mailed|being mailed|keeps working"
+    r"|(?<!No link )was mailed|being e?mailed|keeps working"
     r"|comes by email|by email to everyone|we sent a code|we email|we send you an email",
     re.IGNORECASE,
 )
@@ -126,7 +126,7 @@ async def test_an_invitation_that_is_not_mailed_is_given_by_its_link(tmp_path: P
         await office.site.work("mail")
         bo = next(m for m in (await office.site.api.ok("GET", "/members"))["data"] if m["name"] == "Bo")
         page = await ada.get("/members")
-        assert "Not mailed" in page.said and f"/members/{bo['id']}/link" in page.text
+        assert "Not emailed" in page.said and f"/members/{bo['id']}/link" in page.text
         shown = await ada.post(f"/members/{bo['id']}/link")
         found = re.search(r"http://[^\s\"<]+/invitation/[\w-]+", shown.text)
         assert shown.status == 200 and found

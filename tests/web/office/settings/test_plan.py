@@ -6,6 +6,7 @@ from html import unescape
 
 from esign.core.people.member import MemberRole
 from esign.web.api.account import LimitsReply
+from esign.web.office.frame.words import load_words
 from esign.web.office.settings.plan import GROUPS
 from tests.web.office.sample_documents import HOSTILE
 from tests.web.office.visitor import Office
@@ -20,14 +21,14 @@ async def test_every_limit_that_programs_are_told_has_its_words(office: Office) 
     page = await ada.get("/settings/plan")
     account = await office.site.api.ok("GET", "/account")
     assert f"Plan {account['organisation']['plan'].capitalize()}" in page.said
-    assert f"Fields of a document {account['limits']['fields']:,}" in page.said
-    assert "Live documents sent in a month No limit" in page.said and "Size of a PDF 25 MB" in page.said
+    assert f"Fields per document {load_words('en').group(account['limits']['fields'])}" in page.said
+    assert "Live documents sent per month No limit" in page.said and "Size of a PDF 25 MB" in page.said
 
 
 async def test_events_of_all_documents_are_listed_narrowed_and_shown_as_they_are_sent(office: Office) -> None:
     ada = await office.signed_in("Ada")
     [key] = re.findall(rf'href="({HERE}/evt_\w+)"', (await ada.get(f"{HERE}?type=audit.recorded")).text)[-1:]
-    assert "API token made" in (await ada.get(key)).said or "Signed in" in (await ada.get(key)).said
+    assert "API key created" in (await ada.get(key)).said or "Signed in" in (await ada.get(key)).said
     before = (await ada.get(HERE)).text.count(f'href="{HERE}/evt_')
     for n in range(51):
         await office.site.api.create(title=f"{HOSTILE} {n}")

@@ -95,7 +95,10 @@ async def test_documents_are_never_deleted_by_a_rule_without_a_question(office: 
     form = {"retainCompletedDays": "400", "deleteClosedAfterDays": "60"}
     asked = await ada.post(DEFAULTS, form)
     assert asked.status == 200 and asked.title == "Delete older documents?"
-    assert "before 22 Sep 2026" in asked.said and "stay for their 400 days" in asked.said
+    assert (
+        "before 22 Sep 2026" in asked.said
+        and "Completed documents stay for 400 days after they’re sealed." in asked.said
+    )
     assert (await read_stored(office))["deleteClosedAfterDays"] is None
     assert asked.value("deleteClosedAfterDays") == "60"
     assert (await ada.post(DEFAULTS, form | {"sure": "yes"})).to == f"{DEFAULTS}?done=settings"
@@ -157,10 +160,10 @@ async def test_the_numbers_of_usage_are_those_of_the_api(office: Office) -> None
     shown = dict(cells)
     assert (shown["Created"], shown["Sent"], shown["Emails"]) == ("1", "1", str(today["emails"]))
     assert "November 2026" in page.said and "October 2026" not in page.said
-    assert f"{today['emails']} of 2,000" in page.said and "No limit" in page.said
+    assert f"{today['emails']} of 2000" in page.said and "No limit" in page.said
     await ada.post("/mode", mode="test")
     page = await ada.get("/settings/usage")
-    assert "in test mode" in page.said and f"{today['emails']} of 2,000" in page.said
+    assert "in test mode" in page.said and f"{today['emails']} of 2000" in page.said
 
 
 async def test_the_charts_count_by_week_and_each_mode_by_itself(office: Office) -> None:
@@ -243,9 +246,9 @@ async def test_a_shorter_retention_is_asked_about_where_documents_go_with_it(off
 @pytest.mark.parametrize(
     ("days", "said"),
     [
-        ("30", "From now on that ends after 30 days"),
-        ("1", "From now on that ends after 1 day"),
-        ("", "From now on there is no such time"),
+        ("30", "After this change, that ends after 30 days"),
+        ("1", "After this change, that ends after 1 day"),
+        ("", "After this change, members and programs can delete every completed document."),
     ],
 )
 async def test_a_shorter_protection_is_asked_about_with_what_it_costs(
@@ -255,7 +258,7 @@ async def test_a_shorter_protection_is_asked_about_with_what_it_costs(
     assert (await ada.post(DEFAULTS, {"retainCompletedDays": "3650"})).status == 303
     page = await ada.post(DEFAULTS, {"retainCompletedDays": days})
     assert page.title == "Protect documents for less time?"
-    assert "cannot be deleted for 3650 days" in page.said and said in page.said
+    assert "can’t be deleted for 3650 days" in page.said and said in page.said
     assert (await read_stored(office))["retainCompletedDays"] == 3650
     assert (await ada.post(DEFAULTS, {"retainCompletedDays": days, "sure": "yes"})).status == 303
     assert (await read_stored(office))["retainCompletedDays"] == (int(days) if days else None)
