@@ -111,11 +111,11 @@ async def test_another_logo_has_another_address_and_of_two_alike_one_stays(offic
 @pytest.mark.parametrize(
     ("file", "status", "sentence"),
     [
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", 422, "An SVG is not taken"),
-        (file_of(draw_logo(), "WEBP"), 422, "neither a PNG nor a JPEG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", 422, "SVG isn’t supported"),
+        (file_of(draw_logo(), "WEBP"), 422, "Choose a PNG or JPEG picture."),
         (a_logo()[:400], 422, "damaged"),
         (b"\x89PNG" + b"x" * (2**20 - 2), 422, "larger than 1 MB"),
-        (b"\x89PNG" + b"x" * 2**21, 400, "up to 1 MB can be sent"),
+        (b"\x89PNG" + b"x" * 2**21, 400, "The limit is 1 MB."),
     ],
     ids=["SVG", "WebP", "damaged", "large", "larger"],
 )
