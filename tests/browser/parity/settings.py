@@ -68,7 +68,7 @@ def settings(desk: ParityDesk) -> None:
     expect(page.locator(".log > li")).to_have_count(len(happened))
     desk.use("listEvents.type").select_option("document.completed")
     page.get_by_role("button", name="Show", exact=True).click()
-    desk.sees("No events of this kind")
+    desk.sees("No events of this type")
     audit_log(desk)
     desk.use("getUsage").click()
     days = desk.ask("/account/usage")["data"]

@@ -111,7 +111,7 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "getAccount": link(ANYWHERE, "API tokens"),
         "getAccount.limits": link(ANYWHERE, "Plan and limits"),
         "listEvents": link(ANYWHERE, "Events"),
-        "listEvents.type": Control("/settings/events", "combobox", "Kind"),
+        "listEvents.type": Control("/settings/events", "combobox", "Type"),
         "listAuditLog": link(ANYWHERE, "Audit log"),
         "listAuditLog.type": Control("/settings/audit", "combobox", "Action"),
         "listAuditLog.actor": Control("/settings/audit", "combobox", "By"),

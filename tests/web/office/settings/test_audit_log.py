@@ -357,6 +357,7 @@ def test_every_type_of_entry_has_its_words_and_no_other_has() -> None:
     [
         ("role", {"from": "viewer", "to": "admin"}, "Viewer → Administrator"),
         ("mode", "test", "Test"),
+        ("scopes", ["*"], "full access"),
         ("reason", "by hand", "by hand"),
         ("act", "went back", "changed back to the certificate created here"),
         ("by", "Ada", "Ada"),

@@ -117,7 +117,10 @@ async def test_no_token_outlives_what_the_organisation_allows(office: Office) ->
     for form in ({"expires": "never"}, {"expires": "90"}, {"expires": "41"}):
         assert (await make(ada, **form)).wrong().keys() == {"expires"}
     late = to_datetime(now).date() + timedelta(days=41)
-    assert "limits API keys to 40 days" in (await make(ada, expires="date", until=late.isoformat())).wrong()["until"]
+    assert (
+        "limits API keys to 40 days"
+        in (await make(ada, expires="date", until=late.isoformat())).wrong()["until"]
+    )
     token = find_token(await make(ada, expires="40"))
     assert (await read_stored(office, token))["expiresAt"] == rfc3339(now + 40 * DAY)
 
