@@ -170,7 +170,7 @@ async def test_the_password_is_asked_for_before_the_file_is_chosen(office: Offic
 async def test_the_practice_page_and_the_test_mail_carry_it_too(office: Office) -> None:
     ada = await office.signed_in("Ada")
     await upload_logo(ada, a_logo())
-    assert "A page was sealed and checked." in (await ada.post("/settings/seal")).said
+    assert "The test page was sealed and verified." in (await ada.post("/settings/seal")).said
     async with serving() as server:
         typed = {"host": "127.0.0.1", "port": str(server.port), "security": "none", "from": "a@example.test"}
         await ada.get("/server/mail")

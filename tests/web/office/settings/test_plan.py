@@ -51,7 +51,7 @@ async def test_events_of_all_documents_are_listed_narrowed_and_shown_as_they_are
     narrowed = await ada.get(f"{HERE}?type=document.created")
     event = re.findall(rf'href="({HERE}/evt_\w+)"', narrowed.text)[0]
     assert re.search(r'href="/documents/doc_\w+">.*?Open document', (await ada.get(event)).text)
-    assert "No events of this kind" in (await ada.get(f"{HERE}?type=document.sent")).said
+    assert "No events of this type" in (await ada.get(f"{HERE}?type=document.sent")).said
     vi = await office.signed_in("Vi", MemberRole.VIEWER)
     assert {(await vi.get(path)).status for path in (HERE, event, "/settings/plan")} == {403}
 

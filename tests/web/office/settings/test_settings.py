@@ -213,16 +213,16 @@ async def test_the_seal_is_told_and_tried(office: Office) -> None:
     assert "Issued to" in page.said and re.search(r"(?:[0-9a-f]{2}:){31}[0-9a-f]{2}", page.said)
     assert "This server made the certificate itself." in page.said
     tried = await ada.post("/settings/seal")
-    assert "A page was sealed and checked." in tried.said
+    assert "The test page was sealed and verified." in tried.said
 
 
 async def test_a_seal_near_its_end_is_told_before(office: Office) -> None:
     ada = await office.signed_in("Ada")
     said = (await ada.get("/settings/seal")).said
-    left = int(re.sub(r"\D", "", re.findall(r"Ends in ([\d,]+) days", said)[0]))
+    left = int(re.sub(r"\D", "", re.findall(r"Expires in ([\d,.]+) days", said)[0]))
     office.clock.advance(days=left - 20)
     bo = await office.signed_in("Bo")
-    assert "The certificate ends in 20 days." in (await bo.get("/settings/seal")).said
+    assert "The certificate expires in 20 days." in (await bo.get("/settings/seal")).said
     office.clock.advance(days=21)
     cy = await office.signed_in("Cy")
     assert "The certificate has expired." in (await cy.get("/settings/seal")).said
