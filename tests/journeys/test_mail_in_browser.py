@@ -84,7 +84,7 @@ async def test_an_invitation_that_waits_for_a_login_leaves_when_the_password_is_
 
         await until(stopped, "banner about the login")
         page = await owner.post(f"{HERE}/test", typed(server, "wrong"))
-        assert "It said: 535 5.7.8 Authentication credentials invalid" in page.said
+        assert "It replied: 535 5.7.8 Authentication credentials invalid" in page.said
         async with office.site.session.get(f"{office.site.base}/readyz") as answer:
             assert "user name or password" in await answer.text()
         await save(owner, typed(server, PASSWORD))
