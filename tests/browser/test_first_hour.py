@@ -141,7 +141,7 @@ class FirstOwner:
         self.press("Review")
         self.page.wait_for_url("**/review")
         self.press("Send without email")
-        expect(self.page.get_by_role("heading", name=f"Not mailed to {ADA[0]}")).to_be_visible()
+        expect(self.page.get_by_role("heading", name=f"Not emailed to {ADA[0]}")).to_be_visible()
 
 
 def sign(page: Page, hand: Hand) -> None:
