@@ -1,7 +1,6 @@
 """Render pages as the pictures that recipients see."""
 
 import resource
-import time
 from math import sqrt
 
 import pypdfium2
@@ -11,6 +10,7 @@ from esign.core.errors import Problem
 from esign.core.sentence import say
 from esign.pdf.inspection import LOST_PAGES, UNDRAWN_PAGE, UNEQUAL_PAGE
 from esign.pdf.page.encode_picture import encode_picture
+from esign.system.clock import read_processor_seconds
 
 DPI = 110
 
@@ -58,9 +58,9 @@ def refuse_undrawable(pdf: bytes, pages: tuple[PageGeometry, ...]) -> None:
             scale = compute_seal_scale(page.width, page.height)
             drawn = _open_page(document, index, page)
             if unsure < UNSURE_SECONDS:
-                began = time.process_time()
+                began = read_processor_seconds()
                 _draw_page(drawn, index, scale * SMALL)
-                unsure += (time.process_time() - began) * MOST_TIMES
+                unsure += (read_processor_seconds() - began) * MOST_TIMES
             # From here on, drawing each page small first would only add to what it costs.
             if unsure >= UNSURE_SECONDS:
                 _draw_page(drawn, index, scale)
