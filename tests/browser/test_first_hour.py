@@ -105,7 +105,7 @@ class FirstOwner:
 
     def set_up(self) -> None:
         for label, value in (
-            ("Name of your organisation", "Alder & Finch"),
+            ("Organisation name", "Alder & Finch"),
             ("Your name", "Maren Holt"),
             ("Your email", "maren@example.test"),
             ("Password", PASSWORD),

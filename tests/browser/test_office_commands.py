@@ -151,7 +151,7 @@ def test_an_action_is_sent_as_a_form(opened: Opens, stage: BrowserStage) -> None
     page.keyboard.type("test mode")
     page.keyboard.press("Enter")
     expect(page.get_by_role("complementary", name="Mode")).to_be_visible()
-    expect(page.get_by_text("You are in test mode.")).to_be_visible()
+    expect(page.get_by_text("You’re in test mode.")).to_be_visible()
     assert page.url.endswith("/account")
     page.keyboard.press("Control+k")
     expect(options(page).filter(has_text="Office lease")).to_have_count(0)

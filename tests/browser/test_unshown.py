@@ -74,7 +74,7 @@ def test_a_member_is_offered_the_file_too(
         page = visit.at(
             f"{stage.site.base}{path}/fields", storage_state=signed_in(stage), excused="400", **screen
         )
-        note = page.get_by_role("note").filter(has_text="This page cannot be shown here.")
+        note = page.get_by_role("note").filter(has_text="This page can’t be shown here.")
         expect(note).to_be_visible()
         shot(page, f"unshown-{kind}-{screen['width']}")
         with page.expect_download() as download:

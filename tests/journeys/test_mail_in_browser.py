@@ -89,7 +89,7 @@ async def test_an_invitation_that_waits_for_a_login_leaves_when_the_password_is_
             assert "user name or password" in await answer.text()
         await save(owner, typed(server, PASSWORD))
         await until(lambda: find_first(server), "mailed invitation")
-        assert "Not mailed." not in (await owner.get("/documents")).said
+        assert "Emails aren’t going out." not in (await owner.get("/documents")).said
         async with office.site.session.get(f"{office.site.base}/readyz") as answer:
             assert answer.status == 200
 

@@ -30,7 +30,7 @@ from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BEHIND = [line for line in TABLE if OFFICE[name(line)].words[0] in OPENED_BY]
-CONFIRM = "Is it you?"
+CONFIRM = "Confirm it’s you"
 REDIRECT, REFUSED = 303, 403
 
 

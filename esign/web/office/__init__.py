@@ -18,5 +18,6 @@ Decisions:
 - The session gets a new cookie whenever it gains a right. Its id stays, so that forms in other tabs remain valid.
 - Signing out clears the cache and storage of this origin, but not with `Clear-Site-Data: "cookies"`: that would sign
   the user out of every other site below the same domain.
-- The English sentences stand in the templates: these pages have one language, unlike those of recipients.
+- Every sentence is asked for by its key (`frame.words`). The catalogues stand in `words`, one for each language and
+  area.
 """

@@ -1,4 +1,7 @@
 // Comfort on the pages of the office: each of them works without it.
+
+import { t } from "./words.js";
+
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const on = (type, selector, act) =>
   document.addEventListener(type, (event) => {
@@ -76,14 +79,14 @@ async function explain(img) {
     img.src = img.src.replace(/&size=\d/, ""); // not so sharp, it may be drawn
     return;
   }
-  const words = "This page cannot be shown here.";
+  const words = t("unshown");
   img.alt = words;
   if (img.closest("a") || img.clientWidth < 200) return;
   const note = document.createElement("div");
   note.className = "unshown";
   note.setAttribute("role", "note");
   note.append(Object.assign(document.createElement("p"), { textContent: words }));
-  note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, download: "", textContent: "Download the PDF" }));
+  note.append(Object.assign(document.createElement("a"), { className: "btn", href: `${made}/files/original`, download: "", textContent: t("download") }));
   img.alt = "";
   img.style.visibility = "hidden"; // it keeps the shape of the page
   img.parentElement.before(note); // not on it: fields can be placed there
@@ -102,10 +105,10 @@ on("click", "[data-copy]", async (button) => {
   const from = document.getElementById(button.dataset.copy);
   try {
     await navigator.clipboard.writeText(from.innerText.trim());
-    say("Copied.");
+    say(t("copied"));
   } catch {
     getSelection().selectAllChildren(from);
-    say("Press Ctrl+C to copy.");
+    say(t("press_copy"));
   }
 });
 

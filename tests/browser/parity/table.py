@@ -102,13 +102,13 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "deleteWebhook": button(f"{WEBHOOK}/delete", "Delete webhook"),
     },
     "tokens": {
-        "listApiKeys": link(ANYWHERE, "API tokens"),
+        "listApiKeys": link(ANYWHERE, "API keys"),
         "getApiKey": Control(TOKENS, "row", "Portal .*"),
         "renameApiKey": button(f"{TOKENS}/{{id}}/name", "Save name"),
         "revokeApiKey": button(f"{TOKENS}/{{id}}/revoke", "Revoke API key"),
     },
     "settings": {
-        "getAccount": link(ANYWHERE, "API tokens"),
+        "getAccount": link(ANYWHERE, "API keys"),
         "getAccount.limits": link(ANYWHERE, "Plan and limits"),
         "listEvents": link(ANYWHERE, "Events"),
         "listEvents.type": Control("/settings/events", "combobox", "Type"),

@@ -151,6 +151,7 @@ class OfficeDispatcher:
         async def answer(request: Request) -> Response:
             call = OfficeCall(request, self.runtime, self.pages, self.tries, places=self.places)
             await self._recognise(call)
+            call.words = choose_words(*list_wanted_languages(call))
             found = problem(request)
             return respond_as_json(request.scope, found) if call.wants_json else show_problem(call, found)
 

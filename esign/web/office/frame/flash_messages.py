@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from esign.web.office.frame.words import OfficeWords
 
 DONE: Mapping[str, str] = {
-    "signed-out": "You are signed out.",
-    "ended": "You were signed out meanwhile, so nothing was done. Sign in, and do it again.",
-    "ended-file": "You were signed out meanwhile, so no file was taken. Sign in, and choose it again.",
-    "password": "Your new password is set. Sign in with it.",
+    "signed-out": "sign_in.done.signed_out",
+    "ended": "frame.done.ended",
+    "ended-file": "frame.done.ended_file",
+    "password": "sign_in.done.password",
     "password-changed": "settings.done.password",
     "name": "settings.done.name",
-    "language": "Language saved.",
+    "language": "frame.done.language",
     "address": "server.done.address",
     "mail-server": "server.done.mail_server",
     "mail-server-removed": "server.done.mail_server_removed",
@@ -22,16 +22,16 @@ DONE: Mapping[str, str] = {
     "factor-off": "settings.done.factor_off",
     "session-ended": "settings.done.session_ended",
     "sessions-ended": "settings.done.sessions_ended",
-    "joined": "Welcome. You have joined.",
+    "joined": "sign_in.done.joined",
     "invited": "settings.done.invited",
     "invited-again": "settings.done.invited_again",
     "mail-tried": "server.done.mail_tried",
     "role": "settings.done.role",
     "removed": "settings.done.removed",
     "removed-keys": "settings.done.removed_keys",
-    "mode-live": "You are in live mode.",
-    "mode-test": "You are in test mode.",
-    "organisation": "You are now in this organisation.",
+    "mode-live": "frame.done.live",
+    "mode-test": "frame.done.test",
+    "organisation": "frame.done.organisation",
     "not-a-draft": "draft.done.not_a_draft",
     "ready": "server.done.ready",
     "own-fields-undone": "draft.done.fields_removed",
@@ -106,12 +106,7 @@ def find_message(query: Mapping[str, str], words: OfficeWords, *, mails: bool = 
     """
     name, number = query.get("done", ""), query.get("number", "")
     if not mails and name in NOT_MAILED:
-        return say_message(NOT_MAILED[name], words)
+        return words(NOT_MAILED[name])
     if name in COUNTED and number.isascii() and number.isdigit() and len(number) < 4:
         return words.count(COUNTED[name], int(number))
-    return say_message(DONE[name], words) if name in DONE else None
-
-
-def say_message(key: str, words: OfficeWords) -> str:
-    """Return a sentence by its key. One that has no key yet is returned as it is."""
-    return words(key) if key in words.catalogue else key
+    return words(DONE[name]) if name in DONE else None

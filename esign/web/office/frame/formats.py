@@ -8,21 +8,6 @@ from esign.core.instant import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
 from esign.web.office.frame.words import OfficeWords
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return the number with its noun: `1 page`, `12 pages`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def format_field_count(number: int) -> str:
-    """Return how many fields somebody or a document has, in the words of every page: `No fields`, `19 fields`."""
-    return format_count(number, "field") if number else "No fields"
-
-
-def format_size(octets: int) -> str:
-    """Return a size in bytes as text: `341 kB`, `1.2 MB`."""
-    return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"
-
-
 def write_date(key: str, there: date, words: OfficeWords) -> str:
     """Return a day in the order of the language, with the short name of its month: `22 Nov 2026` or `22 Nov`."""
     month = words.catalogue["months_short"][there.month - 1]

@@ -9,7 +9,10 @@ from esign.core.people.permission import Permission, has_permission
 
 @dataclass(frozen=True, slots=True)
 class SettingsPage:
-    """One entry of the menu: its address, below which its further pages are, and who may see it."""
+    """One entry of the menu: its address, below which its further pages are, and who may see it.
+
+    `name` is the end of the key of its words: `frame.place.members`.
+    """
 
     path: str
     name: str
@@ -24,42 +27,42 @@ READ, SETTLE, OWN = Permission.READ, Permission.SETTLE, Permission.OWN
 
 SETTINGS: tuple[tuple[str, tuple[SettingsPage, ...]], ...] = (
     (
-        "Organisation",
+        "organisation",
         (
-            SettingsPage("/settings/organisation", "Organisation", SETTLE),
-            SettingsPage("/members", "Members", SETTLE),
-            SettingsPage("/settings/defaults", "Defaults", SETTLE),
-            SettingsPage("/settings/seal", "Seal", SETTLE),
-            SettingsPage("/settings/plan", "Plan and limits", SETTLE),
-            SettingsPage("/settings/erasure", "Erase a person", OWN),
+            SettingsPage("/settings/organisation", "organisation", SETTLE),
+            SettingsPage("/members", "members", SETTLE),
+            SettingsPage("/settings/defaults", "defaults", SETTLE),
+            SettingsPage("/settings/seal", "seal", SETTLE),
+            SettingsPage("/settings/plan", "plan", SETTLE),
+            SettingsPage("/settings/erasure", "erasure", OWN),
         ),
     ),
     (
-        "Developers",
+        "developers",
         (
-            SettingsPage("/settings/tokens", "API tokens", SETTLE),
-            SettingsPage("/settings/webhooks", "Webhooks", SETTLE),
-            SettingsPage("/settings/events", "Events", SETTLE),
+            SettingsPage("/settings/tokens", "tokens", SETTLE),
+            SettingsPage("/settings/webhooks", "webhooks", SETTLE),
+            SettingsPage("/settings/events", "events", SETTLE),
         ),
     ),
     (
-        "Activity",
+        "activity",
         (
-            SettingsPage("/settings/outbox", "Outbox", SETTLE),
-            SettingsPage("/settings/usage", "Usage", SETTLE),
-            SettingsPage("/settings/audit", "Audit log", OWN),
+            SettingsPage("/settings/outbox", "outbox", SETTLE),
+            SettingsPage("/settings/usage", "usage", SETTLE),
+            SettingsPage("/settings/audit", "audit", OWN),
         ),
     ),
     (
-        "Server",
+        "server",
         (
-            SettingsPage("/server/address", "Address", OWN),
-            SettingsPage("/server/mail", "Email", OWN),
-            SettingsPage("/server/seal", "Seal practice", OWN),
-            SettingsPage("/server/clock", "Clock", OWN),
+            SettingsPage("/server/address", "address", OWN),
+            SettingsPage("/server/mail", "mail", OWN),
+            SettingsPage("/server/seal", "practice", OWN),
+            SettingsPage("/server/clock", "clock", OWN),
         ),
     ),
-    ("You", (SettingsPage("/account", "Your account", READ),)),
+    ("you", (SettingsPage("/account", "account", READ),)),
 )
 
 

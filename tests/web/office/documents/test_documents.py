@@ -141,7 +141,7 @@ async def test_tabs_have_the_numbers_that_they_show(office: Office) -> None:
         page = await ada.get(f"/documents?view={view}")
         assert titles(page) == expected, view
         assert "All 11 Needs attention 2 Draft 2 Waiting 5 Completed 1 Closed 3" in page.said
-        assert "Documents , 2 need attention" in page.said  # in the navigation
+        assert "Documents 2 , 2 need attention" in page.said  # in the navigation
     assert (await ada.get("/documents?view=draft")).title == "Draft"
 
 

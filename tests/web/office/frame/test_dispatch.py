@@ -157,7 +157,7 @@ async def test_a_form_counts_only_with_the_mac_of_its_own_session(
     visitor, other = await browser(office, owner, stage), await browser(office, owner, stage)
     for csrf in ("", "AAAA", "ä", other.csrf, visitor.csrf[:-8] + "AAAAAAA="):
         answer = await send(visitor, line, csrf=csrf)
-        assert (answer.status, "open for long" in answer.text) == (400, True)
+        assert (answer.status, "open for a long time" in answer.text) == (400, True)
 
 
 async def test_the_mac_of_a_form_reads_otherwise_on_every_page(
@@ -211,12 +211,12 @@ async def test_the_password_is_asked_for_again_with_the_form_inside(
     office.clock.advance(milliseconds=FRESH)
     before = visitor.token
     asked = await visitor.post(line.path, {"name": 'Zoë "<b>"', "csrf": visitor.csrf})
-    assert (asked.status, asked.title, asked.value("name")) == (200, "Is it you?", 'Zoë "<b>"')
+    assert (asked.status, asked.title, asked.value("name")) == (200, "Confirm it’s you", 'Zoë "<b>"')
     wrong = await visitor.post(line.path, {"name": "Zoë", PROOF: "not it", "csrf": visitor.csrf})
     assert (wrong.status, wrong.wrong()) == (422, {PROOF: "That isn’t your password."})
     assert wrong.value("name") == "Zoë" and "not it" not in wrong.text and visitor.token == before
     after = await visitor.post(line.path, {"name": "Zoë", PROOF: PASSWORD, "csrf": visitor.csrf})
-    assert after.title != "Is it you?" if after.status != 303 else True
+    assert after.title != "Confirm it’s you" if after.status != 303 else True
     assert visitor.token != before, "what gains rights gets a new cookie"
 
 

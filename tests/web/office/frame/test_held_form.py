@@ -41,11 +41,11 @@ async def test_what_was_typed_before_the_session_ended_is_sent_after_signing_in(
     place = fields(await ada.get(here))["place"]
     office.clock.advance(milliseconds=IDLE)
     page = await ada.post(here, {**NOTES, "place": place})
-    assert (page.status, page.title) == (403, "Sign in") and "What you entered is kept" in page.said
+    assert (page.status, page.title) == (403, "Sign in") and "Your entries are kept" in page.said
     wrong = await send(ada, page, email="ada@example.test", password="wrong")
     assert wrong.status == 422 and fields(wrong)["held"] == fields(page)["held"]
     page = await send(ada, wrong, email="ada@example.test", password=PASSWORD)
-    assert (page.status, page.title) == (200, "You are signed in again")
+    assert (page.status, page.title) == (200, "You’re signed in again")
     assert (await office.site.api.get(id))["externalId"] is None, "nothing is sent before somebody says so"
     assert (await send(ada, page)).to == f"/documents/{id}?done=reference"
     document = await office.site.api.get(id)
@@ -63,11 +63,11 @@ async def test_it_waits_for_the_second_factor_as_well(office: Office) -> None:
     office.clock.advance(seconds=30)
     page = await ada.post("/account/name", name="Ada Augusta")
     page = await send(ada, page, email="ada@example.test", password=PASSWORD)
-    assert page.title == "Your code"
+    assert page.title == "Enter your code"
     page = await send(ada, page, code="000000")
     assert page.status == 422
     page = await send(ada, page, code=totp.at(office.clock.now() // 1000))
-    assert page.title == "You are signed in again"
+    assert page.title == "You’re signed in again"
     assert (await send(ada, page)).to == "/account?done=name"
     assert (await office.user_of("ada@example.test")).name == "Ada Augusta"
 
@@ -111,7 +111,7 @@ async def test_a_form_of_the_session_before_is_offered_again(office: Office) -> 
     page = await ada.post("/account/name", {"name": "Ada B.", "csrf": before})
     assert (page.status, page.title) == (
         400,
-        "Please send it once more",
+        "Send the form again",
     ) and "open for a long time" in page.said
     assert (await office.user_of("ada@example.test")).name == "Ada"
     assert (await send(ada, page)).to == "/account?done=name"

@@ -50,7 +50,7 @@ def fill(path: str) -> str:
         ("/documents/nonsense/review", "Document not found", "/documents"),
         ("/templates/x", "Template not found", "/templates"),
         ("/settings/webhooks/x", "Webhook not found", "/settings/webhooks"),
-        ("/settings/tokens/x/revoke", "Token not found", "/settings/tokens"),
+        ("/settings/tokens/x/revoke", "API key not found", "/settings/tokens"),
         ("/members/x/remove", "Member not found", "/members"),
         ("/contacts/x", "Person not found", "/contacts"),
         ("/documents/views/x/edit", "View not found", "/documents/views"),
@@ -98,7 +98,7 @@ async def test_a_page_that_takes_no_form_says_so(ada: Visitor, path: str) -> Non
     if page.status != 405:  # another line of the table takes forms of this shape, as /documents/{id}/sign
         assert page.status in (303, 404, 422)
         return
-    assert page.title == "This address can’t be opened" and "takes no form" in page.said
+    assert page.title == "This address can’t be opened" and "doesn’t accept forms" in page.said
 
 
 async def test_a_script_gets_json_and_a_stranger_the_common_page(office: Office, ada: Visitor) -> None:

@@ -97,7 +97,7 @@ async def test_changing_it_asks_for_the_password_again(office: Office) -> None:
     ada = await office.signed_in("Ada")
     office.clock.advance(minutes=11)
     page = await ada.post(HERE, address=NEW)
-    assert page.title == "Is it you?" and page.value("address") == NEW
+    assert page.title == "Confirm it’s you" and page.value("address") == NEW
     assert office.runtime.settings.is_address_unset
 
 
@@ -129,7 +129,7 @@ PROXY = {"Host": "sign.example.com", "Origin": NEW, "Referer": f"{NEW}/"}
 async def test_a_set_up_link_that_is_opened_behind_a_proxy_makes_its_address_known(office: Office) -> None:
     path, visitor = await setup_link(office), office.visitor()
     shown = await visitor.get(path, headers={"Host": "sign.example.com"})
-    assert shown.status == 200 and f"will begin with {NEW}" in shown.said
+    assert shown.status == 200 and f"will start with {NEW}" in shown.said
     sheet = shown.text.partition('rel="stylesheet" href="')[2].partition('"')[0]
     assert (await visitor.get(sheet, headers={"Host": "sign.example.com"})).status == 200
     for other in ("/", "/sign-in", "/api/v1/account", "/documents"):

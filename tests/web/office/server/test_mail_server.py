@@ -56,9 +56,9 @@ async def test_what_is_typed_is_tried_before_it_is_saved(office: Office) -> None
 async def test_the_mail_server_is_in_force_at_once_and_the_password_is_shown_nowhere(office: Office) -> None:
     ada = await office.signed_in("Ada")
     async with serving(auth_require_tls=False, authenticator=authenticate) as server:
-        assert "Not mailed." in (await ada.get("/documents")).said
+        assert "Emails aren’t going out." in (await ada.get("/documents")).said
         await save(ada, typed(server, **LOGIN))
-        assert "Not mailed." not in (await ada.get("/documents")).said
+        assert "Emails aren’t going out." not in (await ada.get("/documents")).said
         await office.site.api.send_document()
         await office.site.work("mail")
         assert [str(one["To"]) for one in server.messages] == ["Ada Lovelace <ada@example.test>"]
@@ -178,7 +178,7 @@ async def test_the_typed_password_is_hidden_on_the_page_that_asks_who_it_is(offi
     office.clock.advance(minutes=11)
     async with serving() as server:
         page = await ada.post(HERE, typed(server, **LOGIN))
-        assert page.title == "Is it you?" and PASSWORD not in page.text
+        assert page.title == "Confirm it’s you" and PASSWORD not in page.text
         kept = dict(
             re.findall(r'type="hidden" name="([\w-]+)" value="([^"]*)"', page.text.partition("<main")[2])
         )

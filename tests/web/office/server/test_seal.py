@@ -252,7 +252,7 @@ async def test_the_password_is_asked_for_again_before_the_seal_is_touched(office
     answer = await ada.upload(UPLOAD, "file", ("own.p12", OWN.pkcs12(WORD)), passphrase=WORD)
     assert answer.to.startswith("/confirm?next=")
     for path in (BACK, NEW):
-        assert (await ada.post(path)).title == "Is it you?"
+        assert (await ada.post(path)).title == "Confirm it’s you"
     assert live(office) == made
 
 

@@ -84,7 +84,7 @@ async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path)
         assert "This machine’s clock is steady." in (await ada.get("/server/clock")).said
         assert "jumped" not in (await ada.get("/documents")).said
         clock.error = 31 * DAY
-        assert "The clock of this server jumped." in (await ada.get("/documents")).said
+        assert "This server’s clock jumped." in (await ada.get("/documents")).said
         assert "jumped" not in (await bo.get("/documents")).said
         assert "jumped 31 days ahead" in (await ada.get("/server/clock")).said
         assert office.runtime.clock.doubt is not None, "looking at it confirms nothing"

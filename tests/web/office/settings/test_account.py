@@ -117,7 +117,7 @@ async def test_an_authenticator_is_set_up_used_and_taken_away(office: Office) ->
     await other.get("/sign-in/code")
     assert (await other.post("/sign-in/code", code=codes[0])).to == "/"
     assert "9 recovery codes left" in (await other.get("/account/second-factor")).said
-    assert (await visitor.post("/account/second-factor/codes")).title == "Is it you?"
+    assert (await visitor.post("/account/second-factor/codes")).title == "Confirm it’s you"
     again = await visitor.post("/account/second-factor/codes", {"code-again": codes[1]})
     assert codes[1] not in again.text and "Your earlier codes no longer work" in again.said
     new = again.text.partition('id="codes">')[2].partition("</li>")[0].rpartition("<li>")[2]

@@ -116,7 +116,7 @@ async def test_the_password_comes_before_it_begins(office: Office) -> None:
     await maren.get(PATH)
     office.clock.advance(milliseconds=FRESH)
     asked = await maren.post(BEGIN, email=ADA, others="erase")
-    assert (asked.title, asked.value("email"), asked.value("others")) == ("Is it you?", ADA, "erase")
+    assert (asked.title, asked.value("email"), asked.value("others")) == ("Confirm it’s you", ADA, "erase")
     assert await erase.tick(office.runtime) == 0 and not await is_gone(office, document)
     fields = {"email": ADA, "others": "erase", "password-again": PASSWORD}
     assert (await maren.post(BEGIN, fields)).to == f"{PATH}?done=erasure"

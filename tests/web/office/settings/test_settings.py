@@ -271,7 +271,7 @@ async def test_settings_change_only_with_the_password_at_hand(office: Office) ->
     office.clock.advance(milliseconds=FRESH)
     await ada.get(ORGANISATION)
     for path, form in ((ORGANISATION, WHO), (DEFAULTS, {"retainCompletedDays": "5"})):
-        assert (await ada.post(path, form)).title == "Is it you?"
+        assert (await ada.post(path, form)).title == "Confirm it’s you"
     assert await read_stored(office) == before
 
 

@@ -200,9 +200,11 @@ async def test_a_token_is_made_and_revoked_only_with_the_password_at_hand(office
     assert (await ada.get(NEW)).to.startswith("/confirm?next=")
     before = (await office.site.api.ok("GET", "/api-keys"))["data"]
     asked = await ada.post(NEW, USUAL)
-    assert asked.title == "Is it you?" and asked.value("expires") == "365"
+    assert asked.title == "Confirm it’s you" and asked.value("expires") == "365"
     for way in ("name", "revoke"):
-        assert (await ada.post(f"/settings/tokens/{before[0]['id']}/{way}", name="x")).title == "Is it you?"
+        assert (
+            await ada.post(f"/settings/tokens/{before[0]['id']}/{way}", name="x")
+        ).title == "Confirm it’s you"
     [after] = (await office.site.api.ok("GET", "/api-keys"))["data"]
     assert after == before[0] | {"lastUsedAt": after["lastUsedAt"]}
 

@@ -41,7 +41,7 @@ async def test_the_printed_link_makes_the_owner_of_what_is_there(office: Office)
     before = (await office.site.api.ok("GET", "/account"))["organisation"]
     visitor, path = office.visitor(), await setup_link(office)
     for _ in range(2):
-        assert (await visitor.get(path)).title == "Set-up"
+        assert (await visitor.get(path)).title == "Set up"
     assert (await visitor.post(path, OWNER)).status == 303
     page = await visitor.get("/account")
     assert "Maren Holt" in page.said and "Owner" in page.said and "Alder & Finch" in page.said
@@ -61,7 +61,7 @@ async def test_before_the_first_owner_pages_say_where_the_link_is_and_offer_noth
     link = await setup_link(office)
     page = await office.visitor().get(path)
     assert (page.status, page.title) == (200, "Not set up yet")
-    for words in ("esign serve", "setup-link", "30 minutes", "Start esign again"):
+    for words in ("esign serve", "setup-link", "30 minutes", "Restart esign"):
         assert words in page.said
     assert "Sign in" not in page.said and "Forgot" not in page.said
     assert page.text.count("<form") == page.text.count('action="/language"') == 1
@@ -107,7 +107,7 @@ async def test_what_is_wrong_stands_at_its_field_and_the_rest_stays(office: Offi
     path = await setup_link(office)
     given = {**OWNER, "timeZone": "Mars/Olympus", "email": "maren@", "password": "maren holt 1990"}
     page = await office.visitor().post(path, given)
-    assert page.status == 422 and page.title == "Please check: Set-up"
+    assert page.status == 422 and page.title == "Please check: Set up"
     assert page.wrong().keys() == {"timeZone", "email", "password"}
     assert "easy to guess" in page.wrong()["password"]
     assert page.value("organisation") == "Alder & Finch" and page.value("email") == "maren@"
@@ -203,7 +203,7 @@ async def test_whoever_has_an_account_gives_its_password(office: Office) -> None
     path = await invite_member(office, role="viewer")
     visitor = office.visitor()
     page = await visitor.get(path)
-    assert "You have an account here already" in page.said and 'name="name"' not in page.text
+    assert "You already have an account here" in page.said and 'name="name"' not in page.text
     wrong = await visitor.post(path, password="guess")
     assert wrong.wrong() == {"password": "That isn’t your account’s password."}
     assert (await visitor.post(path, password=PASSWORD)).to == "/?done=joined"
@@ -271,7 +271,7 @@ async def test_a_forgotten_password_is_chosen_anew_and_every_browser_signed_out(
     inside = await office.signed_in("Ada")
     visitor = office.visitor()
     assert (await request_reset(office, "ADA@example.test")).to == "/forgot?sent=yes"
-    assert "No mail leaves now" in (await visitor.get("/forgot?sent=yes")).said
+    assert "Emails aren’t going out" in (await visitor.get("/forgot?sent=yes")).said
     letter, path = await office.letter("ada@example.test"), await office.link("ada@example.test")
     assert "ada@example.test" in letter
     for _ in range(2):

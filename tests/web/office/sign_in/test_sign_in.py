@@ -248,7 +248,7 @@ async def test_with_a_second_factor_the_password_alone_opens_nothing(office: Off
     then = page.value("next")
     for given in ("000000", "٠٠٠٠٠٠", "é"):
         wrong = await visitor.post("/sign-in/code", code=given, next=then)
-        assert wrong.status == 422 and "This code is not right" in wrong.wrong()["code"]
+        assert wrong.status == 422 and "That code isn’t right" in wrong.wrong()["code"]
         assert wrong.value("next") == then
     code = totp.at(office.clock.now() // 1000).translate(WIDE)
     assert (await visitor.post("/sign-in/code", code=f" {code[:3]} {code[3:]}", next=then)).to == then

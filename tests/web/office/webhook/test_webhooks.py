@@ -306,7 +306,7 @@ async def test_secrets_and_addresses_change_only_with_the_password_at_hand(
     await ada.get(at)
     for path in (NEW, f"{at}/edit", f"{at}/secret", f"{at}/delete"):
         asked = await ada.post(path, url="https://example.com/other", events="all", grace="0")
-        assert asked.title == "Is it you?"
+        assert asked.title == "Confirm it’s you"
     assert await the_only(office) == before
 
 
