@@ -14,34 +14,23 @@ from esign.core.language import LANGUAGES
 FORMS = {"zero", "one", "two", "few", "many", "other"}
 SPELT_OUT = {"zero", "one", "two"}  # forms of one number each, which may be a word
 FOLDERS = ("web/signing/words", "mail/words", "pdf/typst/labels")
+AREAS = "web/office/words"  # has a folder for each language, and a file in it for each area
 ROOT = Path(esign.__file__).parent
+EVERY = (*FOLDERS, AREAS)
+LISTS = {"months": 12, "months_short": 12, "weekdays": 7}
 # What is English too, by language: words that both languages share.
-SHARED: Mapping[str, set[str]] = {
-    "de": {"(in {time})", "Code", "Dokument-ID", "Name", "System", "Text", "Webhook", "Hash"},
-    "es": {"Webhook", "{n} byte", "{n} bytes"},
-    "fr": {
-        "Code",
-        "Date",
-        "Document",
-        "Pages",
-        "Signature",
-        "Style",
-        "Webhook",
-        "{n} minute",
-        "{n} minutes",
-    }
-    | {"{n} page", "{n} pages"},
-    "it": {"File", "Webhook", "{n} byte"},
-    "nl": {"Code", "Document", "Webhook", "{n} byte", "{n} bytes"},
-    "pl": {"System", "Webhook"},
-    "pt": {"Webhook", "{n} byte", "{n} bytes"},
-    "ja": {"Webhook"},
-}
+SHARED: Mapping[str, list[str]] = json.loads(Path(__file__).with_name("shared_words.json").read_text("utf-8"))
 # Units and signs that several languages write as English does, and sentences made of their places alone.
 SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|%)|(\W*\{\w+\}\W*)+")
+PLACE = r"\{\w*(?::[^}]*)?\}"
 
 
 def read(folder: str, tag: str) -> dict[str, Any]:
+    """The catalogue of a language; one that is kept in a file for each area, by area."""
+    if folder == AREAS:
+        return {
+            path.stem: json.loads(path.read_text("utf-8")) for path in (ROOT / folder / tag).glob("*.json")
+        }
     found: dict[str, Any] = json.loads((ROOT / folder / f"{tag}.json").read_text("utf-8"))
     return found
 
@@ -57,7 +46,7 @@ def sentences(catalogue: Mapping[str, Any], above: str = "") -> Iterator[tuple[s
 
 def places(sentence: str) -> list[str]:
     """Its placeholders and marks."""
-    return sorted(re.findall(r"\{\w*\}|</?\w+>", sentence))
+    return sorted(re.findall(rf"{PLACE}|</?\w+>", sentence))
 
 
 def texts(value: Any) -> list[str]:
@@ -69,17 +58,26 @@ def test_there_is_a_catalogue_for_each_language_and_for_no_other(folder: str) ->
     assert {path.stem for path in (ROOT / folder).glob("*.json")} == set(LANGUAGES)
 
 
+def test_each_area_of_the_web_application_is_there_in_each_language() -> None:
+    assert {path.name for path in (ROOT / AREAS).iterdir()} == set(LANGUAGES)
+    areas = {path.name for path in (ROOT / AREAS / "en").glob("*.json")}
+    assert {
+        tag: {path.name for path in (ROOT / AREAS / tag).iterdir()} for tag in LANGUAGES
+    } == dict.fromkeys(LANGUAGES, areas)
+
+
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", EVERY)
 def test_no_sentence_is_missing_empty_or_left_over(folder: str, tag: str) -> None:
     english, own = dict(sentences(read(folder, "en"))), dict(sentences(read(folder, tag)))
     assert own.keys() == english.keys()
     assert all(text.strip() for value in own.values() for text in texts(value))
-    assert [key for key, value in own.items() if isinstance(value, list) and len(value) != 12] == []
+    lists = {key.rpartition(".")[2]: len(value) for key, value in own.items() if isinstance(value, list)}
+    assert lists.items() <= LISTS.items()
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", EVERY)
 def test_each_sentence_has_the_places_and_marks_of_the_english_one(folder: str, tag: str) -> None:
     own = dict(sentences(read(folder, tag)))
     for key, english in sentences(read(folder, "en")):
@@ -93,7 +91,7 @@ def test_each_sentence_has_the_places_and_marks_of_the_english_one(folder: str, 
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", EVERY)
 def test_each_counted_sentence_has_the_forms_of_its_language(folder: str, tag: str) -> None:
     counted = {
         key: set(value) for key, value in sentences(read(folder, tag)) if isinstance(value, dict) and value
@@ -102,17 +100,17 @@ def test_each_counted_sentence_has_the_forms_of_its_language(folder: str, tag: s
 
 
 @pytest.mark.parametrize("tag", [tag for tag in LANGUAGES if tag != "en"])
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", EVERY)
 def test_no_sentence_is_left_in_english(folder: str, tag: str) -> None:
     own, alike = dict(sentences(read(folder, tag))), {}
     for key, english in sentences(read(folder, "en")):
         said = [text for text in texts(own[key]) if text in texts(english) and not SIGNS.fullmatch(text)]
         if said and not isinstance(english, list):
             alike[key] = said
-    assert {key: said for key, said in alike.items() if not set(said) <= SHARED.get(tag, set())} == {}
+    assert {key: said for key, said in alike.items() if not set(said) <= set(SHARED.get(tag, ()))} == {}
 
 
 @pytest.mark.parametrize("tag", SHARED)
 def test_no_shared_word_is_listed_for_nothing(tag: str) -> None:
-    said = {text for folder in FOLDERS for _, value in sentences(read(folder, tag)) for text in texts(value)}
-    assert SHARED[tag] - said == set()
+    said = {text for folder in EVERY for _, value in sentences(read(folder, tag)) for text in texts(value)}
+    assert set(SHARED[tag]) - said == set()

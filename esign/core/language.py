@@ -30,6 +30,13 @@ class Language:
     form: Callable[[int], str]
     direction: Literal["ltr", "rtl"] = "ltr"
 
+    def choose_form(self, forms: Mapping[str, str], n: int) -> str:
+        """Return the form of a counted sentence for a number.
+
+        A sentence that is not translated has the forms of English; then it is the one for many.
+        """
+        return forms.get(self.form(n)) or forms["other"]
+
 
 def english(n: int) -> str:
     return "one" if n == 1 else "other"

@@ -33,7 +33,7 @@ class PageWords:
 
     def count(self, key: str, n: int, **values: object) -> Markup:
         """Return the form of a counted sentence that fits `n`, with values put in."""
-        sentence = self.catalogue[key][self.language.form(n)]
+        sentence = self.language.choose_form(self.catalogue[key], n)
         return fill_sentence(sentence, {"n": self.group(n), **self._isolate_all(values)})
 
     def day(self, there: date) -> str:

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 FIND = Path(__file__).with_name("layout.js").read_text("utf-8").partition("\n\n")[2]
 # The picture of a page, words for screen readers alone, pictures of what was typed, and links that show themselves
 # when they have the focus.
-SPARED = (".page", ".sr", ".skip", ".until", ".typed", "svg")
+SPARED = (".page", ".sr", ".vh", ".skip", ".pw > button", ".until", ".typed", "svg")
 STANDARD, FIXED = 16, 13  # the sizes of letters in pixels that Chromium begins with
 
 

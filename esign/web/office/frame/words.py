@@ -83,7 +83,7 @@ class OfficeWords(PageWords):
         if found is None:
             return text
         if isinstance(found, dict):
-            found = found[self.language.form(int(str(values["n"])))]
+            found = self.language.choose_form(found, int(str(values["n"])))
         shown = {name: ShownValue(self, value) for name, value in values.items()}
         return str(found).format(**shown) if shown else str(found)
 
