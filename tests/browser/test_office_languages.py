@@ -88,7 +88,7 @@ def test_texts_that_are_longer_are_not_cut(visit: Visits, office: WalkedOffice) 
         for width, height in SIZES.items():
             page.set_viewport_size({"width": width, "height": height})
             faults += [(path, width, fault) for fault in find_faults(page, SHORTENED)]
-    assert faults == []
+    assert sorted({fault[-1] for fault in faults}) == [], faults
 
 
 @pytest.mark.parametrize("text", [1.5, 2])
@@ -98,4 +98,4 @@ def test_letters_of_any_size_are_not_cut(visit: Visits, office: WalkedOffice, te
     for path in list_addresses(office):
         go(page, base, path)
         faults += [(path, fault) for fault in find_faults(page, SHORTENED)]
-    assert faults == []
+    assert sorted({fault[-1] for fault in faults}) == [], faults

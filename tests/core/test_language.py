@@ -80,3 +80,11 @@ def test_what_people_wrote_is_kept_apart_in_a_sentence_from_right_to_left() -> N
 )
 def test_a_browser_s_favourite_is_found(header: str | None, found: str | None) -> None:
     assert language.find_accepted(header) == found
+
+
+def test_a_counted_sentence_that_is_not_translated_has_an_english_form() -> None:
+    english = {"one": "1 page", "other": "{n} pages"}
+    for each in LANGUAGES.values():
+        assert {each.choose_form(english, n) for n in range(120)} <= set(english.values())
+    polish = {"one": "strona", "few": "strony", "many": "stron"}
+    assert [LANGUAGES["pl"].choose_form(polish, n) for n in (1, 3, 5)] == ["strona", "strony", "stron"]

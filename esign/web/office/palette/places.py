@@ -1,15 +1,19 @@
 """The pages, settings and actions that the command palette leads to, and the words that find them."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
+from unicodedata import combining, normalize
 
 from esign.core.people.contact import split_words
 from esign.core.people.permission import Permission
 from esign.web.office.frame.words import OfficeWords
 
 Kind = Literal["page", "setting", "action"]
+STROKED = str.maketrans("łŁøØđĐ", "lLoOdD")  # letters that Unicode takes for whole
+APART = re.compile("['’-]")  # part words: “d’API” is found by “api”
 KEYS = "#keys"  # the address of an action that the page does itself: it shows its keyboard shortcuts
 
 
@@ -52,7 +56,13 @@ class PalettePlace:
 @cache
 def list_words(title: str, words: str) -> tuple[str, ...]:
     """Return the folded words of a place."""
-    return split_words(f"{title} {words}")
+    return split_bare_words(f"{title} {words}")
+
+
+def split_bare_words(text: str) -> tuple[str, ...]:
+    """Return the folded words of a text without accents and vowel marks: `modeles` finds `Modèles`."""
+    bare = "".join(letter for letter in normalize("NFKD", text.translate(STROKED)) if not combining(letter))
+    return split_words(APART.sub(" ", bare))
 
 
 WORK, SETTLE, OWN = Permission.WORK, Permission.SETTLE, Permission.OWN
@@ -111,7 +121,7 @@ def find_places(
     Those whose title begins with it come first. Without a text these are the usual ones. `switches` says whether this
     installation has both modes.
     """
-    terms = split_words(text)
+    terms = split_bare_words(text)
     found = [
         place
         for place in PLACES

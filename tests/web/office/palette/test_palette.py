@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from esign.core.language import LANGUAGES
 from esign.core.people.member import MemberRole
 from esign.core.people.permission import Permission, has_permission
 from esign.web.office.frame.words import load_words
@@ -92,11 +93,27 @@ def test_a_place_is_found_by_the_words_people_know(q: str, first: str) -> None:
     assert first in [place.say_title(WORDS) for place in found][:2]
 
 
-def test_every_title_is_found_by_itself_and_stands_once() -> None:
-    assert len({place.say_title(WORDS) for place in PLACES}) == len(PLACES)
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_every_title_is_found_by_itself_and_stands_once(tag: str) -> None:
+    words = load_words(tag)
+    assert len({place.say_title(words) for place in PLACES}) == len(PLACES)
     for place in PLACES:
-        found = list(find_places(place.say_title(WORDS), may(MemberRole.OWNER), place.mode or "live", WORDS))
+        found = list(find_places(place.say_title(words), may(MemberRole.OWNER), place.mode or "live", words))
         assert found[0] == place or place in found
+
+
+@pytest.mark.parametrize(
+    ("tag", "typed", "path"),
+    [
+        ("fr", "modeles", "/templates"),
+        ("fr", "api", "/settings/tokens"),
+        ("pl", "dzialan", "/settings/audit"),
+        ("ar", "الاعدادات", "/settings"),
+    ],
+)
+def test_accents_and_apostrophes_need_not_be_typed(tag: str, typed: str, path: str) -> None:
+    found = find_places(typed, may(MemberRole.OWNER), "live", load_words(tag))
+    assert path in [place.path for place in found]
 
 
 def test_a_mode_is_offered_where_there_is_another_one() -> None:
