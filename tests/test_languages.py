@@ -21,7 +21,7 @@ LISTS = {"months": 12, "months_short": 12, "weekdays": 7}
 # What is English too, by language: words that both languages share.
 SHARED: Mapping[str, list[str]] = json.loads(Path(__file__).with_name("shared_words.json").read_text("utf-8"))
 # Units and signs that several languages write as English does, and sentences made of their places alone.
-SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|%)|(\W*\{\w+\}\W*)+")
+SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|GB|ms|%)|(\W*\{\w+\}\W*)+")
 PLACE = r"\{\w*(?::[^}]*)?\}"
 
 
