@@ -17,7 +17,7 @@ FOLDERS = ("web/signing/words", "mail/words", "pdf/typst/labels")
 AREAS = "web/office/words"  # has a folder for each language, and a file in it for each area
 ROOT = Path(esign.__file__).parent
 EVERY = (*FOLDERS, AREAS)
-LISTS = {"months": 12, "months_short": 12, "weekdays": 7}
+LISTS = {"months": 12, "months_alone": 12, "months_short": 12, "weekdays": 7}
 # What is English too, by language: words that both languages share.
 SHARED: Mapping[str, list[str]] = json.loads(Path(__file__).with_name("shared_words.json").read_text("utf-8"))
 # Units and signs that several languages write as English does, and sentences made of their places alone.

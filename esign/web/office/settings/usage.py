@@ -74,7 +74,7 @@ def sum_months(dated: list[tuple[date, Usage]], t: OfficeWords) -> list[UsageRow
 
 def name_month(month: date, t: OfficeWords) -> str:
     """Return a month with its year, such as `November 2026`."""
-    return t("settings.usage.month_year", month=t.catalogue["months"][month.month - 1], year=month.year)
+    return t("settings.usage.month_year", month=t.catalogue["months_alone"][month.month - 1], year=month.year)
 
 
 def sum_weeks(dated: list[tuple[date, Usage]], number: int) -> list[tuple[date, Usage]]:
