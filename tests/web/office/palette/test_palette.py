@@ -107,7 +107,7 @@ def test_every_title_is_found_by_itself_and_stands_once(tag: str) -> None:
     [
         ("fr", "modeles", "/templates"),
         ("fr", "api", "/settings/tokens"),
-        ("pl", "dzialan", "/settings/audit"),
+        ("pl", "domyslne", "/settings/defaults"),
         ("ar", "الاعدادات", "/settings"),
     ],
 )
