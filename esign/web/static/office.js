@@ -36,6 +36,15 @@ function fold(side, open) {
 }
 on("click", "[data-nav]", (button) => fold(button.closest(".side")));
 
+// --- settings: the page one is on is in sight in their menu
+const settings = document.querySelector(".subnav");
+const chosen = settings?.querySelector("[aria-current]");
+if (chosen) {
+  // not `scrollIntoView`, which moves the page as well
+  const below = chosen.getBoundingClientRect().bottom - settings.getBoundingClientRect().bottom;
+  if (below > 0) settings.scrollTop += below;
+}
+
 // --- menus: one open at a time; Escape and a click outside close them
 document.addEventListener("click", (event) => {
   for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;

@@ -50,7 +50,7 @@ class StepButton:
 class NextStep:
     """What the document is waiting for.
 
-    `tone` is ok, fail or empty; the first of `buttons` is the action that moves the document on.
+    `tone` is ok, warn, fail or empty; the first of `buttons` is the action that moves the document on.
     """
 
     title: Markup
@@ -149,7 +149,7 @@ def describe_undelivered(scene: DocumentSituation, recipient: AnyRecipient) -> N
         t("document.next.refused", name=isolate_name(recipient.name)),
         t("document.next.refused_text", email=isolate_name(recipient.email)),
         "warn",
-        "fail",
+        "warn",
         (button,),
     )
 
@@ -265,7 +265,7 @@ def describe_expired(scene: DocumentSituation) -> NextStep:
             ),
         )
     return NextStep(
-        t("document.next.expired"), Markup(" ").join(words), "clock", "fail", (make_copy_button(scene),)
+        t("document.next.expired"), Markup(" ").join(words), "clock", "warn", (make_copy_button(scene),)
     )
 
 

@@ -146,9 +146,8 @@ class CardBuilder:
     def describe(self, recipient: Recipient) -> Iterator[Markup | str]:
         t = self.times.words
         yield t(f"document.role.{recipient.role}")
-        if recipient.acting:
-            count = len(recipient.fields)
-            yield t.count("fields", count) if count else t("no_fields")
+        if recipient.acting and recipient.fields:
+            yield t.count("fields", len(recipient.fields))
         if recipient.authentication in PROOFS:
             yield t(f"document.proof.{recipient.authentication}")
         if recipient.locale:

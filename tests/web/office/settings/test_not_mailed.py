@@ -77,6 +77,9 @@ async def test_no_page_on_the_way_of_a_document_claims_a_mail(tmp_path: Path, ma
                 assert page.said.count("No mail server is set") <= 1, (page.title, "said twice")
             if page.title == "Outbox":
                 assert re.search("No mail server|Emails have been waiting", page.said)
+            elif page.title.startswith("Send reminder"):  # its own note says it, once
+                assert "This reminder won’t be emailed" in page.said
+                assert "Emails aren’t going out." not in page.said
             elif "forgot" not in page.title and "mail" not in page.title.casefold():
                 assert "Emails aren’t going out." in page.said, page.title
         shown = await ada.get(at)
