@@ -209,7 +209,9 @@ def test_a_name_without_letters_to_print_it_ends_in_a_sentence_and_can_be_drawn(
     page = visit(a_signer(name="કિરણ"))
     open_sheet(page)
     page.locator("#tab-type").click()
-    expect(page.locator("#adopt-error")).to_have_text("We can’t print કિ ર ણ. Use other letters, or draw it.")
+    expect(page.locator("#adopt-error")).to_have_text(
+        "The PDF can’t show કિ ર ણ. Use other letters, or draw it."
+    )
     page.locator("[data-action=adopt]").click()
     expect(page.locator("#adopt")).to_be_visible()
     expect(page.locator("#adopt-error")).to_contain_text("or draw it")
@@ -361,7 +363,7 @@ def test_a_browser_that_lets_no_page_draw_leads_to_typing(visit: Visit, shot: Sh
     page.add_init_script(how)
     page.reload()
     open_sheet(page)
-    expect(page.locator("#adopt-error")).to_contain_text("doesn’t let pages draw")
+    expect(page.locator("#adopt-error")).to_contain_text("Drawing doesn’t work")
     expect(page.locator("#typed-text")).to_be_visible()
     shot(page, "ink-no-canvas")
     page.locator("[data-action=adopt]").click()

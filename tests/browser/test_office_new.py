@@ -178,7 +178,7 @@ def test_several_files_become_drafts_and_one_that_is_refused_says_why(
     huge.write_bytes(bytes(26 * 2**20))
     page.locator("#files").set_input_files(huge)
     expect(page.locator("#all")).to_have_text(
-        "2 drafts created. Continue with one now. You find the others in your documents."
+        "2 drafts created. Continue with one now. The others are in your documents."
     )
     expect(page.get_by_text("The file is not a PDF; save it as one and send that.")).to_be_visible()
     expect(page.get_by_text("It has 26 MB. Files can have up to 25 MB.")).to_be_visible()

@@ -38,7 +38,7 @@ WRONG: dict[str, tuple[FieldType, dict[str, Any], str, str]] = {
     "letters": (T.TEXT, {"pattern": "letters"}, "R2", "Use letters only."),
     "alphanumeric": (T.TEXT, {"pattern": "alphanumeric"}, "a-b", "Use letters and digits only."),
     "phone": (T.TEXT, {"pattern": "phone"}, "call me", "Please enter a phone number"),
-    "postal": (T.TEXT, {"pattern": "postal"}, "§", "Please enter a postcode, with letters and digits only."),
+    "postal": (T.TEXT, {"pattern": "postal"}, "§", "Please enter a postcode, such as SW1A 1AA."),
     "words": (T.NUMBER, {}, "seven", "Please enter a number"),
     "small": (T.NUMBER, {"min": 1}, "0", "The smallest number here is 1."),
     "large": (T.NUMBER, {"max": 12}, "12.5", "The largest number here is 12."),

@@ -238,7 +238,7 @@ def test_without_a_person_the_organisation_asks() -> None:
     text = write_letter(vary(INVITATION, document={"created_by": PROGRAM})).text
 
     assert text.startswith("Northlight Joinery asks you to sign")
-    assert "From        Northlight Joinery\n" in text
+    assert "From      Northlight Joinery\n" in text
 
 
 def test_without_message_fields_and_end_their_places_are_left_out() -> None:
@@ -247,7 +247,7 @@ def test_without_message_fields_and_end_their_places_are_left_out() -> None:
 
     assert "1 page, about 1 minute\n" in letter.text
     assert "writes:" not in letter.text
-    assert "Open until" not in letter.text + letter.html
+    assert "Deadline" not in letter.text + letter.html
     assert 'class="note"' not in letter.html
 
 

@@ -35,7 +35,7 @@ PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     ),
     "postal": (
         lambda text: bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 \-]{1,10}", text)),
-        "Please enter a postcode, with letters and digits only.",
+        "Please enter a postcode, such as SW1A 1AA.",
     ),
 }
 

@@ -76,7 +76,7 @@ def under_way(desk: ParityDesk, path: str) -> None:
     desk.go(path)
     later = datetime.fromisoformat(desk.ask(path)["expiresAt"]) + timedelta(days=30)
     desk.menu("Change deadline")
-    page.get_by_label("Last day to sign").fill(later.date().isoformat())
+    page.get_by_label("Deadline", exact=True).fill(later.date().isoformat())
     desk.use("changeDocument.expiresAt").click()
     desk.sees("Deadline saved.")
     changed = datetime.fromisoformat(desk.ask(path)["expiresAt"])
@@ -96,7 +96,7 @@ def under_way(desk: ParityDesk, path: str) -> None:
     expect(page.get_by_role("definition").filter(has_text="quay")).to_be_visible()
     assert desk.ask(path)["metadata"] == {"project": "quay"}
     desk.use("remindRecipients").click()
-    desk.sees("The reminder waits here")
+    desk.sees("Reminder recorded")
     assert desk.ask(path)["recipients"][0]["lastRemindedAt"]
 
 
@@ -139,7 +139,7 @@ def list_documents(desk: ParityDesk) -> None:
     assert not desk.stage.do(desk.stage.site.work("seal"))
     desk.go("/documents")
     desk.use("retrySeal").click()
-    desk.sees("Sealing is being tried again.")
+    desk.sees("Retrying the seal.")
     desk.stage.work("seal")
 
 

@@ -64,7 +64,7 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "duplicateDocument": button(DOCUMENT, "Duplicate"),
         "deleteDocument": button(DOCUMENT, "Delete document"),
         "cancelDocument": button(DOCUMENT, "Cancel document"),
-        "retrySeal": button("/documents", "Seal now: Office lease renewal 2027"),
+        "retrySeal": button("/documents", "Retry sealing: Office lease renewal 2027"),
     },
     "recipients": {
         "addRecipient": button(DOCUMENT, "Add recipient"),

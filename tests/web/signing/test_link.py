@@ -97,7 +97,7 @@ async def test_the_page_says_who_asks_for_what_and_until_when() -> None:
         "2 pages",
         "12 fields",
         "About 5 minutes",
-        "Open until 20 December 2026",
+        "Deadline: 20 December 2026",
         "<b>You</b>, Jonas Weber, sign now",
         "<b>Mira Okafor</b> signs after you",
         "I agree to sign “Joinery agreement, 14 Linden Row” electronically.",

@@ -191,7 +191,8 @@ async def test_the_timeline_tells_who_did_what(office: Office) -> None:
         "API key journeys created the document",
         "Ada Lovelace opened the document",
         "A reminder to Ada King was created By Maren",
-        "Maren corrected Ada King Ada Lovelace is now Ada King · ada@example.test is now king@example.test",
+        "Maren changed the details of Ada King "
+        "Ada Lovelace is now Ada King · ada@example.test is now king@example.test",
         "Maren downloaded the original PDF",
         "Maren cancelled the document “ It is late. ” · Recipients weren’t notified",
     ):
@@ -254,7 +255,7 @@ async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
     badge = '<span class="badge attention">Email refused</span>'
     assert badge in page.text and badge in (await visitor.get("/documents")).text, "both call it the same"
     assert "The mail server said: 550 No such user <here>" in page.said
-    assert "Correct email" in page.said
+    assert "Fix email address" in page.said
 
 
 async def test_whoever_asked_for_a_new_link_is_named(office: Office) -> None:

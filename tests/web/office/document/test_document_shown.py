@@ -28,7 +28,7 @@ NEXT = {
     "draft": ("Ready to send", "Review"),
     "sent": ("Not emailed to Ada Lovelace", "Signing link"),
     "sealing": ("Sealing the document", "Refresh"),
-    "unsealed": ("Everyone has finished, but the document isn’t sealed yet", "Try again"),
+    "unsealed": ("Everyone has finished, but the document isn’t sealed yet", "Retry sealing"),
     "completed": ("Finished by everyone and sealed", "Sealed PDF"),
     "declined": ("Ada Lovelace declined", "Start again with a copy"),
     "expired": ("The deadline has passed", "Start again with a copy"),

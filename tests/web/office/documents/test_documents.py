@@ -99,13 +99,13 @@ async def everything(office: Office) -> dict[str, Document]:
 
 
 ROWS = {
-    "late seal": "Seal delayed All finished, sealing is retried 1 h ago Seal now",
-    "refused": "Email refused Email to Olga Lind refused 2 h ago Correct",
+    "late seal": "Seal delayed Everyone has finished. Retrying the seal. 1 h ago Retry sealing",
+    "refused": "Email refused Email to Olga Lind refused 2 h ago Fix address",
     "one left": "Waiting 1 of 2 finished · Next: Jo Li 3 h ago Remind",
     "two left": "Waiting 0 of 3 finished · Waiting for 2 4 h ago Remind",
     "sealing": "Sealing Being sealed 5 h ago Open",
-    "draft": "Draft 1 recipient 6 h ago Finish",
-    "empty": "Draft No recipients yet 7 h ago Finish",
+    "draft": "Draft 1 recipient 6 h ago Continue",
+    "empty": "Draft No recipients yet 7 h ago Continue",
     "done": "Completed 1 of 1 finished 8 h ago Download",
     "declined": "Declined Declined by Jan Os 9 h ago See reason",
     "expired": "Expired 0 of 1 finished · Expired 21 Nov 2026 10 h ago Open",

@@ -84,7 +84,7 @@ def test_a_role_finds_what_it_may_open(role: MemberRole) -> None:
         ("new doc", "New document"),
         ("switch", "Switch to test mode"),
         ("log out", "Sign out"),
-        ("gdpr", "Erase a person"),
+        ("gdpr", "Erase personal data"),
         ("shortcuts", "Keyboard shortcuts"),
     ],
 )

@@ -329,13 +329,13 @@ async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trust
     page = await verify_upload(trusting, await foreign(stamper=a_stamper()))
     assert page.title == "Valid and unchanged"
     for told in (
-        "It was issued by an authority that this installation trusts",
+        "It was issued by an authority that this server trusts",
         "Time confirmed. The time stamp is from Test Time Stamps",
         "confirmed by a time stamp",
         "B-T, with a time stamp",
     ):
         assert told in page.said, told
-    assert "It belongs to this installation." not in page.said and "(not confirmed)" not in page.said
+    assert "It belongs to this server." not in page.said and "(not confirmed)" not in page.said
 
 
 async def test_time_stamps_over_the_whole_file_are_told_apart(trusting: Office) -> None:

@@ -177,7 +177,7 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
         (OUTSIDE, "Only part of the file is sealed"),
         (ADDED, "Changed after it was sealed"),
         (TOO_EARLY, "Not a genuine seal"),
-        (TRAIL, "The audit trail is not genuine"),
+        (TRAIL, "The audit trail isn’t genuine"),
         (UNREADABLE, "The seal is damaged"),
         (UNREADABLE_FILE, "The file is damaged"),
     ],
