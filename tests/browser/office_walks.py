@@ -295,18 +295,18 @@ def server_address(page: Page, office: WalkedOffice) -> Stops:
     """Typed wrong, changed to where nothing answers, and put right from where it was typed."""
     office.go(page, "/server/address")
     yield "page"
-    page.get_by_label("Address", exact=True).fill("http://sign.example.com")
+    page.get_by_label("Server address", exact=True).fill("http://sign.example.com")
     page.get_by_role("button", name="Save address").click()
     page.get_by_text("Use https://.").wait_for()
     yield "wrong"
-    page.get_by_label("Address", exact=True).fill("sign.example.com")
+    page.get_by_label("Server address", exact=True).fill("sign.example.com")
     page.get_by_role("button", name="Save address").click()
     page.get_by_role("heading", name="Address saved").wait_for()
     yield "moved"
     page.get_by_role("link", name=office.stage.site.base).click()
     page.get_by_text("You opened this page at").wait_for()
     yield "elsewhere"
-    page.get_by_label("Address", exact=True).fill(office.stage.site.base)
+    page.get_by_label("Server address", exact=True).fill(office.stage.site.base)
     page.get_by_role("button", name="Save address").click()
     page.get_by_role("heading", name="Address saved").wait_for()
 

@@ -486,7 +486,7 @@ def test_tick_boxes_of_a_group_share_their_counts(opened: Opens) -> None:
         editor.click("Checkbox", 30, y)
         page.get_by_role("textbox", name="Group").fill("colours")
         page.get_by_role("textbox", name="Group").blur()
-    page.get_by_label("Maximum checked").fill("1")
+    page.get_by_label("Maximum ticked").fill("1")
     page.get_by_label("Minimum ticked").fill("1")
     boxes = editor.read_stored()
     assert [(one["group"], one["minChecked"], one["maxChecked"]) for one in boxes] == [("colours", 1, 1)] * 2
