@@ -153,8 +153,8 @@ async def test_why_a_mail_did_not_leave(office: Office) -> None:
     ada, mailbox = await enter(office), FakeMailbox()
     await office.site.api.send_document()
     for words, said in (
-        ("The mail server did not answer in time", "§The mail server did not answer in time."),
-        ("451 4.7.1 greylisted", " 451 4.7.1 greylisted."),
+        ("The mail server did not answer in time", "§The mail server did not answer in time"),
+        ("451 4.7.1 greylisted", " 451 4.7.1 greylisted"),
     ):
         mailbox.failure = TemporaryFailure(words)
         await worker.drain_jobs(posting(office, mailbox), "mail")

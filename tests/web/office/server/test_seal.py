@@ -109,7 +109,7 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     )
     assert (await ada.post(BACK)).to == f"{SEAL}?done=seal-back"
     assert live(office) == made and not kept.exists()
-    assert "Renews automatically" in (await ada.get(SEAL)).said
+    assert "renews automatically" in (await ada.get(SEAL)).said
     assert (await verify(site, after))["issuedHere"] is True, "what was sealed meanwhile is still known"
     assert (await ada.get(BACK)).to == SEAL, "there is nothing to go back from"
 

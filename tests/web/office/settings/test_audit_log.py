@@ -218,7 +218,7 @@ async def test_owners_are_told_of_a_new_owner_and_of_an_administrative_token(off
     page = await bo.get("/settings/tokens/new")
     assert page.status == 200
     await bo.post("/settings/tokens/new", name="Everything", access="all", mode="live", expires="365")
-    assert any("administrative token" in one for one in await subjects(office, "ada@example.test"))
+    assert any("API key that can manage" in one for one in await subjects(office, "ada@example.test"))
     assert (await entries(office))[0]["type"] == "api_key.created"
 
 
