@@ -37,7 +37,7 @@ PATIENCE = 30.0  # seconds in the queue, after which the caller is told to retry
 LONGEST_ADVICE = 60  # seconds of Retry-After
 RECENT = 60.0  # seconds for which a refusal counts as saturation
 
-TOO_MANY = "Your organisation already has several files being processed. Try again in a moment."
+TOO_MANY = "Several of your files are already being processed. Try again in a moment."
 FULL = "The server is busy with other files. Try again in a moment."
 
 

@@ -77,7 +77,7 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
     "templates": {
         "listTemplates": link(ANYWHERE, "Templates"),
         "createTemplate": button("/templates/new", "Drop PDFs here or choose files"),
-        "createTemplate.fromDocumentId": button(f"{DOCUMENT}/template", "Make the template"),
+        "createTemplate.fromDocumentId": button(f"{DOCUMENT}/template", "Save template"),
         "getTemplate": link("/templates", "Lease of a room"),
         "changeTemplate": button(f"{TEMPLATE}/edit", "Save"),
         "changeTemplate.expiresInDays": Control(f"{TEMPLATE}/edit", "spinbutton", "Days to sign"),

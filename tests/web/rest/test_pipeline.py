@@ -119,7 +119,7 @@ async def test_query_parameters_are_checked_by_name(
 
 async def test_what_is_wrong_with_a_query_speaks_of_parameters(world: World) -> None:
     [detail] = (await world.ask("GET", f"{THINGS}?colour=red")).json["error"]["details"]
-    assert detail["message"] == "There is no such parameter."
+    assert detail["message"] == "This parameter doesn’t exist."
 
 
 async def test_an_endpoint_without_parameters_refuses_any(world: World) -> None:

@@ -402,7 +402,7 @@ async def test_a_form_without_file_or_with_two_asks_for_one(office: Office) -> N
 
 async def test_a_body_over_every_limit_is_answered_on_the_page(office: Office) -> None:
     page = await verify_upload(office, b"%PDF-1.7" + b"0" * 4 * 2**20)
-    assert page.status == 400 and "up to 1 MB can be sent" in page.said and 'name="file"' in page.text
+    assert page.status == 400 and "The limit is 1 MB" in page.said and 'name="file"' in page.text
 
 
 async def test_more_than_a_few_files_a_minute_from_one_address_must_wait(tmp_path: Path) -> None:
@@ -441,7 +441,7 @@ async def test_strangers_who_find_no_room_read_when_to_come_again(office: Office
         await until(lambda: len(pdf.queue.waiting) == len(flood))
         page = await verify_upload(office, a_pdf())
     assert (page.status, 1 <= int(page.headers["Retry-After"]) <= 60) == (429, True)
-    assert "send it again in a little while" in page.said and 'name="file"' in page.text
+    assert "Try again in a moment" in page.said and 'name="file"' in page.text
     assert {(await each).status for each in flood} == {200}
 
 
