@@ -319,7 +319,7 @@ async def test_the_seal_is_changed_by_owners_of_the_first_organisation_alone(
         assert page.status == REFUSED
     assert office.runtime.keyring.authority == authority
     shown = await admin.get("/settings/seal")
-    assert shown.status == 200 and "only an owner may change it" in shown.said and path not in shown.text
+    assert shown.status == 200 and "only an owner can change it" in shown.said and path not in shown.text
 
 
 # ---------- the keys of who is removed ----------
