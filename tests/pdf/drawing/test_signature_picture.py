@@ -93,7 +93,7 @@ def test_large_pictures_are_bounded_and_keep_their_ratio() -> None:
     ids=["transparent", "white", "opaque white", "one pixel of nothing"],
 )
 def test_a_blank_picture_is_refused(image: Image.Image) -> None:
-    with pytest.raises(Problem, match="Nothing was drawn") as problem:
+    with pytest.raises(Problem, match="The picture is blank") as problem:
         reencode_signature(file_of(image))
     assert problem.value.code == "invalid_request"
 
@@ -101,7 +101,7 @@ def test_a_blank_picture_is_refused(image: Image.Image) -> None:
 def test_white_ink_counts_as_nothing() -> None:
     image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
     ImageDraw.Draw(image).line([(10, 10), (290, 90)], fill="white", width=6)
-    with pytest.raises(Problem, match="Nothing was drawn"):
+    with pytest.raises(Problem, match="The picture is blank"):
         reencode_signature(file_of(image))
 
 
