@@ -26,13 +26,3 @@ def parse_user_agent(user_agent: str) -> tuple[str | None, str | None]:
     """Return the browser with its version, and the operating system. Each is None where it is unknown."""
     browser = next((f"{name} {hit[1]}" for name, form in BROWSERS if (hit := form.search(user_agent))), None)
     return browser, next((name for name, form in SYSTEMS if form.search(user_agent)), None)
-
-
-def describe_browser(user_agent: str | None) -> str | None:
-    """Return a description of the browser, or None without a `User-Agent`. The raw header is never returned."""
-    if not user_agent:
-        return None
-    browser, system = parse_user_agent(user_agent)
-    if browser and system:
-        return f"{browser} on {system}"
-    return browser or system or "Other device"

@@ -74,8 +74,8 @@ class Outage:
     since: Instant | None = None
 
 
-NO_SERVER = "No mail server is set up, so emails stay in the outbox and reach nobody."
-CAPTURED = "Emails of test mode stay in the outbox and reach nobody. That is set on this server."
+NO_SERVER = "No mail server is set up, so emails stay in the outbox and reach no one."
+CAPTURED = "Emails of test mode stay in the outbox and reach no one. That is set on this server."
 
 
 async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None = None) -> Outage | None:

@@ -162,6 +162,8 @@ def draw_template(
     except typst.TypstError as error:
         if error.message.startswith(OVERFLOW):
             raise TextOverflow(error.message.removeprefix(OVERFLOW).split()) from error
-        raise SealFailed(
-            say("The {kind} cannot be drawn: {error}", kind=kind, error=error.message)
-        ) from error
+        if kind == "certificate":
+            sentence = say("The certificate page can’t be drawn: {error}", error=error.message)
+        else:
+            sentence = say("The values can’t be drawn on the pages: {error}", error=error.message)
+        raise SealFailed(sentence) from error

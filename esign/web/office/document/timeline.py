@@ -7,7 +7,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from esign.actions.base.browser_name import parse_user_agent
 from esign.core.document.audit import AuditEntry
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document
@@ -15,6 +14,7 @@ from esign.core.document.signing_link import LinkRoute
 from esign.core.instant import Instant, parse
 from esign.web.office.document.document_row import BETWEEN
 from esign.web.office.draft.explain_upload import describe_repairs
+from esign.web.office.frame.browser_names import name_browser
 from esign.web.office.frame.formats import Times
 from esign.web.office.frame.name_lists import isolate_name, list_parts
 from esign.web.office.frame.words import OfficeWords
@@ -235,16 +235,6 @@ def describe_correction(detail: Mapping[str, Any], t: OfficeWords) -> Iterator[M
         if old[name] != new[name]:
             values = {"old": isolate_name(str(old[name])), "new": isolate_name(str(new[name]))}
             yield t("document.timeline.correction", **values)
-
-
-def name_browser(user_agent: str | None, t: OfficeWords) -> str | None:
-    """Return the browser and its system, or None without a `User-Agent`."""
-    if not user_agent:
-        return None
-    browser, system = parse_user_agent(user_agent)
-    if browser and system:
-        return t("document.timeline.browser", browser=browser, system=system)
-    return browser or system or t("document.timeline.device")
 
 
 def describe_data(type: str, data: Mapping[str, Any], times: Times) -> Iterator[str]:

@@ -4,10 +4,10 @@ from starlette.responses import Response
 
 from esign.actions.people import sessions, users
 from esign.core.errors import Problem
+from esign.web.office.frame.browser_names import name_browser
 from esign.web.office.frame.dispatch import confirm
 from esign.web.office.frame.forms import EMPTY, FormError, check_form
 from esign.web.office.frame.office_call import OfficeCall
-from esign.web.office.settings.browsers import describe_browser
 from esign.web.office.sign_in.emailed_links import PersonName, choose_password
 
 SHOWN = 50  # other browsers that are listed; if there are more, they can only be signed out together
@@ -20,7 +20,7 @@ async def show(call: OfficeCall) -> Response:
     browsers = [
         {
             "id": one.id,
-            "name": describe_browser(one.user_agent, call.words) or call.words("settings.browser_unknown"),
+            "name": name_browser(one.user_agent, call.words) or call.words("frame.browser.unknown"),
             "ip": one.ip,
             "since": one.created_at,
             "seen": one.seen_at,

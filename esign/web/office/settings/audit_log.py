@@ -14,11 +14,11 @@ from esign.core.people.admin_audit import ACTS
 from esign.store.people import members
 from esign.store.people.audit_log import AuditLogFilter
 from esign.web.office.frame import paging
+from esign.web.office.frame.browser_names import name_browser
 from esign.web.office.frame.dates import parse_day_end, parse_day_start
 from esign.web.office.frame.formats import Times
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.frame.words import OfficeWords
-from esign.web.office.settings.browsers import describe_browser
 
 HERE = "/settings/audit"
 PER_PAGE = 50
@@ -32,7 +32,7 @@ INSTANTS = ("changedAt", "expiresAt", "since", "time")
 NAMED = {
     "mode": "settings.mode",
     "plan": "settings.plan_name",
-    "role": "settings.role",
+    "role": "frame.role",
 }  # others: see `name_value`
 
 
@@ -100,7 +100,7 @@ def describe_entry(line: AuditEntry, times: Times) -> AuditLogRow:
     t = times.words
     personal: Mapping[str, Any] = line.personal or {}
     actor = personal.get("actor") or {}
-    where = [text for text in (personal.get("ip"), describe_browser(personal.get("userAgent"), t)) if text]
+    where = [text for text in (personal.get("ip"), name_browser(personal.get("userAgent"), t)) if text]
     about = "plan" if line.type == "organisation.plan_changed" else ""
     facts = [*list_facts(line.data, times, about), *list_facts(personal.get("detail") or {}, times)]
     return AuditLogRow(line, t(f"settings.log.act.{line.type}"), name_actor(line, actor, t), where, facts)
