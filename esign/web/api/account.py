@@ -70,7 +70,7 @@ class KeyAccount:
 
 
 async def read(call: ApiCall) -> KeyAccount:
-    """The organisation, the mode and the limits of the key of this request."""
+    """Return the organisation, the mode and the limits of the key of this request."""
     runtime = call.runtime
     organisation = await organisations.get(runtime.db, call.key.organisation_id)
     return KeyAccount(call.key, organisation, runtime.config)

@@ -57,7 +57,7 @@ class RevokedReply(Reply):
 
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[ApiKey]:
-    """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
+    """List the organisation's keys of this mode, newest first; revoked and expired ones too."""
     filters = f"api-keys:{call.owner}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, call.owner, query.limit, after)
@@ -65,7 +65,7 @@ async def find(call: ApiCall, query: Paging) -> FoundPage[ApiKey]:
 
 
 async def read(call: ApiCall) -> ApiKey:
-    """One key; never the key itself."""
+    """Return one key; never the key itself."""
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 

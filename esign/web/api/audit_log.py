@@ -67,7 +67,7 @@ class AuditLogPage(ListReply[LogEntryReply]):
 
 
 async def find(call: ApiCall, query: AuditLogQuery) -> FoundPage[AuditEntry]:
-    """A page of the administrative audit log, newest first; needs a live key."""
+    """List the administrative audit log, newest first; needs a live key."""
     if call.key.mode is not Mode.LIVE:
         raise Problem("insufficient_scope", "The audit log is read with a live key.")
     before = FOREVER if query.to is None else query.to

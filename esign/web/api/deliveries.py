@@ -100,7 +100,7 @@ class RecoveredReply(Reply):
 
 
 async def find(call: ApiCall, query: DeliveryList) -> FoundPage[EventDelivery]:
-    """A page of the deliveries to a webhook, newest first."""
+    """List the deliveries to a webhook, newest first."""
     webhook_id = call.path["id"]
     filters = f"deliveries:{webhook_id}:{query.status}:{query.event_type}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -111,7 +111,7 @@ async def find(call: ApiCall, query: DeliveryList) -> FoundPage[EventDelivery]:
 
 
 async def read(call: ApiCall) -> DeliveryLog:
-    """A delivery with every attempt, and the body that is sent."""
+    """Return a delivery with every attempt, and the body that is sent."""
     return await actions.read(call.runtime, call.owner, call.path["id"], call.path["did"])
 
 

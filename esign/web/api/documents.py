@@ -143,17 +143,17 @@ async def remind(call: ApiCall, body: RemindRecipients) -> ReminderResult:
 
 
 async def duplicate(call: ApiCall, body: DuplicateDocument) -> Document:
-    """A new draft with the same file, recipients and fields."""
+    """Return a new draft with the same file, recipients and fields."""
     return await duplicate_document.duplicate(call.runtime, call.caller, call.path["id"], body.title)
 
 
 async def read_pages(call: ApiCall) -> Document:
-    """The size of each page as displayed, to place fields on."""
+    """Return the size of each page as displayed, to place fields on."""
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
 async def read(call: ApiCall) -> Document:
-    """One document with its recipients and their fields."""
+    """Return one document with its recipients and their fields."""
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
@@ -163,7 +163,7 @@ async def find_revision(call: ApiCall) -> int:
 
 
 async def find(call: ApiCall, query: DocumentList) -> FoundPage[DocumentSummary]:
-    """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
+    """List the documents that all filters match, newest first unless the query says otherwise."""
     asked = query.to_listing()
     filters = f"documents:{call.owner}:{query.filters}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -173,7 +173,7 @@ async def find(call: ApiCall, query: DocumentList) -> FoundPage[DocumentSummary]
 
 
 async def read_file(call: ApiCall) -> FileAddress | Response:
-    """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
+    """Return the address of one file of a document, or with `Accept: application/pdf` its bytes."""
     file = await files.describe_file(call.runtime, call.owner, call.path["id"], call.path["variant"])
     if wants_pdf(call.request.headers.get("accept", "")):
         if call.request.method == "HEAD":
@@ -189,7 +189,7 @@ def wants_pdf(accept: str) -> bool:
 
 
 async def read_trail(call: ApiCall, query: Paging) -> FoundPage[AuditEntry]:
-    """The audit trail of a document, oldest first."""
+    """Return the audit trail of a document, oldest first."""
     filters = f"audit:{call.path['id']}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     start = after.at if after else 0

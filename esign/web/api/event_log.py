@@ -37,7 +37,7 @@ class EventPage(ListReply[AnyEvent]):
 
 
 async def find(call: ApiCall, query: EventList) -> FoundPage[bytes]:
-    """A page of events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
+    """List events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
     owner = call.owner
     if query.type == RECORDED:
         call.require_scope(Scope.WEBHOOKS_READ)
@@ -57,7 +57,7 @@ async def find(call: ApiCall, query: EventList) -> FoundPage[bytes]:
 
 
 async def read(call: ApiCall) -> bytes:
-    """One event."""
+    """Return one event."""
     body = await actions.read_event(call.runtime, call.owner, call.path["id"])
     if not call.key.allows(Scope.WEBHOOKS_READ) and orjson.loads(body)["type"] == RECORDED:
         raise Problem("not_found", NO_EVENT)

@@ -55,7 +55,7 @@ class MemberDeleted(Reply):
 
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[Member]:
-    """A page of members, newest first."""
+    """List members, newest first."""
     filters = f"members:{call.owner}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, call.owner, query.limit, after)

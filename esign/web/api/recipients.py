@@ -57,7 +57,7 @@ async def change(call: ApiCall, body: RecipientChange) -> Recipient:
 
 
 async def issue_link(call: ApiCall, body: IssueLink) -> IssuedLink:
-    """A signing link to hand over in person; who gets it is who signs, so every one is in the audit trail."""
+    """Issue a signing link to hand over in person; who gets it is who signs, so every one is in the audit trail."""
     return await links.issue_link(
         call.runtime, call.caller, call.path["id"], call.path["rid"], body.ttl_hours
     )

@@ -74,7 +74,7 @@ NAMES = {
 
 
 async def read(call: ApiCall) -> Settings:
-    """The settings as they count now, defaults of the installation put in."""
+    """Return the settings as they count now, defaults of the installation put in."""
     return await settings_in_force.read(call.runtime, call.owner)
 
 

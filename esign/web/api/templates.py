@@ -20,7 +20,7 @@ from esign.web.rest.endpoint import ApiCall
 
 
 async def find(call: ApiCall, query: TemplateList) -> FoundPage[Template]:
-    """A page of templates, newest first."""
+    """List templates, newest first."""
     filters = f"templates:{call.owner}:{query.q}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, call.owner, query.limit, after, query.q)
@@ -46,7 +46,7 @@ async def create(call: ApiCall, body: CreateTemplate) -> Template:
 
 
 async def read(call: ApiCall) -> Template:
-    """One template with its roles and their fields."""
+    """Return one template with its roles and their fields."""
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 

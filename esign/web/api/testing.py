@@ -62,7 +62,7 @@ class Simulation(Schema):
 
 
 async def find_messages(call: ApiCall, query: MessageList) -> FoundPage[CapturedMail]:
-    """A page of the mails of test mode, newest first, those too that were not sent."""
+    """List the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     wanted = KeptMailFilter(call.owner.organisation_id, query.document_id, query.recipient_id)

@@ -59,7 +59,7 @@ class UsageReply(Reply):
 
 
 async def read_usage(call: ApiCall, query: UsageQuery) -> list[tuple[int, Usage]]:
-    """One entry for each day, oldest first; `storageBytes` are those of the files added that day."""
+    """Return one entry for each day, oldest first; `storageBytes` are those of the files added that day."""
     last = call.runtime.clock.now() // DAY if query.last is None else query.last
     first = max(last - USUAL + 1, EARLIEST) if query.first is None else query.first
     if not 0 <= last - first < LONGEST:

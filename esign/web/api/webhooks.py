@@ -99,14 +99,14 @@ async def create(call: ApiCall, body: CreateWebhook) -> CreatedWebhook:
 
 
 async def find(call: ApiCall, query: Paging) -> FoundPage[Webhook]:
-    """A page of webhooks, newest first."""
+    """List webhooks, newest first."""
     after = place_of(call.runtime.vault, query.cursor, FILTERS)
     found, place = await actions.find_page(call.runtime, call.owner, query.limit, after)
     return FoundPage(found, cursor_of(call.runtime.vault, place, FILTERS))
 
 
 async def read(call: ApiCall) -> Webhook:
-    """One webhook; never its secret."""
+    """Return one webhook; never its secret."""
     return await actions.get(call.runtime, call.owner, call.path["id"])
 
 
