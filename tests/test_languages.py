@@ -22,6 +22,8 @@ LISTS = {"months": 12, "months_alone": 12, "months_short": 12, "weekdays": 7}
 SHARED: Mapping[str, list[str]] = json.loads(Path(__file__).with_name("shared_words.json").read_text("utf-8"))
 # Units and signs that several languages write as English does, and sentences made of their places alone.
 SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|GB|ms|%)|(\W*\{\w+\}\W*)+")
+# What a mail names in quotation marks: a button, a link or a page.
+QUOTED = re.compile(r"[“«„「『]\s*([^“”«»„「」『』{}]+?)\s*[”»“」』]")
 PLACE = r"\{\w*(?::[^}]*)?\}"
 
 
@@ -114,3 +116,21 @@ def test_no_sentence_is_left_in_english(folder: str, tag: str) -> None:
 def test_no_shared_word_is_listed_for_nothing(tag: str) -> None:
     said = {text for folder in EVERY for _, value in sentences(read(folder, tag)) for text in texts(value)}
     assert set(SHARED[tag]) - said == set()
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_what_a_mail_names_is_there_under_that_name(tag: str) -> None:
+    shown = {
+        text.replace("\u00a0", " ").rstrip("… ")
+        for folder in ("web/signing/words", AREAS)
+        for _, value in sentences(read(folder, tag))
+        for text in texts(value)
+    }
+    named = {
+        name
+        for _, value in sentences(read("mail/words", tag))
+        for text in texts(value)
+        for name in QUOTED.findall(text.replace("\u00a0", " "))
+    }
+    assert len(named) > 5
+    assert named - shown == {"410 Gone"}
