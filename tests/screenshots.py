@@ -2,7 +2,8 @@
 
 Each walk of tests/browser/walks.py is made on a phone, a tablet and a desk, from left to right and from right to left;
 at each stop it is pictured in light and dark, as FOLDER/WALK-STOP-WIDTH-LANGUAGE-SCHEME.png. Walks through the
-office are those of tests/browser/office_walks.py, which says how to add one; the office speaks English alone.
+office are those of tests/browser/office_walks.py, which says how to add one; they are made in English, since they find
+buttons by their names.
 """
 
 import sys
