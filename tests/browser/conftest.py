@@ -35,6 +35,12 @@ PARTS = ("image", "script", "stylesheet", "font")  # of a page, and of no use wi
 AT_LEISURE = ("/mark.svg", "/draft", "/view")
 
 
+def is_part(request: Request) -> bool:
+    """Whether a page asked for this to show it within itself, such as a picture or a letter in a frame."""
+    framed = request.resource_type == "document" and request.frame.parent_frame is not None
+    return framed or request.resource_type in PARTS
+
+
 @contextmanager
 def serving(site: SigningSite) -> Iterator[str]:
     """The address of the link while the server runs."""
@@ -190,7 +196,7 @@ class Visits:
                 say(message.text)
 
         def note_failure(request: Request) -> None:
-            unawaited = request.resource_type in PARTS or request.url.endswith(AT_LEISURE)
+            unawaited = is_part(request) or request.url.endswith(AT_LEISURE)
             answered = request.resource_type == "fetch" and request.existing_response is not None
             if request.failure != LEFT or not (unawaited or answered):
                 say(f"Failed to load resource: {request.url}: {request.failure}")

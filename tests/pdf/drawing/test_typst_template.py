@@ -87,7 +87,7 @@ def test_the_code_links_to_the_address_where_the_document_is_verified() -> None:
 
 
 def test_a_character_without_a_font_stops_the_certificate_instead_of_printing_a_box() -> None:
-    with pytest.raises(SealFailed, match=r"certificate cannot be drawn.*山"):
+    with pytest.raises(SealFailed, match=r"certificate page can’t be drawn.*山"):
         typst_template.draw_template(the_facts(a_recipient("山")), "certificate", NOW)
 
 
