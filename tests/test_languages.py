@@ -24,6 +24,19 @@ SHARED: Mapping[str, list[str]] = json.loads(Path(__file__).with_name("shared_wo
 SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|GB|ms|%)|(\W*\{\w+\}\W*)+")
 # What a mail names in quotation marks: a button, a link or a page.
 QUOTED = re.compile(r"[“«„「『]\s*([^“”«»„「」『』{}]+?)\s*[”»“」』]")
+# The word of a language for a document that the sender cancelled, as a pattern for its forms.
+CANCELLED = {
+    "en": "cancelled",
+    "de": "zurückgezogen",
+    "fr": "retiré",
+    "es": "retir(ado|ó)",
+    "it": "ritirato",
+    "nl": "ingetrokken",
+    "pl": "wycof",
+    "pt": "retir(ado|ou)",
+    "ar": "سحب|سُحب|مسحوب",
+    "ja": "取り下げ",
+}
 PLACE = r"\{\w*(?::[^}]*)?\}"
 
 
@@ -116,6 +129,18 @@ def test_no_sentence_is_left_in_english(folder: str, tag: str) -> None:
 def test_no_shared_word_is_listed_for_nothing(tag: str) -> None:
     said = {text for folder in EVERY for _, value in sentences(read(folder, tag)) for text in texts(value)}
     assert set(SHARED[tag]) - said == set()
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_a_cancelled_document_is_called_so_everywhere(tag: str) -> None:
+    said = [
+        value
+        for folder in EVERY
+        for key, value in sentences(read(folder, tag))
+        if re.search(r"cancelled(_title|_subject|_heading)?$", key)
+    ]
+    assert len(said) > 12
+    assert [one for one in said if not re.search(CANCELLED[tag], one, re.IGNORECASE)] == []
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from esign.core.document import estimate, signing_link
 from esign.core.document.challenge import LIVES
+from esign.core.document.completion import find_completion
 from esign.core.document.document import Recipient, Role
 from esign.core.document.filename import name_file
 from esign.core.instant import MINUTE
@@ -103,15 +104,12 @@ def write_completed(mail: DocumentMail, words: LetterWords) -> LetterSheet:
     if mail.link and (until := signing_link.find_end(document, mail.link_days)) is not None:
         small.append(words.say("completed_until", until=words.moment(until)))
     name = name_file(document, "sealed")
-    acting = [recipient for recipient in document.recipients if recipient.acting]
-    # "By everyone" is odd where one person was asked, and wrong of an approver, who does not sign.
-    alone = acting[0].name if len(acting) == 1 and acting[0].role is Role.SIGNER else None
+    completion, only = find_completion(document)
+    who = {"name": only.name} if only else {}
     return LetterSheet(
-        subject=words.say("completed_subject_one", name=alone, title=document.title)
-        if alone
-        else words.say("completed_subject", title=document.title),
+        subject=words.say(f"completed_subject_{completion}", title=document.title, **who),
         preheader=words.say("completed_preheader"),
-        heading=words.say("completed_heading_one", name=alone) if alone else words.say("completed_heading"),
+        heading=words.say(f"completed_heading_{completion}", **who),
         greeting=write_greeting(words, mail.reader),
         paragraphs=tuple(lead),
         button=LetterButton(words.say("download"), mail.link) if mail.link else None,

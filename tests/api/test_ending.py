@@ -57,7 +57,7 @@ async def test_cancelling_closes_the_document_and_tells_those_who_were_asked(sit
     assert (await person.view()).code == "document_not_sent"
 
     async def is_told() -> bool | None:
-        return "Withdrawn: agreement" in await subjects_to(site, asked["email"]) or None
+        return "Cancelled: agreement" in await subjects_to(site, asked["email"]) or None
 
     await until(is_told, "letter")
     assert await subjects_to(site, later["email"]) == []

@@ -118,13 +118,13 @@ async def test_viewers_after_the_last_who_acts_get_the_sealed_copy_only(site: Si
     await approve(await site.person(approver["email"]))
     await (await site.person(signer["email"])).sign()
     done = await site.wait_until_sealed(document["id"])
-    assert await mails_to(site, viewer["email"]) in ([], ["Signed by everyone: agreement"])
+    assert await mails_to(site, viewer["email"]) in ([], ["Signed and approved: agreement"])
     for role in ("viewer", "cc"):
         last = of(done, role)
         assert (last["status"], last["sentAt"]) == ("sent", done["completedAt"])
         person = await site.person(last["email"])
         assert await person.state() == "completed"
-        assert await mails_to(site, last["email"]) == ["Signed by everyone: agreement"]
+        assert await mails_to(site, last["email"]) == ["Signed and approved: agreement"]
     events = [(entry["type"], entry["recipientId"]) for entry in await site.trail(document["id"])]
     assert ("recipient.sent", viewer["id"]) not in events
     assert ("recipient.sent", of(done, "cc")["id"]) not in events

@@ -81,7 +81,7 @@ def test_an_approver_and_a_signer_each_show_a_code_and_the_sealed_file_waits_beh
     sign_by_an_agreed_code(bo)
     stage.work("seal")
     bo.reload()
-    expect(bo.locator("h1")).to_have_text("Signed by everyone")
+    expect(bo.locator("h1")).to_have_text("Signed and approved")
     elsewhere = visit.at(link, excused=REFUSED)
     expect(elsewhere.locator("h1")).to_have_text("Enter your code")
     assert "agreement" not in elsewhere.locator("body").inner_text()

@@ -169,9 +169,7 @@ def test_from_the_first_start_to_a_sealed_document(
     assert found
     stranger = visit.at(found[0], width=1280, height=900)
     sign(stranger, hand)
-    expect(page.get_by_role("heading", name="Finished by everyone and sealed")).to_be_visible(
-        timeout=PATIENCE * 1000
-    )
+    expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible(timeout=PATIENCE * 1000)
     with page.expect_download() as saved:
         owner.press("Sealed PDF")
     sealed = tmp_path / "sealed.pdf"

@@ -95,7 +95,7 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
             stage.work("mail")
     stage.work("seal")
     page.reload()
-    expect(page.get_by_role("heading", name="Finished by everyone and sealed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Sealed PDF").click()
     assert saved.value.suggested_filename == "agreement-sealed.pdf"

@@ -71,6 +71,6 @@ def test_from_the_empty_list_to_the_sealed_pdf(
     expect(opened.value.get_by_role("link", name="Download")).to_be_visible(timeout=15_000)
     opened.value.close()
     page.reload()
-    expect(page.get_by_role("heading", name="Finished by everyone and sealed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible()
     expect(page.get_by_role("link", name="Sealed PDF").first).to_be_visible()
     shot(page, f"sample-{mode}-4-sealed")

@@ -189,7 +189,7 @@ def test_a_service_that_is_away_is_said_to_be_and_is_asked_again_until_it_is_don
     page.context.set_offline(False)
     site.state, site.document = STATES["completed"]
     page.clock.run_for(10_000)
-    expect(page.locator("h1")).to_have_text("Signed by everyone")
+    expect(page.locator("h1")).to_have_text("Everyone has signed")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_what_stays_can_be_looked_at_with_the_command_line(demonstration: Demons
     assert (keys.code, keys.out.count("\n")) == (0, 1)
     mails = esign("outbox", "--config", demonstration.config)
     assert mails.out.count("Please sign:") == 2
-    assert mails.out.count("Signed by everyone:") == 3
+    assert mails.out.count("Everyone has signed:") == 3
     assert contract.CAFE[1] in mails.out and contract.GARDENER[1] in mails.out
 
 

@@ -141,7 +141,7 @@ async def test_the_sealed_file_is_attached_for_everybody_and_linked_for_signers(
     for address in (ADA, BOB, OFFICE):
         message = await post.newest(address)
         assert_well_formed(message, address)
-        assert message["Subject"] == "Signed by everyone: Lease"
+        assert message["Subject"] == "Everyone has signed: Lease"
         [attached] = message.iter_attachments()
         assert attached.get_content_type() == "application/pdf"
         assert attached.get_filename() == "Mietvertrag Süd-sealed.pdf"

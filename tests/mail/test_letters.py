@@ -137,7 +137,7 @@ def test_who_approved_is_told_apart_from_who_signed() -> None:
 
 
 @pytest.mark.parametrize("tag", sorted(LANGUAGES))
-def test_a_document_with_one_signer_is_signed_by_that_one_and_not_by_everyone(tag: str) -> None:
+def test_a_document_of_one_recipient_names_who_signed_or_approved_it(tag: str) -> None:
     document = COMPLETED.document
     signer = next(recipient for recipient in document.recipients if recipient.role is Role.SIGNER)
     alone = replace(COMPLETED, document=replace(document, recipients=(signer,), locale=tag), recipient=None)
@@ -145,7 +145,8 @@ def test_a_document_with_one_signer_is_signed_by_that_one_and_not_by_everyone(ta
     assert signer.name in letter.subject and document.title in letter.subject
     approver = replace(signer, role=Role.APPROVER)
     approved = replace(alone, document=replace(alone.document, recipients=(approver,)))
-    assert signer.name not in write_letter(approved).subject
+    subject = write_letter(approved).subject
+    assert signer.name in subject and subject != letter.subject
 
 
 def test_who_gets_a_copy_only_is_told_from_whom() -> None:
@@ -307,9 +308,9 @@ def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
     ("attached", "link", "sentence"),
     [
         (True, LINK, "Your copy is attached to this email, and you can also download it."),
-        (True, None, "is signed and sealed. Your copy is attached to this email."),
+        (True, None, "is sealed. Your copy is attached to this email."),
         (False, LINK, "You can download your copy here."),
-        (False, None, "is signed and sealed."),
+        (False, None, "is sealed."),
     ],
 )
 def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | None, sentence: str) -> None:
@@ -320,6 +321,23 @@ def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | 
     assert ("Download the sealed PDF" in letter.text) is (link is not None)
     assert ("You can download it until" in letter.text) is (link is not None)
     assert Shown(letter.html).links == ([link] if link else [])
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ((Role.SIGNER, Role.SIGNER), "Everyone has signed"),
+        ((Role.SIGNER, Role.VIEWER, Role.CC), "Signed by Jonas Weber"),
+        ((Role.APPROVER, Role.APPROVER), "Everyone has approved"),
+        ((Role.APPROVER, Role.CC), "Approved by Jonas Weber"),
+        ((Role.SIGNER, Role.APPROVER), "Signed and approved"),
+    ],
+)
+def test_a_completed_letter_says_what_the_recipients_did(roles: tuple[Role, ...], words: str) -> None:
+    recipients = tuple(replace(SIGNED, id=f"rcp_{n}", role=role) for n, role in enumerate(roles))
+    letter = write_letter(vary(COMPLETED, document={"recipients": recipients}))
+    assert letter.subject == f"{words}: {TITLE}"
+    assert words in flat(letter.text) and words in flat(Shown(letter.html).words)
 
 
 def test_a_completed_letter_lists_who_signed_when() -> None:

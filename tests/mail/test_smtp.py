@@ -42,7 +42,7 @@ async def test_the_server_gets_one_recipient_and_the_whole_letter() -> None:
     text = message.get_body(("plain",))
     assert accepted.reply == "2.0.0 taken as q-123"
     assert (sent.mail_from, sent.rcpt_tos) == ("sign@northlight.example", ["jonas@weber.example"])
-    assert message["Subject"] == "Signed by everyone: Joinery agreement, 14 Linden Row"
+    assert message["Subject"] == "Everyone has signed: Joinery agreement, 14 Linden Row"
     assert message["Message-ID"] == "<eml_01k@sign.northlight.example>"
     assert text is not None and text.get_content().replace("\r\n", "\n") == LETTER.text
     assert attached.get_content() == b"%PDF-1.7\n.\n..\r\n"

@@ -22,7 +22,7 @@ PUBLISHED: Mapping[str, str] = {
     "document.completed": "Everybody has acted, and the sealed file can be fetched.",
     "document.declined": "A recipient declined, which ends the document.",
     "document.expired": "The time to sign ran out.",
-    "document.cancelled": "The sender withdrew the document.",
+    "document.cancelled": "The sender cancelled the document.",
     "document.deleted": "A document was deleted; nothing but its ids is left to say.",
     "document.seal_failed": "The seal has failed three times; it is tried again without end.",
     "recipient.sent": "An invitation was queued, also after a correction.",

@@ -119,7 +119,7 @@ async def edit(call: ApiCall, body: EditDocument) -> Document:
 
 
 async def cancel(call: ApiCall, body: CancelDocument) -> Document:
-    """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
+    """Cancel a document that is out for signature. Everyone who was invited gets an email, unless `notify` is false."""
     return await cancel_delete.cancel(
         call.runtime, call.caller, call.path["id"], body.reason or None, body.notify
     )

@@ -16,7 +16,8 @@ from esign.actions.signing.visits import (
     SealingVisit,
     WaitingVisit,
 )
-from esign.core.document.document import MailDelivery, Recipient, RecipientStatus, Role
+from esign.core.document.completion import find_completion
+from esign.core.document.document import MailDelivery, Recipient, RecipientStatus
 from esign.core.document.state.renew_link import may_ask
 from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
@@ -95,19 +96,25 @@ def build_sealing(facts: LinkFacts) -> dict[str, object]:
 
 
 def write_sealing_title(facts: LinkFacts, late: str) -> Markup:
-    """Return that the recipient's part is done; for one who only reads, that all have signed, or who has."""
-    part, only = get_part(facts.recipient), find_only_signer(facts)
-    if part == "read" and only and not late:
-        return facts.words("completed_title_one", name=only.name)
+    """Return that the recipient's part is done; for one who only reads, what the others did."""
+    part = get_part(facts.recipient)
+    if part == "read" and not late:
+        return write_completed_title(facts)
     return facts.words(f"sealing{late}_title_{part}")
+
+
+def write_completed_title(facts: LinkFacts) -> Markup:
+    """Return that all have signed, approved or both, or the name of the only one who was asked to."""
+    completion, only = find_completion(facts.document)
+    return facts.words(f"completed_title_{completion}", name=only.name if only else "")
 
 
 def build_completed(facts: LinkFacts) -> dict[str, object]:
     """Return the page of a completed document."""
-    t, seal, only = facts.words, facts.document.seal, find_only_signer(facts)
+    t, seal = facts.words, facts.document.seal
     return {
         "view": "completed",
-        "title": t("completed_title_one", name=only.name) if only else t("completed_title"),
+        "title": write_completed_title(facts),
         "lead": t(f"completed_lead{choose_sent_ending(facts)}", email=facts.recipient.email),
         "steps": [
             *(build_line(facts, who) for who in list_acting(facts)),
@@ -117,12 +124,6 @@ def build_completed(facts: LinkFacts) -> dict[str, object]:
         **describe_first_page(facts),
         **find_onward(facts),
     }
-
-
-def find_only_signer(facts: LinkFacts) -> Recipient | None:
-    """Return the signer of a document that nobody else was asked to sign or approve, or None."""
-    acting = [who for who in facts.document.recipients if who.acting]
-    return acting[0] if len(acting) == 1 and acting[0].role is Role.SIGNER else None
 
 
 def choose_sent_ending(facts: LinkFacts) -> str:

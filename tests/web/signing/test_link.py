@@ -235,7 +235,7 @@ async def test_a_reader_gets_the_pages_and_nothing_to_act_with() -> None:
         ("sealing", Role.VIEWER, "Signed by Mira Okafor"),
         ("completed", Role.VIEWER, "Signed by Mira Okafor"),
         ("completed", Role.CC, "Signed by Mira Okafor"),
-        ("completed", Role.APPROVER, "Signed by everyone"),
+        ("completed", Role.APPROVER, "Signed and approved"),
     ],
 )
 async def test_what_is_over_is_told_by_what_the_reader_did(state: str, role: Role, words: str) -> None:
@@ -249,14 +249,24 @@ async def test_what_is_over_is_told_by_what_the_reader_did(state: str, role: Rol
     assert ("You approved" in page) is (role is Role.APPROVER)
 
 
+@pytest.mark.parametrize("state", ["sealing", "completed"])
 @pytest.mark.parametrize(
-    ("state", "words"), [("sealing", "Everyone has signed"), ("completed", "Signed by everyone")]
+    ("roles", "words"),
+    [
+        ((Role.SIGNER, Role.SIGNER), "Everyone has signed"),
+        ((Role.APPROVER, Role.APPROVER), "Everyone has approved"),
+        ((Role.SIGNER, Role.APPROVER), "Signed and approved"),
+        ((Role.APPROVER,), "Approved by Mira Okafor"),
+    ],
 )
-async def test_where_two_signed_it_is_everyone(state: str, words: str) -> None:
-    third = replace(other(), id="rcp_ana", name="Ana Lindqvist")
-    document = a_document(a_recipient((), role=Role.VIEWER), other(), third)
+async def test_a_reader_is_told_what_the_others_did(state: str, roles: tuple[Role, ...], words: str) -> None:
+    acting = [
+        replace(other(), id=f"rcp_{n}", name=name, role=role)
+        for n, (name, role) in enumerate(zip(("Mira Okafor", "Ana Lindqvist"), roles, strict=False))
+    ]
+    document = a_document(a_recipient((), role=Role.VIEWER), *acting)
     page = (await SigningClient(SigningSite(document, state)).ask()).body.decode()
-    assert f">{words}</h1>" in page
+    assert f">{words}</h1>" in page.replace("\u2068", "").replace("\u2069", "")
 
 
 async def test_a_refusal_to_approve_is_called_one() -> None:

@@ -84,7 +84,7 @@ async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office
     assert "The next attempt is today at" in page.said and "The signatures are safe." in page.said
     assert (await visitor.post(at(document, "retry-seal"))).to == f"{at(document)}?done=seal-retried"
     await office.site.work("seal")
-    assert "Finished by everyone and sealed" in (await visitor.get(at(document))).said
+    assert "Completed and sealed" in (await visitor.get(at(document))).said
 
 
 # ---------- roles, and whose it is ----------

@@ -29,7 +29,7 @@ NEXT = {
     "sent": ("Not emailed to Ada Lovelace", "Signing link"),
     "sealing": ("Sealing the document", "Refresh"),
     "unsealed": ("Everyone has finished, but the document isn’t sealed yet", "Retry sealing"),
-    "completed": ("Finished by everyone and sealed", "Sealed PDF"),
+    "completed": ("Completed and sealed", "Sealed PDF"),
     "declined": ("Ada Lovelace declined", "Start again with a copy"),
     "expired": ("The deadline has passed", "Start again with a copy"),
     "cancelled": ("This document was cancelled", "Start again with a copy"),

@@ -93,7 +93,7 @@ async def test_a_member_signs_their_own_document_without_any_mail(office: Office
     sealed = await office.site.api.get(document["id"])
     assert sealed["status"] == "completed"
     said = (await ada.get(path)).said
-    assert "Finished by everyone and sealed" in said and "Your turn to sign" not in said
+    assert "Completed and sealed" in said and "Your turn to sign" not in said
     trail = await office.site.api.ok("GET", f"{path}/audit")
     assert "link.issued" in [one["type"] for one in trail["data"]]
     again = await ada.post(f"{path}/sign")

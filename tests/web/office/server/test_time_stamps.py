@@ -101,4 +101,4 @@ async def test_the_page_of_a_document_that_waits_tells_why(tmp_path: Path) -> No
         office.clock.advance(seconds=15)
         await maren.post(at(document, "retry-seal"))
         await office.site.work("seal")
-        assert "Finished by everyone and sealed" in (await maren.get(at(document))).said
+        assert "Completed and sealed" in (await maren.get(at(document))).said
