@@ -208,11 +208,11 @@ BAD: dict[str, tuple[Behaviour, str]] = {
     ),
     "a clock ahead": (
         granting(at=NOW + HOUR + 1000),
-        "its time is more than an hour away from the clock of this machine",
+        "its time is more than an hour away from the server’s clock",
     ),
     "a clock behind": (
         granting(at=NOW - DAY),
-        "its time is more than an hour away from the clock of this machine",
+        "its time is more than an hour away from the server’s clock",
     ),
     "hanging up": (closing, "the connection ended without an answer"),
 }

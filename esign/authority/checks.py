@@ -56,7 +56,7 @@ OTHER_USES = (
     " it."
 )
 EXPIRED = "The seal certificate in {file} has expired on {day}."
-NOT_YET_VALID = "The seal certificate in {file} is not valid before {day}; check this machine's clock."
+NOT_YET_VALID = "The seal certificate in {file} is not valid before {day}; check the server’s clock."
 # Exceptions of a malformed certificate, when it is loaded or only when one of its parts is accessed.
 UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
 ENDING = "seal certificate ends soon"

@@ -23,8 +23,8 @@ BUNDLE_OR_PEM = "It must be a .p12 or .pfx file, or name PEM files as seal.certi
 NO_KEY = "{file} holds no private key; export it again with key, certificate and chain."
 NO_CERTIFICATE = "{file} holds no certificate of its key; export it again with key, certificate and chain."
 LEGACY = (
-    "{file} is encrypted with {cipher}, a legacy algorithm that OpenSSL on this machine no longer has; convert it on a"
-    " machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then openssl pkcs12 -export -in"
+    "{file} is encrypted with {cipher}, a legacy algorithm that OpenSSL on this server no longer has; convert it on a"
+    " computer that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then openssl pkcs12 -export -in"
     " seal.pem -out new.p12, and delete seal.pem."
 )
 WRONG = "{file} cannot be opened: the passphrase is wrong or the file is damaged."

@@ -98,11 +98,11 @@ def read_input(path: Path) -> bytes:
 LABELS: Mapping[Result, str] = {
     "valid": "VALID",
     "invalid": "NOT VALID",
-    "indeterminate": "NOT CERTAIN",
+    "indeterminate": "NOT CONFIRMED",
     "unsigned": "NO SIGNATURE",
 }
 IN_THE_FILE = {
-    True: "    the whole trail is in the file as audit.json, and recomputes up to that hash",
+    True: "    the whole trail is in the file as audit.json and matches that hash",
     False: "    the trail itself is not in the file",
 }
 
@@ -125,9 +125,9 @@ def write_report(verification: Verification, as_json: bool) -> str:
     lines += map(describe_signer, verification["signers"])
     if head := verification["audit"]:
         lines += [
-            f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
+            f"  audit trail of {head['documentId']} up to entry {head['entries']}, hash {head['hash']}",
             IN_THE_FILE[head["embedded"]],
-            "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
+            "    compare it with the trail on the server that sealed it: esign verify-audit FILE",
         ]
     return "\n".join(map(replace_unprintable, lines))
 
@@ -155,7 +155,7 @@ def describe_signature(signature: Signature) -> list[str]:
 
 def describe_level(signature: Signature) -> str:
     reached = signature["level"] or "unknown"
-    asked = f" ({signature['levelAsked']} was asked for, but it has no time stamp)"
+    asked = f" ({signature['levelAsked']} was requested, but it has no time stamp)"
     return reached + (asked if is_level_missed(signature) else "")
 
 
@@ -169,7 +169,7 @@ def describe_document_timestamp(stamp: DocumentTimestamp) -> str:
 
 def describe_timestamp(stamp: Timestamp | DocumentTimestamp) -> str:
     if not stamp["valid"]:
-        return "damaged: it proves no time"
+        return "damaged, so it does not confirm the time"
     known = "trusted" if stamp["trusted"] else "an authority not trusted here"
     return f"{stamp['time']}, by {stamp['authority']} ({known})"
 

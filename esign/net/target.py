@@ -25,7 +25,7 @@ WAY_OUT = {
     Zone.PUBLIC: NO_PLAIN,
     Zone.PRIVATE: "This address cannot receive webhooks: it is private; [webhooks] allow_hosts or"
     " allow_private = true would allow it.",
-    Zone.LOOPBACK: "This address cannot receive webhooks: it is this machine; [webhooks] allow_hosts or"
+    Zone.LOOPBACK: "This address cannot receive webhooks: it is this server; [webhooks] allow_hosts or"
     " allow_private = true would allow it.",
     Zone.FORBIDDEN: "This address cannot receive webhooks: it is not a public address; only listing it in [webhooks]"
     " allow_hosts would allow it.",

@@ -15,56 +15,51 @@ LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
 # ---------- the reasons of a signature ----------
 
 CHANGED = "The document was changed after it was signed."
-MISMATCH = "The signature is damaged: it does not match the certificate it names."
-OUTSIDE = "The signature does not cover the whole file: part of it is outside the signature."
-ADDED = "Something was added to the file after it was signed that the signature does not allow."
-UNRECOGNISED = "Something was added to the file after it was signed that may be more than proof."
-NOT_COMPARED = "Proof was added after it was signed, and comparing the pages before and after takes too long."
-TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
-TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
-UNREADABLE = "The signature is damaged and cannot be read."
-UNREADABLE_FILE = (
-    "The file is damaged, or something was added to it, so that its signatures cannot be found and checked."
+MISMATCH = "The signature does not match its certificate."
+OUTSIDE = "The signature covers only part of the file."
+ADDED = "The file was changed after signing in a way that the signature does not allow."
+UNRECOGNISED = "Something was added after signing, and it may be more than proof."
+NOT_COMPARED = (
+    "Proof was added after signing. The pages could not be compared because it would take too long."
 )
+TRAIL = "The audit trail in the file is not the one that was sealed."
+TOO_EARLY = "It was signed before its certificate was valid, according to a time stamp."
+UNREADABLE = "The signature is damaged and cannot be read."
+UNREADABLE_FILE = "The file is damaged or was altered, so its signatures cannot be checked."
 MOST_SIGNATURES = 50  # of one file that are judged; each can take a pass over the whole file
-UNJUDGED = "This program cannot check this kind of signature. It may still be genuine: check it with another program."
+UNJUDGED = "esign cannot check this kind of signature. It may still be genuine: check it in a PDF reader."
 MOST_FIELDS = 5_000  # that name signatures; they can name the same ones again and again
 TOO_MANY = (
-    f"The file has more than {MOST_SIGNATURES} signatures, or thousands of signature fields. This one and those after"
-    " it were not checked."
+    f"The file has more than {MOST_SIGNATURES} signatures or thousands of signature fields. This signature and any"
+    " after it were not checked."
 )
 UNCHECKED = (UNJUDGED, TOO_MANY)
-STRIPPED = "The time stamp that it was sealed with was removed from the file."
-PADDED = "The space left after a signature or time stamp holds data that nobody signed."
-BURDENED = (
-    "The bytes of a signature or time stamp hold data that its signer did not sign and that proves nothing."
-)
+STRIPPED = "The time stamp of the seal was removed from the file."
+PADDED = "There is unsigned data in the space after a signature or time stamp."
+BURDENED = "A signature or time stamp contains unsigned data that proves nothing."
 UNSIGNED = (PADDED, BURDENED)  # it cannot be found out whether these bytes were there from the start
-DAMAGED_STAMP = "Its time stamp is damaged and confirms no time."
-DAMAGED_ARCHIVE = "A time stamp on the whole document is damaged."
-UNJUDGED_ARCHIVE = (
-    "This program cannot check a time stamp on the whole document, so it confirms no time here."
-)
-FORM_FILLED = (
-    "Form values or a further signature were added after it was signed, and it does not vouch for them."
-)
+DAMAGED_STAMP = "The time stamp is damaged and does not confirm the time."
+DAMAGED_ARCHIVE = "A time stamp on the whole file is damaged."
+UNJUDGED_ARCHIVE = "esign cannot check a time stamp on the whole file, so it does not confirm the time."
+FORM_FILLED = "Form values or another signature were added after signing. This signature does not cover them."
 # Doubts about certificates. `{day}` is a date such as 2026-11-24.
 EXPIRED = (
-    "The certificate expired on {day}, and the time stamp is younger.",
-    "The certificate expired on {day}, and no time stamp proves that it was used before.",
+    "The certificate expired on {day}, before the time stamp was made.",
+    "The certificate expired on {day}. No time stamp proves that the file was signed before then.",
 )
 REVOKED = (
-    "The certificate was revoked on {day}, and the time stamp is younger.",
-    "The certificate was revoked on {day}, and no time stamp proves that it was used before.",
-    "The certificate of the issuer “{issuer}” was revoked on {day}, and the time stamp is younger.",
-    "The certificate of the issuer “{issuer}” was revoked on {day}, and no time stamp proves that it was used before.",
+    "The certificate was revoked on {day}, before the time stamp was made.",
+    "The certificate was revoked on {day}. No time stamp proves that the file was signed before then.",
+    "The certificate of the issuer “{issuer}” was revoked on {day}, before the time stamp was made.",
+    "The certificate of the issuer “{issuer}” was revoked on {day}."
+    " No time stamp proves that the file was signed before then.",
 )
 NOT_YET_VALID = "The certificate is not valid before {day}."
-REVOCATION_UNKNOWN = "It couldn’t be determined whether the certificate was revoked."
+REVOCATION_UNKNOWN = "It is not known whether the certificate was revoked."
 UNSAFE_ALGORITHM = "The signature uses an algorithm that is no longer safe ({algorithm})."
-UNTRUSTED = "The certificate was issued by “{issuer}”, which is not among the authorities trusted here."
-UNPROVED = "The certificate issued by “{issuer}” could not be checked up to a trusted authority."
-OTHER_PURPOSE = "The certificate, or one of its issuers, is not meant for signing documents."
+UNTRUSTED = "The certificate was issued by “{issuer}”, which is not trusted here."
+UNPROVED = "The certificate issued by “{issuer}” could not be traced to a trusted authority."
+OTHER_PURPOSE = "The certificate, or the certificate of an issuer, is not meant for signing documents."
 ISSUER_EXPIRED = "The certificate of the issuer “{issuer}” has expired."
 WITH_VALUES = list_forms(
     *EXPIRED, *REVOKED, NOT_YET_VALID, UNSAFE_ALGORITHM, UNTRUSTED, UNPROVED, ISSUER_EXPIRED
@@ -72,10 +67,10 @@ WITH_VALUES = list_forms(
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 # Notes on added proof; they leave a signature valid.
 PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
-    ("validation_data",): "Only proof was added after it was signed: validation data.",
-    ("document_timestamp",): "Only proof was added after it was signed: a document time stamp.",
+    ("validation_data",): "Only proof was added after signing: validation data.",
+    ("document_timestamp",): "Only proof was added after signing: a document time stamp.",
     ("validation_data", "document_timestamp"): (
-        "Only proof was added after it was signed: validation data and a document time stamp."
+        "Only proof was added after signing: validation data and a document time stamp."
     ),
 }
 NOTES = frozenset((OF_A_TEST, *PROOF_ADDED.values()))
@@ -98,7 +93,7 @@ AGAINST = tuple(OBJECTIONS.values())
 
 COVERAGE: Mapping[Coverage, str] = {
     "entire_file": "the whole file",
-    "entire_revision": "the whole file as it was when it was signed",
+    "entire_revision": "the whole file as it was signed",
     "contiguous": "only the beginning of the file",
     "unclear": "unclear parts of the file",
 }
@@ -110,9 +105,9 @@ REVOCATION: Mapping[Revocation, str] = {
 
 # ---------- the whole file ----------
 
-NO_SIGNATURE = "There is no signature in this file."
+NO_SIGNATURE = "This file has no signature."
 DO_NOT_RELY = "Do not rely on this file."
-SIGNED_UNCHANGED = "What was signed is unchanged."
+SIGNED_UNCHANGED = "What was signed has not changed."
 
 
 def find_result(signature: Signature) -> Result:
@@ -157,8 +152,8 @@ def summarise_signatures(result: Result, signatures: Sequence[Signature]) -> str
         return f"{DO_NOT_RELY} {next((one for one in reasons if one in AGAINST), UNREADABLE)}"
     if result == "indeterminate":
         doubt = next((one for one in reasons if one not in NOTES), "")
-        return f"This file could not be confirmed as valid. {doubt}".strip()
+        return f"The signatures in this file could not be fully confirmed. {doubt}".strip()
     if is_unchanged(signatures):
-        return "The file is unchanged since it was signed."
+        return "The file has not changed since it was signed."
     added = next((one for one in reasons if one in PROOF_ADDED.values()), "")
     return f"{SIGNED_UNCHANGED} {added}".strip()

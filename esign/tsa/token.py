@@ -126,7 +126,7 @@ def _require_stamping_certificate(certificate: x509.Certificate, at: datetime, n
         if moment < first:
             raise UnusableToken(say("its certificate is not valid before {day}", day=f"{first:%Y-%m-%d}"))
     if abs(int(at.timestamp() * 1000) - now) > CLOCKS_APART:
-        raise UnusableToken("its time is more than an hour away from the clock of this machine")
+        raise UnusableToken("its time is more than an hour away from the server’s clock")
 
 
 def _require_signature(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:

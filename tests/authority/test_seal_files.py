@@ -180,9 +180,7 @@ def test_dates_are_told_with_the_day() -> None:
         "The seal certificate in seal.pem has expired on 2026-01-10. Set seal.certificate and seal.key to another one."
     )
     early = examine_issued(a_seal(ROOT, first=MADE + YEAR)).dates
-    assert (
-        early and "is not valid before 2027-01-01; check this machine's clock. Set seal.certificate" in early
-    )
+    assert early and "is not valid before 2027-01-01; check the server’s clock. Set seal.certificate" in early
     assert not late.problems, "a date alone stops no server: seals wait"
 
 

@@ -31,10 +31,10 @@ def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> No
 
 def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:
     sealed = seal_document(an_order(a_pdf()), a_seal(ROOT).credential).sealed
-    assert print_verdict(sealed)[0] == "VALID: The file is unchanged since it was signed."
+    assert print_verdict(sealed)[0] == "VALID: The file has not changed since it was signed."
     verdict, *told = print_verdict(with_proofs(sealed, a_list(ROOT, NOW)))
     assert verdict == (
-        "VALID: What was signed is unchanged. Only proof was added after it was signed: validation data."
+        "VALID: What was signed has not changed. Only proof was added after signing: validation data."
     )
     assert not any("file is unchanged" in line for line in told)
 
@@ -43,7 +43,7 @@ def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:
     name = "Ok\x1b[2J\nVALID: the file is unchanged since it was sealed.\x9b2J\u202e"
     signed = signed_in_loop(a_pdf(), a_seal(an_authority("Nobody")), name, None)
     lines = print_verdict(signed)
-    assert lines[0].startswith("NOT CERTAIN: This file could not be confirmed as valid.")
+    assert lines[0].startswith("NOT CONFIRMED: The signatures in this file could not be fully confirmed.")
     assert not [line for line in lines if line.startswith("VALID") or not line.isprintable()]
     assert any("Ok\ufffd[2J\ufffdVALID" in line for line in lines)
 

@@ -303,7 +303,7 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
         found = await verify(site, document, tsa.root)
         assert (found["result"], found["signatures"][0]["level"]) == ("valid", "B-B")
         assert found["signatures"][0]["timestamp"] is None
-        words = "level: B-B (B-T was asked for, but it has no time stamp)"
+        words = "level: B-B (B-T was requested, but it has no time stamp)"
         assert words in write_report(found, as_json=False)
         for variant in ("sealed", "certificate"):
             file = base64.b64encode(await site.api.file(document, variant)).decode()

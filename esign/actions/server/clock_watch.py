@@ -72,20 +72,20 @@ async def note_clock(db: Database, clock: GuardedClock, record: ClockRecord | No
 
 JUMPS = {  # by unit: ahead, and back
     "days": (
-        "The clock of this machine jumped {n} days ahead.",
-        "The clock of this machine jumped {n} days back.",
+        "The server’s clock jumped {n} days ahead.",
+        "The server’s clock jumped {n} days back.",
     ),
     "hours": (
-        "The clock of this machine jumped {n} hours ahead.",
-        "The clock of this machine jumped {n} hours back.",
+        "The server’s clock jumped {n} hours ahead.",
+        "The server’s clock jumped {n} hours back.",
     ),
     "minutes": (
-        "The clock of this machine jumped {n} minutes ahead.",
-        "The clock of this machine jumped {n} minutes back.",
+        "The server’s clock jumped {n} minutes ahead.",
+        "The server’s clock jumped {n} minutes back.",
     ),
     "seconds": (
-        "The clock of this machine jumped {n} seconds ahead.",
-        "The clock of this machine jumped {n} seconds back.",
+        "The server’s clock jumped {n} seconds ahead.",
+        "The server’s clock jumped {n} seconds back.",
     ),
 }
 
@@ -176,7 +176,7 @@ async def pull_in(runtime: Runtime) -> int:
 def describe_doubt(doubt: ClockDoubt) -> str:
     """Return the sentence about the doubt that an operator reads in the log."""
     return (
-        f"the clock of this machine {name_jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays"
+        f"the server's clock {name_jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays"
         " as it is for ten minutes, or is confirmed (esign clock confirm), nothing expires, nobody is reminded and"
         " nothing is deleted"
     )

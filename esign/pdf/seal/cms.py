@@ -121,7 +121,7 @@ class SealKey:
         if now < first:
             raise SealFailed(
                 say(
-                    "The seal certificate is not valid before {time} UTC; check this machine's clock or install another"
+                    "The seal certificate is not valid before {time} UTC; check the server’s clock or install another"
                     " certificate.",
                     time=f"{first:%Y-%m-%d %H:%M}",
                 )

@@ -52,7 +52,7 @@ OFF_THE_LOOP = 1024 * 1024
 FROM_OUTSIDE = (SIGKILL, SIGTERM, SIGINT, SIGHUP)
 
 BUSY = "The server is too busy right now. Try again in a moment."
-LEFT = "Whoever asked for this has left."
+LEFT = "The person who requested this has left."
 
 
 class WorkerFailed(Exception):

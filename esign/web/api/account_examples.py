@@ -68,7 +68,7 @@ ACCOUNT: Json = {
 VERIFY: Json = {"file": PDF}
 VERIFICATION: Json = {
     "result": "valid",
-    "summary": "The file is unchanged since it was signed.",
+    "summary": "The file has not changed since it was signed.",
     "unchanged": True,
     "sha256": SEALED,
     "pageCount": 3,

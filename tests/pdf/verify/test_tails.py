@@ -135,9 +135,9 @@ def test_no_honest_file_is_refused(name: str) -> None:
 
 
 def test_what_was_added_is_said_and_a_file_with_additions_is_not_called_unchanged() -> None:
-    only = "What was signed is unchanged. Only proof was added after it was signed: "
+    only = "What was signed has not changed. Only proof was added after signing: "
     for name, additions, summary in (
-        ("B-B", [], "The file is unchanged since it was signed."),
+        ("B-B", [], "The file has not changed since it was signed."),
         ("LT by pyHanko", ["validation_data"], f"{only}validation data."),
         ("time stamp as by EU DSS", ["document_timestamp"], f"{only}a document time stamp."),
         (

@@ -209,9 +209,7 @@ def test_a_field_tree_that_loops_comes_to_an_end() -> None:
 def test_an_unknown_authority_leaves_the_seal_undecided_and_is_named() -> None:
     result, signature = the_signature(SEALED, an_authority("Another").der)
     assert (result, signature["valid"], signature["trusted"]) == ("indeterminate", True, False)
-    assert signature["reasons"] == [
-        "The certificate was issued by “Test Root”, which is not among the authorities trusted here."
-    ]
+    assert signature["reasons"] == ["The certificate was issued by “Test Root”, which is not trusted here."]
 
 
 def test_a_certificate_that_has_expired_since_leaves_the_seal_undecided() -> None:
@@ -219,7 +217,7 @@ def test_a_certificate_that_has_expired_since_leaves_the_seal_undecided() -> Non
     result, signature = the_signature(SEALED, now=NOW + 1200 * DAY)
     assert (result, signature["valid"]) == ("indeterminate", True)
     assert signature["reasons"] == [
-        "The certificate expired on 2028-12-31, and no time stamp proves that it was used before."
+        "The certificate expired on 2028-12-31. No time stamp proves that the file was signed before then."
     ]
 
 

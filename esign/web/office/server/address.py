@@ -16,7 +16,7 @@ from esign.web.office.session import cookies
 HERE = "/server/address"
 SHAPE = "Enter an address without a path, such as https://sign.example.com."
 PLAIN = (
-    "Use https://. Signing links would travel unprotected otherwise; http:// is only for this machine itself."
+    "Use https://. Signing links would travel unprotected otherwise; http:// is only for this server itself."
 )
 FIXED = "The address is set where esign is started, and can’t be changed here."
 

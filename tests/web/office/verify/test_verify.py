@@ -248,8 +248,8 @@ async def test_one_changed_byte_is_told_first(office: Office, ours: Sealed) -> N
 async def test_an_appended_update_is_a_change(office: Office, ours: Sealed) -> None:
     page = await verify_upload(office, append_content(ours.file))
     assert page.title == "Changed after it was sealed"
-    assert "Something was added to the file after it was signed" in page.said
-    assert "something that changes, or may change, what the file shows" in page.said
+    assert "The file was changed after signing" in page.said
+    assert "something that may change what the file shows" in page.said
 
 
 async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Office) -> None:

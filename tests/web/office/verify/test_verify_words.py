@@ -125,7 +125,7 @@ def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
 
 def test_a_seal_without_any_time_says_so() -> None:
     alone = a_signature(signedAt=None, level="B-B")
-    assert ("info", "No time stamp. Nothing says when it was sealed.") in list_said(alone)
+    assert ("info", "No time stamp. The file doesn’t say when it was sealed.") in list_said(alone)
     assert (
         judge_result("valid", a_signature(signedAt=None)).text
         == "This is exactly the file that <bdi>Acme</bdi> sealed."
