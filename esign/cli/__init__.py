@@ -24,11 +24,11 @@ os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
 def main() -> None:
-    """Run electronic signatures from one process and one SQLite file."""
+    """Serve electronic signatures from one process and one SQLite file."""
 
 
 @main.command()
-@click.option("--log-requests", is_flag=True, help="In a terminal, print a line for each request too.")
+@click.option("--log-requests", is_flag=True, help="Log each request in a terminal too.")
 @with_config
 def serve(log_requests: bool, file: Path | None) -> None:
     """Run the server until Ctrl-C or SIGTERM."""
@@ -52,12 +52,14 @@ def serve(log_requests: bool, file: Path | None) -> None:
 
 @main.command()
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Folder for the results.")
-@click.option("--exit", "leave", is_flag=True, help="End after the journey instead of serving on.")
-@click.option("--webhook", help="Deliver the events to this address as well.")
+@click.option(
+    "--exit", "leave", is_flag=True, help="Stop after the demo instead of keeping the server running."
+)
+@click.option("--webhook", help="Also deliver the events to this address.")
 def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
-    """Do the main job for real, in a new folder.
+    """Run the whole journey of a contract, in a new folder.
 
-    Creates a contract over the API, signs it for two people, seals and verifies it.
+    Creates a contract through the API, signs it for two people, and seals and verifies it.
     """
 
     async def work() -> int:
@@ -70,18 +72,19 @@ def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
 
 @main.command()
 @click.argument("pdf", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print the whole verification as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the full report as JSON.")
 @click.option(
-    "--trust", type=click.Path(path_type=Path), multiple=True, help="A root certificate, or a folder of them."
+    "--trust",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Trust this root certificate, or those in this folder.",
 )
-@click.option(
-    "--online", is_flag=True, help="Ask the issuers of the certificates whether these were revoked."
-)
+@click.option("--online", is_flag=True, help="Ask the issuers whether the certificates were revoked.")
 @with_config
 def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file: Path | None) -> None:
-    """Check the signatures of a PDF; the exit code is 0 only for "valid".
+    """Check the signatures of a PDF. The exit code is 0 only for "valid".
 
-    Nothing is asked over the network without --online.
+    Makes no network requests without --online.
     """
     config = load_config(file)
 
@@ -100,15 +103,15 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
 
 @main.command("verify-audit")
 @click.argument("what", metavar="[DOCUMENT_ID | FILE]", required=False)
-@click.option("--chains", is_flag=True, help="Do not open the sealed files; quick also for very many.")
+@click.option("--chains", is_flag=True, help="Skip the sealed files, which is much faster.")
 @with_config
 def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
-    """Recompute the audit trails; the exit code is 0 only for "intact".
+    """Recompute the audit trails. The exit code is 0 only for "intact".
 
-    A trail is intact if every entry is as it was written.
+    A trail is intact if no entry has changed since it was written.
 
-    Each trail is compared with the head inside its sealed file. With a sealed FILE, which may come from
-    anywhere, the trail is compared with that one.
+    Compares each trail with the last entry that its sealed file names. With FILE, a sealed PDF from anywhere,
+    compares its trail here with that file.
     """
     config = load_config(file)
 
@@ -128,9 +131,9 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
 @main.command()
 @with_config
 def check(file: Path | None) -> None:
-    """Read every page, row and content of the database; the exit code is 0 only if all can be read.
+    """Check that the whole database can be read. The exit code is 0 only if it can.
 
-    It can run beside a server. It repairs nothing.
+    Reads every page, row and file, also while a server runs. Repairs nothing.
     """
     config = load_config(file)
 
@@ -145,7 +148,7 @@ def check(file: Path | None) -> None:
         if not path.exists():
             stop_command(
                 USAGE,
-                f"there is no database in {config.storage.data_dir}; name the configuration with --config",
+                f"there is no database in {config.storage.data_dir}; choose the configuration with --config",
             )
         pages = await asyncio.to_thread(find_damage, path)
         for line in pages:
@@ -156,9 +159,9 @@ def check(file: Path | None) -> None:
         for table, key, reason in found:
             click.echo(f"{table} {key}: {reason}")
         if pages or found:
-            click.echo("DAMAGED: put esign.db back from a backup, or what is named here from one.")
+            click.echo("DAMAGED: restore esign.db, or what is named above, from a backup.")
             return FAILED
-        click.echo(f"WHOLE: {count} rows and contents were read.")
+        click.echo(f"INTACT: {count} rows and files were read.")
         return 0
 
     run_command(work)
@@ -176,12 +179,12 @@ def openapi() -> None:
 
 @main.command()
 @click.argument("mail_id", metavar="[ID]", required=False)
-@click.option("--last", default=20, type=click.IntRange(1, 1000), help="How many to list.")
+@click.option("--last", default=20, type=click.IntRange(1, 1000), help="How many to list; the newest.")
 @with_config
 def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
-    """List the mails kept here, or print one.
+    """List the emails kept here, or print one.
 
-    Mails are kept if no mail server is set, and in test mode. With --last N the newest N are listed.
+    Emails are kept here in test mode and while no mail server is set.
     """
     config = load_config(file)
 
@@ -196,12 +199,12 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
                 for mail in mails:
                     click.echo(f"{mail.id}  {rfc3339(mail.created_at)}  {mail.recipient}  {mail.subject}")
                 if not mails:
-                    sent = f"; what is sent goes to {host}" if host else ""
-                    click.echo(f"No mail is kept in {config.storage.data_dir}{sent}.", err=True)
+                    sent = f"; emails are sent through {host}" if host else ""
+                    click.echo(f"No email is kept in {config.storage.data_dir}{sent}.", err=True)
                 return 0
             message = await kept.read_mail(db, installation.vault, mail_id)
         if message is None:
-            stop_command(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
+            stop_command(FAILED, f"no email {mail_id} is kept here; list the emails with: esign outbox")
         text = message.get_body(("plain",))
         click.echo(
             f"To: {message['To']}\nSubject: {message['Subject']}\n\n{text.get_content() if text else ''}"

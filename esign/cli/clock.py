@@ -10,13 +10,13 @@ from esign.cli.installation import load_application_key, load_config, open_datab
 
 @click.group()
 def clock() -> None:
-    """Show and confirm the clock by which documents expire."""
+    """Show or confirm the clock by which documents expire."""
 
 
 @clock.command("show")
 @with_config
 def show_clock(file: Path | None) -> None:
-    """Show the last certain time, and whether the machine's clock has jumped since."""
+    """Show when the server was last sure of the time, and whether the clock has jumped since."""
     config = load_config(file)
 
     async def work() -> None:
@@ -27,14 +27,16 @@ def show_clock(file: Path | None) -> None:
 
         async with open_database(config) as db:
             found = await clock_marks.find(db)
-        click.echo(f"The machine says {rfc3339(SystemClock().now())}.")
+        click.echo(f"The clock says {rfc3339(SystemClock().now())}.")
         if found is None:
             click.echo("No server has run here yet.")
             return
-        click.echo(f"The server was certain last at {rfc3339(found.mark.at)}.")
+        click.echo(f"The server was last sure of the time at {rfc3339(found.mark.at)}.")
         if found.doubt_since is not None and found.doubt_ahead is not None:
             jumped = clock_watch.describe_jump(found.doubt_ahead)
-            click.echo(f"Since then the clock {jumped}: nothing expires until it is confirmed or comes back.")
+            click.echo(
+                f"Since then the clock {jumped}. Nothing expires until you confirm the clock or it is right again."
+            )
 
     run_command(work)
 
@@ -42,7 +44,7 @@ def show_clock(file: Path | None) -> None:
 @clock.command("confirm")
 @with_config
 def confirm_clock(file: Path | None) -> None:
-    """Confirm that the machine's clock is right, after it has jumped.
+    """Confirm that the clock is right after it has jumped.
 
     The server follows within seconds. What is due by that clock is then done, and cannot be undone.
     """
@@ -57,8 +59,8 @@ def confirm_clock(file: Path | None) -> None:
         async with open_database(config) as db:
             asked = await clock_watch.request_confirmation(db, load_application_key(config), now)
         if asked:
-            click.echo(f"The server will go by {rfc3339(now)}.")
+            click.echo(f"The server will use {rfc3339(now)}.")
         else:
-            click.echo("The server is in no doubt about its clock; there is nothing to confirm.", err=True)
+            click.echo("The server trusts its clock; there is nothing to confirm.", err=True)
 
     run_command(work)

@@ -51,32 +51,34 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
         stop_command(NEWER, f"{error}; install the newer version of esign again")
     except UnfitSchema as error:
         stop_command(
-            NEWER, f"{error}; nothing of it was written; run the version of esign that this database is from"
+            NEWER, f"{error}; nothing was written; run the version of esign that this database comes from"
         )
     except Locked as error:
-        stop_command(STORAGE, f"{error}; end it, or wait for its end")
+        stop_command(STORAGE, f"{error}; stop it, or wait until it ends")
     except DatabaseMoved as error:
         stop_command(STORAGE, str(error))
     except (StorageFailed, OperationalError) as error:
         if is_locked(error):
-            stop_command(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
+            stop_command(
+                STORAGE, "another program holds a lock on the database; stop it, or wait until it ends"
+            )
         stop_command(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
     except DamagedDatabase as error:
         stop_command(DAMAGED, str(error))
     except (ForeignDatabase, DatabaseError) as error:
         if is_corrupt(error):
-            stop_command(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
+            stop_command(DAMAGED, f"the database is damaged: {error}; restore esign.db from a backup")
         if is_no_database(error):
             stop_command(
                 DAMAGED,
-                "esign.db is not a database, or its beginning is damaged; put it back from a backup,"
+                "esign.db is not a database, or its beginning is damaged; restore it from a backup,"
                 " or set storage.data_dir to the folder of an esign database",
             )
         stop_command(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
     except (ConfigError, TooFewDescriptors, UnusableFolder, UnusableKey, AuthorityError) as error:
         stop_command(STORAGE if is_full(error.__context__) else USAGE, str(error))
     except DamagedCiphertext as error:
-        stop_command(USAGE, f"{error}; put app.key back from a backup")
+        stop_command(USAGE, f"{error}; restore app.key from a backup")
     except Problem as problem:
         if problem.code == "unavailable":
             stop_command(

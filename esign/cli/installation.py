@@ -20,7 +20,7 @@ with_config = click.option(
     "--config",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The configuration; ./esign.toml if it is there.",
+    help="The configuration file. Default: ./esign.toml, if it exists.",
 )
 
 

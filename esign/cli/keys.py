@@ -14,22 +14,24 @@ def keys() -> None:
 
 
 @keys.command("create")
-@click.option("--name", required=True, help="What the key is for; stands in the audit trail.")
-@click.option("--test", is_flag=True, help="A key of test mode: nothing has legal effect.")
+@click.option("--name", required=True, help="What the key is for, as shown in the audit trail.")
+@click.option("--test", is_flag=True, help="Create a key for test mode, where nothing has legal effect.")
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
-    help="Restrict the key, as with documents:read; may be given more than once. A wrong one lists them all.",
+    help="Limit the key to this scope, such as documents:read. Repeat it for more scopes; a wrong one lists them all.",
 )
-@click.option("--expires-days", type=click.IntRange(1, 3650), help="Days until it ends; never if left out.")
+@click.option(
+    "--expires-days", type=click.IntRange(1, 3650), help="Days until the key expires. Default: never."
+)
 @with_config
 def create_key(
     name: str, test: bool, scopes: tuple[str, ...], expires_days: int | None, file: Path | None
 ) -> None:
-    """Create a key, and print the key alone on stdout, this once.
+    """Create a key. Prints only the key on stdout, and never again.
 
-    It acts for the operator of the server, with the rights of an administrator. A key made in the web
+    The key acts for the operator of the server, with the rights of an administrator. A key made in the web
     application acts with the present role of the member who made it.
     """
     from esign.core.actor import Mode
@@ -37,11 +39,11 @@ def create_key(
 
     if unknown := [scope for scope in scopes if scope not in set(Scope)]:
         raise click.BadParameter(
-            f"{unknown[0]} is no scope; there are: {', '.join(Scope)}", param_hint="--scope"
+            f"{unknown[0]} is not a scope; choose from: {', '.join(Scope)}", param_hint="--scope"
         )
     if test and (refused := [scope for scope in scopes if scope in LIVE_ONLY]):
         raise click.BadParameter(
-            f"a test key never has {refused[0]}: members, settings and keys need a live key",
+            f"a test key cannot have {refused[0]}: members, settings and keys need a live key",
             param_hint="--scope",
         )
     if not 1 <= len(name.strip()) <= 100 or not name.isprintable():
@@ -82,9 +84,9 @@ def describe_expiry(expires_at: int | None) -> str:
 @keys.command("list")
 @with_config
 def list_keys(file: Path | None) -> None:
-    """List every key with its state, but never the key itself.
+    """List the keys with their state, but never the keys themselves.
 
-    A suspended key does nothing: the member who made it was removed or disabled.
+    A suspended key does not work: the member who made it was removed or disabled.
     """
     config = load_config(file)
 
@@ -98,7 +100,9 @@ def list_keys(file: Path | None) -> None:
             click.echo(f"{key.id}  {key.hint}  {state}  {scopes}  {key.name}")
         if not found:
             place = config.storage.data_dir
-            click.echo(f"There is no key in {place}; make one with: esign keys create --name NAME", err=True)
+            click.echo(
+                f"There are no keys in {place}; create one with: esign keys create --name NAME", err=True
+            )
 
     run_command(work)
 
@@ -107,7 +111,7 @@ def list_keys(file: Path | None) -> None:
 @click.argument("key_id", metavar="ID")
 @with_config
 def revoke_key(key_id: str, file: Path | None) -> None:
-    """Revoke a key; it stops working with the next request."""
+    """Revoke a key. It stops working at once."""
     config = load_config(file)
 
     async def work() -> None:

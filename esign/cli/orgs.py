@@ -12,15 +12,15 @@ PLANS = ("free", "team", "business", "enterprise")
 
 @click.group()
 def orgs() -> None:
-    """Manage organisations; most installations have one."""
+    """Manage organisations. Most installations have one."""
 
 
 @orgs.command("create")
-@click.option("--name", required=True, help="What signers and mails call it.")
-@click.option("--plan", type=click.Choice(PLANS), help="That of the configuration if left out.")
+@click.option("--name", required=True, help="The name shown on signing pages and in emails.")
+@click.option("--plan", type=click.Choice(PLANS), help="Default: the plan in the configuration.")
 @with_config
 def create_org(name: str, plan: str | None, file: Path | None) -> None:
-    """Create another organisation, and print its id alone on stdout."""
+    """Create another organisation. Prints only its ID on stdout."""
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = load_config(file)
@@ -28,7 +28,7 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     from esign.actions.people import accounts
 
     if missing := accounts.find_undrawn(name, config):
-        raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
+        raise click.BadParameter(f"no installed font can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
         async with open_installation(config) as installation:
@@ -54,7 +54,8 @@ def list_orgs(file: Path | None) -> None:
             click.echo(f"{one.id}  {accounts.find_plan(one, config)}  {one.name}")
         if not found:
             click.echo(
-                f"There is no organisation in {config.storage.data_dir} yet: esign serve makes it.", err=True
+                f"There is no organisation in {config.storage.data_dir} yet; esign serve creates it.",
+                err=True,
             )
 
     run_command(work)
@@ -65,7 +66,7 @@ def list_orgs(file: Path | None) -> None:
 @click.argument("plan", type=click.Choice(PLANS))
 @with_config
 def set_plan(organisation: str, plan: str, file: Path | None) -> None:
-    """Change the plan of an organisation, and so what it may do."""
+    """Change the plan of an organisation."""
     config = load_config(file)
 
     async def work() -> None:
@@ -73,6 +74,6 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
 
         async with open_installation(config) as installation:
             await accounts.set_plan(installation, organisation, plan)
-        click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
+        click.echo(f"Organisation {organisation} now has the plan {plan}.", err=True)
 
     run_command(work)

@@ -21,14 +21,14 @@ def users() -> None:
 
 @users.command("create")
 @click.option("--email", required=True, help="The address they sign in with.")
-@click.option("--name", required=True, help="How they are called on pages and in the audit trail.")
+@click.option("--name", required=True, help="The name shown on pages and in the audit trail.")
 @click.option("--role", type=click.Choice(ROLES), default="member", show_default=True)
-@click.option("--org", "organisation", metavar="ID", help="The organisation; the first one if left out.")
+@click.option("--org", "organisation", metavar="ID", help="The organisation. Default: the first one.")
 @with_config
 def create_user(email: str, name: str, role: str, organisation: str | None, file: Path | None) -> None:
     """Invite a person to sign in.
 
-    Prints the link alone on stdout; the person chooses a password with it.
+    Prints only a link on stdout, where the person chooses a password.
     """
     from esign.core.people.member import MemberRole
 
@@ -44,7 +44,7 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
             await prepare_organisation(installation)
             token = await actions.create_invitation(installation, organisation, email, name, MemberRole(role))
             base_url = installation.config.server.base_url
-        click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
+        click.echo(f"{name} can join as {role} with this link, once and within 7 days:", err=True)
         click.echo(one_time_links.make_link(base_url, Errand.INVITATION, token))
 
     run_command(work)
@@ -61,7 +61,7 @@ def validate_person(email: str, name: str) -> tuple[str, str]:
     except ValidationError as error:
         problem = error.errors()[0]
         raise click.BadParameter(
-            f"{problem['input']!r} does not fit: {problem['msg']}", param_hint=f"--{problem['loc'][0]}"
+            f"{problem['input']!r} is not valid: {problem['msg']}", param_hint=f"--{problem['loc'][0]}"
         ) from None
     return wanted.email, wanted.name
 
@@ -94,17 +94,17 @@ def list_users(file: Path | None) -> None:
     run_command(work)
 
 
-FIRST = "make an owner with: esign users create --role owner --email ADDRESS --name NAME"
+FIRST = "create an owner with: esign users create --role owner --email ADDRESS --name NAME"
 
 
 @users.command("reset-password")
 @click.argument("email")
-@click.option("--without-second-factor", is_flag=True, help="Their authenticator is lost as well.")
+@click.option("--without-second-factor", is_flag=True, help="Also turn off their second factor.")
 @with_config
 def reset_password(email: str, without_second_factor: bool, file: Path | None) -> None:
     """Let a person choose a new password.
 
-    They are signed out everywhere. Prints the link alone on stdout; the person chooses the password with it.
+    Signs them out everywhere. Prints only a link on stdout, where the person chooses the password.
     """
     config = load_config(file)
 
@@ -116,7 +116,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
         async with open_installation(config) as installation:
             token = await actions.reset_password(installation, email, without_factor=without_second_factor)
             base_url = installation.config.server.base_url
-        click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
+        click.echo(f"{email} can choose a new password with this link, once and within an hour:", err=True)
         click.echo(one_time_links.make_link(base_url, Errand.RESET, token))
 
     run_command(work)
@@ -139,7 +139,7 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
             else:
                 await actions.disable(installation, email)
         click.echo(
-            f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
+            f"{email} {'can sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
         )
 
     run_command(work)

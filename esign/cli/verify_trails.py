@@ -27,7 +27,7 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(
-            f"there is no database in {data}; name the configuration with --config, or run where esign serves"
+            f"there is no database in {data}; choose the configuration with --config, or run this where esign runs"
         )
     folder.prepare(data)
     keys = vault.load_or_make_vault(data / "app.key", data / FILE)
@@ -65,15 +65,13 @@ async def verify_all_trails(
                 say(f"{chain.document_id}, {wrong}")
     if only is None and (lost := await trails.find_document_without_trail(db)):
         broken += 1
-        say(f"{lost}, its whole trail is missing")
+        say(f"{lost}: the whole trail is missing")
     if only is not None and not count + logs:
         raise UnreadableInput(f"there is no audit trail of {only}")
     if broken:
-        say(
-            f"BROKEN: {broken} of {count + logs} audit trails are not as they were written; do not rely on them."
-        )
+        say(f"BROKEN: {broken} of {count + logs} audit trails were changed. Do not rely on them.")
         return False
-    held = f", {files} of them held against their sealed files" if verify is not None else ""
+    held = f", {files} of them compared with their sealed files" if verify is not None else ""
     if count or only is None:
         say(f"INTACT: {write_count(count, 'audit trail')} with {entries} entries recomputed{held}.")
     if logs:
@@ -81,8 +79,8 @@ async def verify_all_trails(
         say(f"INTACT: {write_count(logs, 'administrative log')} with {told} recomputed.")
     if late:
         say(
-            f"The ends of {write_count(late, 'audit trail')} are vouched for only since an upgrade:"
-            " an older version began them, which kept no proof of the last entry."
+            f"The ends of {write_count(late, 'audit trail')} are proved only since an upgrade:"
+            " the version that began them kept no proof of the last entry."
         )
     return True
 
@@ -107,5 +105,5 @@ async def verify_against_file(
     if wrong:
         say(f"BROKEN: {wrong}.")
         return False
-    say("INTACT: the audit trail here leads to the entry that the file names.")
+    say("INTACT: the audit trail here contains the entry that the file names.")
     return True

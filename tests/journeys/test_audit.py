@@ -41,12 +41,12 @@ def document_of(tamper: sqlite3.Connection) -> str:
 def test_data_as_they_were_written_are_intact(demonstration: Demonstration, config: Path) -> None:
     whole = run_audit(config)
     assert (whole.code, whole.err) == (DONE, "")
-    assert whole.out.startswith("INTACT: 1 audit trail with ") and "1 of them held against" in whole.out
-    assert "held against" not in run_audit(config, "--chains").out
+    assert whole.out.startswith("INTACT: 1 audit trail with ") and "1 of them compared with" in whole.out
+    assert "compared with" not in run_audit(config, "--chains").out
     told = run_audit(config, demonstration.file("sealed.pdf"))
     assert told.code == DONE and "INTACT" in told.out
     verified = esign("verify", "--config", config, demonstration.file("sealed.pdf")).out
-    assert "the whole trail is in the file as audit.json, and recomputes up to that hash" in verified
+    assert "the whole trail is in the file as audit.json and matches that hash" in verified
     [line] = [x for x in verified.splitlines() if "audit trail of" in x]
     assert line.split()[3] in told.out and line.split()[-1] in told.out
 
@@ -132,6 +132,6 @@ def test_an_installation_without_documents_is_intact(tmp_path: Path) -> None:
     ran = run_audit(config)
     assert (ran.code, ran.out) == (
         DONE,
-        "INTACT: 0 audit trails with 0 entries recomputed, 0 of them held against their sealed files.\n"
+        "INTACT: 0 audit trails with 0 entries recomputed, 0 of them compared with their sealed files.\n"
         "INTACT: 1 administrative log with 1 entry recomputed.\n",
     )

@@ -281,7 +281,7 @@ def test_an_empty_outbox_says_so_and_where_mails_go(config: Path) -> None:
     env = {"ESIGN_MAIL__HOST": "smtp.example.test", "ESIGN_MAIL__FROM": "sign@example.test"}
     ran = esign("outbox", "--config", config, env=env)
     assert (ran.code, ran.out) == (DONE, "")
-    assert f"No mail is kept in {config.parent}" in ran.err and "smtp.example.test" in ran.err
+    assert f"No email is kept in {config.parent}" in ran.err and "smtp.example.test" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -647,7 +647,7 @@ def test_a_jump_is_shown_and_confirmed(tmp_path: Path, config: Path) -> None:
         database.execute("INSERT INTO clock_mark VALUES (1, 1, 1, '', 1, 31536000000, NULL)")
     database.close()
     assert "the clock jumped 365 days ahead" in esign("clock", "show", "--config", config).out
-    assert "The server will go by 20" in esign("clock", "confirm", "--config", config).out
+    assert "The server will use 20" in esign("clock", "confirm", "--config", config).out
 
 
 @pytest.mark.parametrize("ahead", [-2 * DAY, DAY, 365 * DAY])

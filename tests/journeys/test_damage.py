@@ -204,7 +204,7 @@ def test_the_command_names_what_is_damaged(tmp_path: Path) -> None:
     config = configuration(tmp_path)
     assert esign("keys", "create", "--name", "x", "--config", config).code == 0
     ran = esign("check", "--config", config)
-    assert (ran.code, ran.out[:6]) == (0, "WHOLE:")
+    assert (ran.code, ran.out[:6]) == (0, "INTACT")
     import sqlite3
 
     with sqlite3.connect(tmp_path / "data" / FILE) as connection:

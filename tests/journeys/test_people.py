@@ -137,7 +137,7 @@ async def test_a_password_is_reset_on_the_command_line(program: Program) -> None
 
 async def test_organisations_are_made_listed_and_given_a_plan(program: Program) -> None:
     refused = await ask(program, "orgs", "create", "--name", "Acme 𒀭")
-    assert refused.code == 2 and "no font at hand can print 𒀭" in refused.err
+    assert refused.code == 2 and "no installed font can print 𒀭" in refused.err
     made = await ask(program, "orgs", "create", "--name", "Second Ltd", "--plan", "free")
     assert made.code == DONE and re.fullmatch(r"org_\w{26}\n", made.out)
     second = made.out.strip()

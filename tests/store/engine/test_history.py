@@ -172,7 +172,7 @@ async def test_files_sealed_before_they_carried_a_head_break_no_trail(
     config, said = Config.model_validate({"storage": {"data_dir": data}}), list[str]()
     assert await verify_audit(config, None, False, said.append), said
     held = int(request.node.callspec.params["data"] in HEADS_SINCE)
-    assert f", {held} of them held against their sealed files" in said[0]
+    assert f", {held} of them compared with their sealed files" in said[0]
 
 
 @pytest.mark.parametrize("data", ["eb84af2"], indirect=True)
