@@ -66,7 +66,7 @@ async def reason(how: Behaviour, issued: Issued | None = None, timeout: float = 
         (told,) = stamps.authorities
         assert told.error and told.name is None and told.asked_at == NOW
         host = tsa.url.split("/")[2]
-        assert failure.value.reason == f"No authority gave a time stamp. {host}: {told.error}."
+        assert failure.value.reason == f"No authority issued a time stamp. {host}: {told.error}."
         return told.error
 
 
@@ -243,7 +243,7 @@ async def test_a_token_with_a_certificate_that_does_not_belong_to_it_is_not_used
 @pytest.mark.parametrize(
     ("issued", "expected"),
     [
-        (lambda: a_stamping_certificate(last=MADE + timedelta(days=30)), "has expired on 2026-01-31"),
+        (lambda: a_stamping_certificate(last=MADE + timedelta(days=30)), "expired on 2026-01-31"),
         (lambda: a_stamping_certificate(first=MADE + YEAR), "is not valid before 2027-01-01"),
         (lambda: a_stamping_certificate(usage=()), "isn’t issued for time stamps"),
         (lambda: a_stamping_certificate(critical=False), "isn’t issued for time stamps"),

@@ -33,14 +33,14 @@ ELSEWHERE = {  # PDF readers refuse a seal by a certificate that is only for the
     ExtendedKeyUsageOID.OCSP_SIGNING: "OCSPSigning",
 }
 DAMAGED = (
-    "The seal certificate in {file}, or one above it, is damaged or issued in a way that is not known here."
+    "The seal certificate in {file}, or one above it, is damaged or issued in a way that esign does not know."
 )
 WEAK_RSA = (
-    "{file} holds a weak key, RSA with {bits} bits, which readers of PDFs refuse; use RSA with 2048 bits or more, or"
+    "{file} holds a weak key, RSA with {bits} bits, which PDF readers refuse; use RSA with 2048 bits or more, or"
     " P-256, P-384, P-521."
 )
 WEAK_CURVE = (
-    "{file} holds a weak key, on the curve {curve}, which readers of PDFs refuse; use RSA with 2048 bits or more, or"
+    "{file} holds a weak key, on the curve {curve}, which PDF readers refuse; use RSA with 2048 bits or more, or"
     " P-256, P-384, P-521."
 )
 OF_AUTHORITY = (
@@ -52,10 +52,9 @@ NO_SIGNATURES = (
     " nonRepudiation."
 )
 OTHER_USES = (
-    "The seal certificate in {file} is for {purposes} alone (extended key usage), so that readers of PDFs refuse"
-    " it."
+    "The seal certificate in {file} is only for {purposes} (extended key usage), so PDF readers refuse it."
 )
-EXPIRED = "The seal certificate in {file} has expired on {day}."
+EXPIRED = "The seal certificate in {file} expired on {day}."
 NOT_YET_VALID = "The seal certificate in {file} is not valid before {day}; check the server’s clock."
 # Exceptions of a malformed certificate, when it is loaded or only when one of its parts is accessed.
 UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
@@ -236,10 +235,10 @@ def _is_on_known_curve(key: object) -> bool:
 def _note_curve(key: object, source: MaterialSource) -> Iterator[SealNotice]:
     if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, BRAINPOOL):
         yield SealNotice(
-            "not every reader of PDFs knows the curve of the seal key",
+            "not every PDF reader knows the curve of the seal key",
             say(
-                "{file} holds a key on the curve {curve}, which not every reader of PDFs knows: those that do not call"
-                " each seal invalid; P-256 is known to all.",
+                "{file} holds a key on the curve {curve}, which not every PDF reader knows: the others call each"
+                " seal invalid; all know P-256.",
                 file=source.key,
                 curve=key.curve.name,
             ),
@@ -293,7 +292,7 @@ def _check_hash(material: SealMaterial, source: MaterialSource) -> Iterator[str]
         hashed = certificate.signature_hash_algorithm
         if isinstance(hashed, SHA1 | MD5):
             problem = say(
-                "The certificate of “{name}” in {file} was issued with {algorithm}, which readers of PDFs refuse.",
+                "The certificate of “{name}” in {file} was issued with {algorithm}, which PDF readers refuse.",
                 name=read_name(certificate.subject),
                 file=source.certificate,
                 algorithm=hashed.name.upper().replace("SHA1", "SHA-1"),
@@ -309,7 +308,7 @@ def _note_chain(material: SealMaterial, at: datetime, source: MaterialSource) ->
             "chain of the seal certificate not complete",
             say(
                 "The chain in {file} is not complete: the certificate of “{issuer}”, which issued “{subject}”, is"
-                " missing, so that readers of PDFs may not find out who sealed; add it.",
+                " missing, so PDF readers may not recognise who sealed; add it.",
                 file=source.certificate,
                 issuer=read_name(top.issuer),
                 subject=read_name(top.subject),
@@ -320,8 +319,7 @@ def _note_chain(material: SealMaterial, at: datetime, source: MaterialSource) ->
             yield SealNotice(
                 "an issuer of the seal certificate has expired",
                 say(
-                    "The certificate of “{name}” in {file} has expired on {day}; ask for the current one, and put it in"
-                    " its place.",
+                    "The certificate of “{name}” in {file} expired on {day}; replace it with the current one.",
                     name=read_name(issuer.subject),
                     file=source.certificate,
                     day=f"{issuer.not_valid_after_utc:%Y-%m-%d}",

@@ -7,7 +7,7 @@ from esign.authority.checks import AuthorityError
 from esign.core.sentence import say
 from esign.system.vault import write_once, write_over
 
-NOT_PEM = "{file} is no certificate in PEM; put it back from a backup."
+NOT_PEM = "{file} is not a PEM certificate; restore it from a backup."
 UNWRITTEN = "{file} cannot be written ({error}); let this user write to {folder}."
 
 

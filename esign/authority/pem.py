@@ -74,8 +74,8 @@ def _read_private_key(content: bytes, passphrase: str | None, source: MaterialSo
         if locked and _is_locked_by_unknown(block[0], str(error)):
             raise AuthorityError(
                 say(
-                    "{file} is encrypted with a legacy or unusual algorithm that is not known here; convert it: openssl"
-                    " pkey -provider legacy -provider default -in seal.key -aes256 -out seal-key.pem.",
+                    "{file} is encrypted with a legacy or unusual algorithm that esign does not know; convert it:"
+                    " openssl pkey -provider legacy -provider default -in seal.key -aes256 -out seal-key.pem.",
                     file=source.key,
                 )
             ) from error

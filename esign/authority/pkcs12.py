@@ -35,7 +35,9 @@ def open_bundle(content: bytes, passphrase: str | None, source: MaterialSource) 
     """Return key, certificate and chain. Raises `AuthorityError` with the cause and its remedy."""
     if content[:1] != b"\x30":
         need = BUNDLE_OR_PEM if b"-----BEGIN " in content else BUNDLE
-        raise AuthorityError(source.ask_for_another(say("{file} is no PKCS#12 file.", file=source.key), need))
+        raise AuthorityError(
+            source.ask_for_another(say("{file} is not a PKCS#12 file.", file=source.key), need)
+        )
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:

@@ -26,7 +26,7 @@ def find_oddity(certificate: x509.Certificate) -> Oddity | None:
     """Return what makes PDF readers or our own verification refuse seals by this certificate's key, or None."""
     if certificate.public_key_algorithm_oid == PublicKeyAlgorithmOID.RSASSA_PSS:
         return Oddity(
-            "The seal certificate in {file} is for RSASSA-PSS signatures alone, which many readers of PDFs cannot"
+            "The seal certificate in {file} is only for RSASSA-PSS signatures, which many PDF readers cannot"
             " check.",
             "It must be for a plain RSA key (openssl req -newkey rsa:3072) or one on P-256.",
         )
@@ -36,7 +36,7 @@ def find_oddity(certificate: x509.Certificate) -> Oddity | None:
     if plain is not None and plain not in certificate.tbs_certificate_bytes:
         return Oddity(
             "The seal certificate in {file} writes its key in an unusual form, the curve by its numbers or the point"
-            " compressed, which readers of PDFs refuse.",
+            " compressed, which PDF readers refuse.",
             "Its curve must have a name (openssl ec -param_enc named_curve -conv_form uncompressed).",
         )
     return None

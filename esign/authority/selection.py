@@ -135,9 +135,9 @@ def _describe_hindrance(folder: AuthorityFolder, hindrance: str) -> SealNotice:
             ),
         )
     return SealNotice(
-        "some readers of PDFs refuse the seal certificate",
+        "some PDF readers refuse the seal certificate",
         say(
-            "The seal certificate names document signing as its only purpose, which some readers of PDFs (NSS, OpenSSL,"
+            "The seal certificate names document signing as its only purpose, which some PDF readers (NSS, OpenSSL,"
             " Adobe) do not accept; esign would renew it, and cannot: {reason}",
             reason=mark(hindrance),
         ),

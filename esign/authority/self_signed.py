@@ -111,8 +111,8 @@ class AuthorityFolder:
                 return one
         raise AuthorityError(
             say(
-                "The authority that issued the seal certificate is not among {file} and those that followed; put it"
-                " back from a backup.",
+                "The authority that issued the seal certificate is not among {file} and those that followed;"
+                " restore it from a backup.",
                 file=self.path("authority", 1, "pem"),
             )
         )
@@ -138,7 +138,7 @@ class AuthorityFolder:
             if key.exists():
                 self.renew()
                 return None
-            problem: str = say("{file} is not there; put it back from where it is kept.", file=key)
+            problem: str = say("{file} is missing; put it back in its place.", file=key)
         except AuthorityError as error:
             problem = error.sentence
         return problem if self._is_due() else None
@@ -193,8 +193,8 @@ class AuthorityFolder:
         return SealNotice(
             "the authority behind the seal changes soon",
             say(
-                "The authority behind the seal ends on {ends}. From {begins} on, the seal comes from the one that"
-                " follows it, “{name}”; give its certificate to those who trust the present one.",
+                "The authority of the seal expires on {ends}. From {begins}, the seal comes from its successor,"
+                " “{name}”; give its certificate to everyone who trusts the present one.",
                 ends=f"{self._find_issuer(seal).not_valid_after_utc:%Y-%m-%d}",
                 begins=f"{seal.not_valid_after_utc - RENEW_BEFORE:%Y-%m-%d}",
                 name=read_name(following.subject),
@@ -260,7 +260,7 @@ class AuthorityFolder:
             if certificate.exists():
                 raise AuthorityError(
                     say(
-                        "{certificate} is there without {key}; put the key back from a backup, or move the certificate"
+                        "{certificate} exists without {key}; restore the key from a backup, or move the certificate"
                         " away and start again to make a new pair.",
                         certificate=certificate,
                         key=path,
@@ -284,7 +284,7 @@ def _read_key(path: Path) -> PrivateKey:
         return require_supported_key(load_pem_private_key(files.read_file(path), None), path)
     except (ValueError, TypeError) as error:
         raise AuthorityError(
-            say("{file} is no private key in PEM without a passphrase; put it back from a backup.", file=path)
+            say("{file} is not a PEM private key without a passphrase; restore it from a backup.", file=path)
         ) from error
 
 

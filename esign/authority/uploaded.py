@@ -29,7 +29,7 @@ def read_uploaded_seal(folder: Path) -> SealMaterial | None:
     except AuthorityError as error:
         raise AuthorityError(
             say(
-                "{file} is damaged; put it back from a backup, or move it away to seal with the certificate made here.",
+                "{file} is damaged; restore it from a backup, or move it away to seal with the certificate made here.",
                 file=path,
             )
         ) from error

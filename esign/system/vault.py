@@ -76,12 +76,12 @@ def load_or_make_vault(path: Path, database: Path) -> Vault:
     if not path.exists():
         if begun:  # a new key would decrypt nothing in it, and every audit trail would appear forged
             raise UnusableKey(
-                f"{path} is missing, the key of the database beside it; put it back from a backup"
+                f"{path} is missing, the key of the database beside it; restore it from a backup"
             )
         write_once(path, os.urandom(32))
     app_key = path.read_bytes()
     if len(app_key) != 32:
-        raise UnusableKey(f"{path} is not an application key of 32 bytes; put it back from a backup")
+        raise UnusableKey(f"{path} is not an application key of 32 bytes; restore it from a backup")
     return Vault(app_key)
 
 

@@ -25,7 +25,7 @@ ASKED = "it asks for a user name and password. Add them to its address in seal.t
 
 
 class NoTimeStamp(Exception):
-    """No authority gave a time stamp; `reason` is a sentence that tells the operator what to do."""
+    """No authority issued a time stamp; `reason` is a sentence that tells the operator what to do."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -70,7 +70,7 @@ class TimeStampClient:
                 return outcome
             errors[url] = outcome
         said = "; ".join(f"{self._known[url].host}: {errors[url]}" for url in self._known)
-        reason = say("No authority gave a time stamp. {answers}.", answers=said)
+        reason = say("No authority issued a time stamp. {answers}.", answers=said)
         self._quiet = (self._clock.monotonic(), reason)
         raise NoTimeStamp(reason)
 

@@ -122,7 +122,7 @@ def _require_stamping_certificate(certificate: x509.Certificate, at: datetime, n
     first, last = certificate.not_valid_before, certificate.not_valid_after
     for moment in (at, to_datetime(now)):
         if moment > last:
-            raise UnusableToken(say("its certificate has expired on {day}", day=f"{last:%Y-%m-%d}"))
+            raise UnusableToken(say("its certificate expired on {day}", day=f"{last:%Y-%m-%d}"))
         if moment < first:
             raise UnusableToken(say("its certificate is not valid before {day}", day=f"{first:%Y-%m-%d}"))
     if abs(int(at.timestamp() * 1000) - now) > CLOCKS_APART:

@@ -216,7 +216,7 @@ async def test_a_field_that_does_not_fit_is_refused_at_its_member(
 async def test_nobody_signs_beforehand(site: Site, wrong: dict[str, Any]) -> None:
     answer = await ask(site, a_field("signature", **wrong))
     assert answer.places == {(f"/recipients/0/fields/0/{next(iter(wrong))}", "type")}
-    assert answer.body["error"]["details"][0]["message"] == "A signature can’t be filled in beforehand."
+    assert answer.body["error"]["details"][0]["message"] == "A signature can’t be prefilled."
 
 
 async def test_a_defaulted_size_is_cut_to_what_fits_on_the_page(site: Site) -> None:

@@ -127,8 +127,8 @@ def test_the_authoritys_key_may_be_kept_elsewhere(tmp_path: Path) -> None:
     ("file", "content", "said"),
     [
         ("seal.key", None, "seal.key cannot be read"),
-        ("seal.key", b"junk", "seal.key is no private key"),
-        ("seal.pem", b"junk", "seal.pem is no certificate"),
+        ("seal.key", b"junk", "seal.key is not a PEM private key"),
+        ("seal.pem", b"junk", "seal.pem is not a PEM certificate"),
         ("authority.pem", None, "authority.pem cannot be read"),
     ],
 )
@@ -165,7 +165,7 @@ def test_an_expired_seal_certificate_is_named_with_a_remedy(tmp_path: Path) -> N
     load(tmp_path)
     (tmp_path / "authority.key").unlink()
     late = load(tmp_path, now=NOW + 4 * 365 * DAY)
-    said = r"seal.pem has expired on 2029-11-21\. .*authority.key is not there; put it back"
+    said = r"seal.pem expired on 2029-11-21\. .*authority.key is missing; put it back"
     assert re.search(said, late.warnings[0])
     assert len(late.warnings) == 1, "that of test mode was renewed"
 
@@ -274,7 +274,7 @@ def test_an_expired_bundle_is_said(tmp_path: Path) -> None:
     expired = a_seal(ROOT, last=MADE + timedelta(days=9))
     (tmp_path / "seal.p12").write_bytes(expired.pkcs12("right"))
     late = load(tmp_path, file=tmp_path / "seal.p12", word="right")
-    assert re.search(r"seal\.p12 has expired on 2026-01-10\. Set seal\.pkcs12", late.warnings[0])
+    assert re.search(r"seal\.p12 expired on 2026-01-10\. Set seal\.pkcs12", late.warnings[0])
 
 
 def test_a_bundle_whose_key_cannot_seal_is_said(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_an_authority_whose_key_is_kept_elsewhere_asks_for_it_in_time(tmp_path: 
     assert load(tmp_path, DUE - DAY).notices == ()
     asking = load(tmp_path, DUE)
     assert asking.live == first.live
-    assert "authority.key is not there; put it back from where it is kept" in asking.notices[0].sentence
+    assert "authority.key is missing; put it back in its place" in asking.notices[0].sentence
     key.rename(tmp_path / "authority.key")
     assert load(tmp_path, DUE).live != first.live
 
@@ -200,9 +200,7 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
 def test_an_uploaded_seal_that_is_damaged_is_named_and_not_passed_over(tmp_path: Path) -> None:
     Keyring(tmp_path, "Acme Ltd", NOW, None).upload(material(), NOW)
     (tmp_path / "uploaded-seal.pem").write_bytes(b"junk")
-    with pytest.raises(
-        AuthorityError, match=r"uploaded-seal\.pem is damaged; put it back .* or move it away"
-    ):
+    with pytest.raises(AuthorityError, match=r"uploaded-seal\.pem is damaged; restore it .* or move it away"):
         load(tmp_path)
 
 
@@ -307,8 +305,8 @@ def test_an_old_profile_is_kept_in_use_where_the_authority_is_away_and_its_key_i
     asking = load(tmp_path)
     assert asking.live.certificate_der == old_seal(tmp_path).certificate_der and not asking.warnings
     [notice] = asking.notices
-    assert notice.brief == "some readers of PDFs refuse the seal certificate"
-    assert "authority.key is not there; put it back from where it is kept" in notice.sentence
+    assert notice.brief == "some PDF readers refuse the seal certificate"
+    assert "authority.key is missing; put it back in its place" in notice.sentence
     (tmp_path / "elsewhere").rename(tmp_path / "authority.key")
     assert not load(tmp_path).notices
 

@@ -177,7 +177,7 @@ def test_a_certificate_of_a_version_that_there_is_not_is_told() -> None:
 def test_dates_are_told_with_the_day() -> None:
     late = examine_issued(a_seal(ROOT, last=MADE + timedelta(days=9)))
     assert late.dates == (
-        "The seal certificate in seal.pem has expired on 2026-01-10. Set seal.certificate and seal.key to another one."
+        "The seal certificate in seal.pem expired on 2026-01-10. Set seal.certificate and seal.key to another one."
     )
     early = examine_issued(a_seal(ROOT, first=MADE + YEAR)).dates
     assert early and "is not valid before 2027-01-01; check the server’s clock. Set seal.certificate" in early
@@ -216,7 +216,7 @@ def test_an_end_that_comes_near_is_told_sixty_days_before() -> None:
 
 def test_an_issuer_that_has_expired_is_told() -> None:
     [notice] = examine_issued(a_seal(ROOT, last=MADE + 15 * YEAR), NOW + 12 * 365 * DAY).notices
-    assert "“Test Root” in seal.pem has expired on" in notice.sentence
+    assert "“Test Root” in seal.pem expired on" in notice.sentence
 
 
 def test_everything_is_told_at_once() -> None:
@@ -399,7 +399,7 @@ BUNDLE = "pkcs12 -export -inkey own.key -in own.crt -passout pass:right -out own
             (NUMBERS,),
             r"its key in an unusual form, the curve by its numbers.*Set seal\.pkcs12 .* have a name",
         ),
-        ((SHORT, SHORTENED), r"in an unusual form, .* or the point compressed, which readers of PDFs refuse"),
+        ((SHORT, SHORTENED), r"in an unusual form, .* or the point compressed, which PDF readers refuse"),
         ((BINARY,), r"own\.p12 holds a key that cannot seal; use RSA"),
     ],
     ids=["RSA-PSS", "a curve by its numbers", "a compressed point", "a binary curve"],
@@ -426,7 +426,7 @@ def test_a_curve_that_not_everybody_knows_is_told_and_taken(tmp_path: Path) -> N
     told = examine_material(brought, brought.certificate.not_valid_before_utc, SOURCE)
     notice, _soon = told.notices
     assert not told.problems and not told.dates
-    assert notice.brief == "not every reader of PDFs knows the curve of the seal key"
+    assert notice.brief == "not every PDF reader knows the curve of the seal key"
     assert "seal.key holds a key on the curve brainpoolP256r1" in notice.sentence
 
 

@@ -82,7 +82,7 @@ async def test_what_cannot_be_renewed_is_told_in_time_by_log_and_readiness(
     status, said = await ask(site, "/readyz")
     assert (status, said["status"], said["warnings"]) == (200, "ok", ["seal certificate ends soon"])
     assert str(folder) not in json.dumps(said)
-    assert "authority.key is not there; put it back" in caplog.text
+    assert "authority.key is missing; put it back" in caplog.text
     caplog.clear()
     await renew_certificates.tick(site.runtime)
     assert caplog.text == "", "said once, not every hour"
@@ -97,7 +97,7 @@ async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
     before = fingerprint(site)
     (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
     assert await renew_certificates.tick(site.runtime) == 0
-    assert "seal.key is no private key" in caplog.text and "stays the one before" in caplog.text
+    assert "seal.key is not a PEM private key" in caplog.text and "stays the one before" in caplog.text
     assert fingerprint(site) == before and (await verify(site, await read_sealed(site)))["result"] == "valid"
 
 

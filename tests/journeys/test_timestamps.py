@@ -160,7 +160,7 @@ async def test_without_a_time_stamp_the_document_waits_and_says_why(tmp_path: Pa
             assert (told["status"], told["seal"]) == ("sealing", None)
             host = tsa.url.split("/")[2]
             assert told["sealError"] == (
-                f"No authority gave a time stamp. {host}: it answered with HTTP status 503."
+                f"No authority issued a time stamp. {host}: it answered with HTTP status 503."
             )
             assert await due_at(site, document) == clock.now() + wait * MINUTE
             assert (await site.api.trail(document)).count("document.seal_failed") == (attempt >= 3)

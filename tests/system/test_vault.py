@@ -78,7 +78,7 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_no_key_is_made_for_a_database_that_has_one(tmp_path: Path) -> None:
     (tmp_path / "esign.db").touch()
-    with pytest.raises(UnusableKey, match=r"app\.key is missing.* put it back from a backup"):
+    with pytest.raises(UnusableKey, match=r"app\.key is missing.* restore it from a backup"):
         load_or_make_vault(tmp_path / "app.key", tmp_path / "esign.db")
     assert [file.name for file in tmp_path.iterdir()] == ["esign.db"]
 

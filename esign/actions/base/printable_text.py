@@ -18,8 +18,8 @@ from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.runtime import Runtime
 from esign.store.people import organisations
 
-UNPRINTABLE = "No font at hand can print {characters} ({scripts})."
-UNPRINTABLE_PART = "No font at hand can print {characters} ({scripts}) of “{text}”."
+UNPRINTABLE = "No installed font can print {characters} ({scripts})."
+UNPRINTABLE_PART = "No installed font can print {characters} ({scripts}) of “{text}”."
 
 
 async def find_problems(runtime: Runtime, document: Document) -> list[Detail]:

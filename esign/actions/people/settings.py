@@ -94,7 +94,7 @@ def check_origins(config: Config, origins: Sequence[str]) -> None:
     """
     if config.is_loopback or config.server.environment == "test":
         return
-    message = "An https:// origin; plain http is for installations on the same machine or for tests alone."
+    message = "An https:// origin; plain http is for installations on the same machine or for tests only."
     plain = [
         Detail(f"/embedOrigins/{n}", message, "format") for n, one in enumerate(origins) if is_plain(one)
     ]

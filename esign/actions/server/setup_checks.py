@@ -198,7 +198,7 @@ def describe_level(made: seal_levels.SealResult, verdict: Verification) -> str:
     level, stamp = made.sealed.level, signature["timestamp"]
     if made.asked != level:
         return say(
-            "Level {level}: {asked} was asked for, but no authority gave a time stamp.",
+            "Level {level}: {asked} was requested, but no authority issued a time stamp.",
             level=level,
             asked=made.asked,
         )

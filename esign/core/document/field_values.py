@@ -99,7 +99,7 @@ def prefill(field: Field, given: str | bool) -> Value | None:
     """
     kind = FIELD_TYPES[field.type]
     if kind.shape is ValueShape.INK:
-        raise InvalidValue("type", "A signature can’t be filled in beforehand.")
+        raise InvalidValue("type", "A signature can’t be prefilled.")
     if kind.shape is ValueShape.TICK:
         if not isinstance(given, bool):
             raise InvalidValue("type", "true or false.")

@@ -96,7 +96,7 @@ def explain_unusable(widget: Object, kind: str, flags: int, place: tuple[float, 
     if read_whole_number(widget.get("/F")) & HIDDEN:
         return "It is hidden in the PDF."
     if place is None:
-        return "It lies outside the page as it is shown."
+        return "It is outside the visible page."
     if flags & READ_ONLY:
         return "The PDF makes it read-only."
     if kind != "/Ch" and read_value(widget, kind) not in EMPTY:

@@ -72,7 +72,7 @@ def parse_mark(inside: str, number: int, place: Box | None) -> DetectedField | U
     if parts is None or kind is None:
         return UnusableField(number, name, "This field type doesn’t exist.")
     if place is None:
-        return UnusableField(number, name, "It lies outside the page as it is shown.")
+        return UnusableField(number, name, "It is outside the visible page.")
     rest = (parts[3] or "").strip()
     options: dict[str, list[str]] = {}
     if kind in LISTS:

@@ -113,7 +113,7 @@ class SealKey:
         if now > last:
             raise SealFailed(
                 say(
-                    "The seal certificate has expired on {time} UTC; install a new one, and the documents that wait are"
+                    "The seal certificate expired on {time} UTC; install a new one, and the waiting documents are"
                     " sealed.",
                     time=f"{last:%Y-%m-%d %H:%M}",
                 )

@@ -49,10 +49,10 @@ def check_sealed_file(sealed: bytes, root: bytes, now: Instant, expected: Expect
         )
     if verdict["signatures"][0]["level"] != expected.level:
         raise SealFailed(
-            say("The sealed file has not the level {level} that was asked for.", level=expected.level)
+            say("The sealed file does not have the requested level {level}.", level=expected.level)
         )
     if verdict["signatures"][0]["levelAsked"] != expected.asked:
-        raise SealFailed("The level that was asked for cannot be read back from the sealed file.")
+        raise SealFailed("The requested level cannot be read back from the sealed file.")
     stamp = verdict["signatures"][0]["timestamp"]
     if stamp is not None and not stamp["valid"]:
         raise SealFailed("The time stamp in the sealed file is not over its signature.")

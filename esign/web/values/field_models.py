@@ -131,7 +131,7 @@ KINDS: tuple[Kind, ...] = ("drawn", "typed", "uploaded")
 def refuse_signature(given: object) -> object:
     """Return null or false. Raise for any other value, because a signature cannot be given beforehand."""
     if given is not None and given is not False:
-        raise refusal("type", "A signature can’t be filled in beforehand.")
+        raise refusal("type", "A signature can’t be prefilled.")
     return given
 
 

@@ -250,7 +250,7 @@ def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
 @pytest.mark.parametrize(
     ("issued", "reason"),
     [
-        (a_seal(ROOT, last=MADE + timedelta(days=30)), "has expired on 2026-01-31.*install a new one"),
+        (a_seal(ROOT, last=MADE + timedelta(days=30)), "expired on 2026-01-31.*install a new one"),
         (a_seal(ROOT, first=MADE + YEAR), "not valid before 2027-01-01.*clock"),
     ],
     ids=["expired", "not yet valid"],

@@ -558,7 +558,7 @@ async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -
     assert page.status == 422 and "The document can’t be sent yet." in page.said
     path = await with_people(ada, person("new1", "Ada \ue123", "ada@example.test"), title="\ue123")
     page = await ada.get(f"{path}/review")
-    assert "No font at hand can print \ue123 (symbol)" in page.said
+    assert "No installed font can print \ue123 (symbol)" in page.said
     key = (await read_stored(office, path))["recipients"][0]["id"]
     assert f'href="{path}/edit#name-{key}"' in page.text and f'href="{path}/edit#title"' in page.text
 

@@ -103,7 +103,7 @@ FRENCH = words(
     **{
         "The mail server did not answer in time": "Le serveur de messagerie n’a pas répondu à temps",
         "No answer within the time allowed.": "Pas de réponse dans le temps imparti.",
-        "Its certificate has expired on {day}.": "Son certificat a expiré le {day}.",
+        "Its certificate expired on {day}.": "Son certificat a expiré le {day}.",
         "You have {n} views. Delete one to save another.": {
             "one": "Vous avez {n} vue. Supprimez-la.",
             "other": "Vous avez {n} vues. Supprimez-en une.",
@@ -131,7 +131,7 @@ def test_a_stored_text_is_translated_where_it_is_ours_and_stays_where_another_pr
     ("stored", "shown"),
     [
         ("timeout: no answer within the time allowed", "Pas de réponse dans le temps imparti."),
-        ("its certificate has expired on 2026-01-31", "Son certificat a expiré le 2026-01-31."),
+        ("its certificate expired on 2026-01-31", "Son certificat a expiré le 2026-01-31."),
         ("it says: <nothing>", "It says: &lt;nothing&gt;."),
     ],
 )

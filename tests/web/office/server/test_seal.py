@@ -151,7 +151,7 @@ CASES: list[tuple[list[tuple[str, bytes]], list[str]]] = [
     ),
     (
         [("a.p12", a_seal(ROOT, last=MADE + timedelta(days=9)).pkcs12(WORD))],
-        ["has expired on 2026-01-10. Choose another one"],
+        ["expired on 2026-01-10. Choose another one"],
     ),
     ([("a.p12", a_seal(ROOT, first=MADE + 2 * YEAR).pkcs12(WORD))], ["is not valid before 2028-01-01"]),
     ([CERTIFICATE], ["own.crt holds no private key; choose the file of the key together with it"]),

@@ -43,7 +43,7 @@ async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> N
         assert "Answered Test Time Stamps" in page.said
         tsa.how = DOWN
         page = await ada.post("/settings/seal")
-        assert "The test page couldn’t be sealed and verified. No authority gave a time stamp." in page.said
+        assert "The test page couldn’t be sealed and verified. No authority issued a time stamp." in page.said
         assert "Time stamp No answer" in page.said
         assert "No time stamp It answered with HTTP status 503." in page.said
         assert "Last answered as Test Time Stamps" in page.said
@@ -63,7 +63,7 @@ async def test_a_practice_page_says_what_is_wrong_with_its_time_stamp(tmp_path: 
         )
         tsa.how = DOWN
         page = await ada.post("/settings/seal")
-        assert "B-B: B-T was asked for, but no authority gave a time stamp" in page.said
+        assert "B-B: B-T was requested, but no authority issued a time stamp" in page.said
         assert "documents are sealed without a time stamp (level B-B), and say so" in page.said
 
 
@@ -84,7 +84,7 @@ async def test_the_page_of_a_document_tells_that_there_is_none_though_one_was_as
         document = await sealing(office)
         await office.site.work("seal")
         page = await (await office.signed_in("Maren")).get(at(document))
-        assert "Level B-T was requested, but no authority gave a time stamp." in page.said
+        assert "Level B-T was requested, but no authority issued a time stamp." in page.said
         assert "The seal’s time is from this server’s clock." in page.said
 
 
@@ -96,7 +96,7 @@ async def test_the_page_of_a_document_that_waits_tells_why(tmp_path: Path) -> No
         maren = await office.signed_in("Maren")
         page = await maren.get(at(document))
         assert "Everyone has finished, but the document isn’t sealed yet" in page.said
-        assert "No authority gave a time stamp." in page.said and "HTTP status 503" in page.said
+        assert "No authority issued a time stamp." in page.said and "HTTP status 503" in page.said
         tsa.how = granting()
         office.clock.advance(seconds=15)
         await maren.post(at(document, "retry-seal"))

@@ -119,7 +119,7 @@ async def test_a_name_that_cannot_be_printed_is_refused_before_anybody_signs(off
     path = await setup_link(office)
     page = await office.visitor().post(path, {**OWNER, "organisation": "Acme 𒀭"})
     assert page.status == 422
-    assert page.wrong() == {"organisation": "No font at hand can print 𒀭 (Cuneiform)."}
+    assert page.wrong() == {"organisation": "No installed font can print 𒀭 (Cuneiform)."}
     assert (await office.visitor().post(path, OWNER)).status == 303
 
 
