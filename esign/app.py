@@ -81,7 +81,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         await installation.confirm_key(db, safe)
         db.on_full = room.release
         if completed := await verify_trails.complete_heads(db, safe):
-            log.info("%s audit trails of an older version have ends that are vouched for now", completed)
+            log.info("%s audit trails of an older version now have a protected end", completed)
         guarded = await clock_watch.open_clock(db, clock or SystemClock())
         now = guarded.now()
         await accounts.check_name(db, config)  # before any certificate is issued in this name

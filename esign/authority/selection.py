@@ -35,7 +35,7 @@ class SealAuthority:
     are not in `own`: they issue to others as well, so what leads to them is trusted but was not necessarily
     sealed here.
 
-    `warnings` are about certificates outside their dates: signing goes on, and seals wait until they are
+    `warnings` are about certificates outside their dates: signing continues, and seals wait until they are
     replaced. `notices` announce what will have to be done. `following` is the authority that will issue the
     next seal, or None.
     """

@@ -26,9 +26,7 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
     """Return whether all is as it was written. Raises `UnreadableInput` without such a file, document or database."""
     data = config.storage.data_dir
     if not (data / FILE).exists():
-        raise UnreadableInput(
-            f"there is no database in {data}; choose the configuration with --config, or run this where esign runs"
-        )
+        raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
     folder.prepare(data)
     keys = vault.load_or_make_vault(data / "app.key", data / FILE)
     async with open_for_command(data / FILE) as db, open_verifier(config) as verify:

@@ -50,8 +50,8 @@ class ServerSettings(Table):
     def _require_https(self) -> Self:
         if not is_protected(self.base_url, self.environment):
             raise ValueError(
-                f"server.base_url: found {self.base_url}; allowed is an https:// address, since signing links"
-                " would travel unprotected (http:// is for this machine alone, or for"
+                f"server.base_url: found {self.base_url}; use an https:// address, or signing links"
+                " would travel unprotected (http:// is only for this machine, or for"
                 ' server.environment = "test")'
             )
         return self
@@ -136,7 +136,7 @@ class SealSettings(Table):
         max_length=10,
     )
     tsa_outage: Literal["wait", "complete"] = declare_key(
-        "wait", 'Where none answers, seals "wait" for one, or "complete" at B-B, which is said.'
+        "wait", 'If none answers, seals "wait" for one, or "complete" at B-B and say so.'
     )
     trust: tuple[Trusted, ...] = declare_key(
         (),
@@ -220,7 +220,7 @@ class TestSettings(Table):
     """Test mode, in which nothing has legal effect."""
 
     mails: Literal["deliver", "members", "capture"] = declare_key(
-        "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
+        "deliver", 'Who gets its mails: everyone, only members ("members") or nobody ("capture").'
     )
     time_stamps: bool = declare_key(False, "Whether its seals get time stamps too, where the live ones do.")
     purge_after_days: int = declare_key(

@@ -107,7 +107,7 @@ def _parse_network(found: object) -> IPv4Network | IPv6Network:
     except ValueError:
         network = None
     if network is None or network.prefixlen == 0:
-        raise ValueError(f"{allowed}; whoever is trusted here can claim any address")
+        raise ValueError(f"{allowed}; a proxy that is trusted here can claim any address")
     return network
 
 

@@ -54,7 +54,7 @@ class DiskRoom:
         try:
             free = self._free(self._folder)
         except OSError as error:
-            log.error("the room on the disk of the data folder cannot be told: %s", error)
+            log.error("the free space on the disk of the data folder is unknown: %s", error)
             return
         if free < self._size:
             self.release()
@@ -93,7 +93,7 @@ class DiskRoom:
         if short and not self._was_short:
             log.error(
                 "the disk of the data folder has %s MiB left: nothing can be uploaded until there are %s MiB;"
-                " signing goes on",
+                " signing continues",
                 free // 2**20,
                 self.spare // 2**20,
             )

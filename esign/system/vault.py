@@ -70,8 +70,8 @@ def load_or_make_vault(path: Path, database: Path) -> Vault:
     )  # checked before the key: another process that is making both makes the key first
     if path.exists() and any(path.parent.glob("*.pem")) and not (begun and database.stat().st_size):
         raise UnusableKey(  # seal certificates are made after the database, so there was one
-            f"{database} is {'empty' if begun else 'missing'}, and the keys of an installation lie beside it; put it"
-            " back from a backup, or move everything out of the folder to begin anew"
+            f"{database} is {'empty' if begun else 'missing'}, and the keys of an installation lie beside it; restore"
+            " it from a backup, or move everything out of the folder to start again"
         )
     if not path.exists():
         if begun:  # a new key would decrypt nothing in it, and every audit trail would appear forged

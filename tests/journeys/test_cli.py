@@ -461,7 +461,7 @@ async def test_a_server_whose_database_is_replaced_stops_with_70_and_acknowledge
         assert (refused.status, refused.code) == (503, "unavailable")
     assert await program.wait_for_end() == STORAGE
     assert "Traceback" not in program.said
-    assert "moved, deleted or replaced" in program.said and "put a backup back" in program.said
+    assert "moved, deleted or replaced" in program.said and "restore a backup" in program.said
 
 
 def a_large_request() -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def load(db: Database, vault: Vault, config: Config) -> EffectiveSettings:
     try:
         chosen = await read(db, vault)
     except DamagedCiphertext:
-        log.error("what was set in the browser cannot be decrypted, so it is not used; set it again")
+        log.error("the settings made in the browser cannot be decrypted and are not used; make them again")
         chosen = NOTHING_CHOSEN
     for offered in (chosen, replace(chosen, mail={}), replace(chosen, base_url=None), NOTHING_CHOSEN):
         try:

@@ -66,7 +66,7 @@ async def note_clock(db: Database, clock: GuardedClock, record: ClockRecord | No
         await db.write(lambda tx: clock_marks.save_doubt(tx, doubt))
     if doubt is None and mark is not None and (record is None or is_due(mark.at, record)):
         if record is not None and record.doubt_since is not None:
-            log.warning("the time is certain again: %s; what is due is done", rfc3339(mark.at))
+            log.warning("the time is certain again: %s; everything due is done now", rfc3339(mark.at))
         await db.write(lambda tx: clock_marks.save(tx, mark))
 
 

@@ -15,8 +15,8 @@ class DatabaseMoved(StorageFailed):
 
     def __init__(self) -> None:
         super().__init__(
-            "the database was moved, deleted or replaced while it was open, and nothing more is written to it; to put a"
-            " backup back, stop every esign first, and move esign.db-wal and esign.db-shm away with esign.db"
+            "the database was moved, deleted or replaced while it was open, and nothing more is written to it; to"
+            " restore a backup, stop every esign first, and move esign.db-wal and esign.db-shm away with esign.db"
         )
 
 

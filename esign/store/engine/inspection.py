@@ -23,7 +23,7 @@ def check_at_start(path: Path) -> None:
 def describe_damage(path: Path, found: list[str]) -> str:
     """Return the message about damaged pages, and what to do."""
     return (
-        f"the database {path} is damaged ({'; '.join(found)}); put esign.db back from a backup,"
+        f"the database {path} is damaged ({'; '.join(found)}); restore esign.db from a backup,"
         f" or save what can be read: sqlite3 {path} .recover"
     )
 
