@@ -32,32 +32,60 @@ EDGE = """() => {
 }"""
 
 
-WIDTHS = (360, 1100, 1366, 1920)
+# Where boxes end: cards, notes, bars and the actions beside the title. A box counts that nothing stands beside on the
+# right, and that is in no other box.
+ENDS = """() => {
+  const box = ".card, .note, .next, .drop, .tabs, .head > .acts, .main:not(:has(.page.sections)) > .testbar";
+  const rects = [...document.querySelectorAll(".shell .main :is(" + box + ")")]
+    .filter(one => one.checkVisibility() && !one.parentElement.closest("dialog, .menu-list, " + box))
+    .map(one => {
+      const {left, right} = one.getBoundingClientRect();
+      const {top, bottom} = (one.closest(".split") ?? one).getBoundingClientRect();  // its columns differ in length
+      return {left, right, top, bottom};
+    }).filter(one => one.right > one.left);
+  const beside = (one, other) => other.left >= one.right - 1 && other.top < one.bottom && other.bottom > one.top;
+  return rects.filter(one => !rects.some(other => beside(one, other))).map(one => Math.round(one.right));
+}"""
 
 
-def measure_edges(page: Page) -> list[int]:
-    """Where the title begins at each width, in pixels from the left."""
-    edges = []
+WIDTHS = (360, 1100, 1280, 1366, 1920)
+WIDE = (1280, 1920)
+
+
+def measure_edges(page: Page) -> tuple[list[int], dict[int, list[int]]]:
+    """Where the title begins at each width, and where boxes end at wide ones, in pixels from the left."""
+    edges, ends = [], {}
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         edges.append(page.evaluate(EDGE)[0])
+        if width in WIDE:
+            ends[width] = page.evaluate(ENDS)
     page.set_viewport_size(LAPTOP)
-    return edges
+    return edges, ends
+
+
+def has_one_end(ends: list[int]) -> bool:
+    """Return whether all boxes end at the same place. A pixel is left to rounding."""
+    return not ends or max(ends) - min(ends) <= 1
 
 
 @pytest.mark.slow
-def test_all_titles_stand_on_one_edge_at_every_width(visit: Visits, office: WalkedOffice) -> None:
+def test_all_titles_and_boxes_stand_on_one_edge_at_every_width(visit: Visits, office: WalkedOffice) -> None:
     page = open_office(visit, office, "/documents", excused="Failed to load")
-    edges = measure_edges(page)
-    found = set()
+    edges, _ = measure_edges(page)
+    found, boxes = set(), 0
     for name, walk in OFFICE.items():
         if name == "office-signed-out":
             continue
         for stop in walk(page, office):
             if (title := page.evaluate(EDGE)) is not None:
-                assert measure_edges(page) == edges, (name, stop, title)
+                begins, ends = measure_edges(page)
+                assert begins == edges, (name, stop, title)
+                assert all(map(has_one_end, ends.values())), (name, stop, title, ends)
                 found.add(title[1])
+                boxes += len(ends[WIDE[0]])
     assert len(found) > 50, "nearly every page of the office has a title of its own"
+    assert boxes > 150, "boxes were measured"
 
 
 def test_everything_of_the_navigation_is_in_sight_on_a_small_laptop(

@@ -258,7 +258,7 @@ def test_a_list_goes_to_a_day_and_leaves_as_a_file(visit: Visits, stage: Browser
     page.get_by_role("link", name="Back to first page").click()
     page.get_by_text("Filter", exact=True).click()
     page.get_by_label("Sender").select_option("Maren Holt (you)")
-    page.get_by_role("button", name="Show documents").click()
+    page.get_by_role("button", name="Apply").click()
     expect(page.get_by_role("link", name="Remove filter: Sender: Maren Holt")).to_be_visible()
 
 

@@ -284,7 +284,7 @@ def test_settings_are_saved_and_documents_deleted_only_after_a_question(
     page.goto(f"{base}/settings/defaults")
     page.get_by_label("Don’t send reminders").check()
     expect(page.get_by_label("First after")).to_be_hidden()
-    page.get_by_label("Deadline").fill("14")
+    page.get_by_label("Time to sign").fill("14")
     page.get_by_role("button", name="Save defaults").click()
     expect(page.get_by_role("status")).to_have_text("Settings saved.")
     page.get_by_label("Delete documents automatically after").fill("60")

@@ -86,7 +86,7 @@ def under_way(desk: ParityDesk, path: str) -> None:
         desk.use("changeDocument.expiresAt.default").click()
     assert datetime.fromisoformat(desk.ask(path)["expiresAt"]) == later - timedelta(days=30)
     desk.menu("Change reminders")
-    page.get_by_label("Then every (days)").fill("7")
+    page.get_by_label("Then every").fill("7")
     desk.use("changeDocument.reminders").click()
     expect(page.get_by_text("then every 7 days")).to_be_visible()
     assert desk.ask(path)["reminders"]["everyDays"] == 7

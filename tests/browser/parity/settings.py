@@ -67,7 +67,7 @@ def settings(desk: ParityDesk) -> None:
     happened = desk.ask("/events?limit=100")["data"]
     expect(page.locator(".log > li")).to_have_count(len(happened))
     desk.use("listEvents.type").select_option("document.completed")
-    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_role("button", name="Apply").click()
     desk.sees("No events of this type")
     audit_log(desk)
     desk.use("getUsage").click()
@@ -85,7 +85,7 @@ def settings(desk: ParityDesk) -> None:
         change_setting(desk, line, text)
     desk.go("/settings/defaults")
     for line, label, days in (
-        ("defaultExpiresInDays", "Deadline", 14),
+        ("defaultExpiresInDays", "Time to sign", 14),
         ("retainCompletedDays", "Completed documents can’t be deleted for", 5),
         ("maxKeyLifetimeDays", "Longest lifetime of new API keys", 400),
     ):

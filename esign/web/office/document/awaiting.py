@@ -99,6 +99,9 @@ def describe_draft(scene: DocumentSituation) -> NextStep:
     if not scene.missing:
         review = StepButton(t("document.act.review"), f"{scene.home}/review", "send")
         return NextStep(t("document.next.ready"), t("document.next.ready_text"), "send", "ok", (review,))
+    if not scene.document.recipients:  # nothing else can be done before
+        add = StepButton(t("draft.edit.add"), f"{scene.home}/edit#people", "plus")
+        return NextStep(t("document.next.not_ready"), t("document.next.nobody"), "users", "", (add,))
     button = StepButton(t("document.act.finish"), f"{scene.home}/edit", "edit")
     items = Markup().join(Markup("<li>{}</li>").format(one) for one in scene.missing)
     return NextStep(t("document.next.not_ready"), Markup("<ul>{}</ul>").format(items), "edit", "", (button,))

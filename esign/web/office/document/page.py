@@ -27,6 +27,7 @@ from esign.web.office.document.forms import find_document, get_times
 from esign.web.office.document.own_turn import find_own_recipient
 from esign.web.office.document.recipient_list import group_recipients
 from esign.web.office.document.timeline import group_by_day
+from esign.web.office.draft.draft_summary import describe_reminders
 from esign.web.office.draft.explain_upload import describe_changes
 from esign.web.office.frame.mail_frame import allow_frames
 from esign.web.office.frame.office_call import OfficeCall, answer_json
@@ -95,6 +96,7 @@ async def build_context(call: OfficeCall, document: Document, trail: list[AuditE
         ),
         "sheets": list_pictures(document, THUMBS),
         "changes": describe_changes(document.file, call.words, untouched=is_untouched(document)),
+        "reminders": describe_reminders(document.reminders, call.words),
         "mark": make_change_mark(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],

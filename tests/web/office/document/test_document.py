@@ -217,12 +217,28 @@ async def test_the_whole_trail_can_be_read_page_by_page_and_taken_as_json(office
     assert (await visitor.get(f"{at(document, 'audit')}?after=x")).status == 404
 
 
+async def test_only_a_step_with_several_people_has_a_row_of_its_own(office: Office) -> None:
+    visitor = await office.signed_in("Maren")
+    people = [
+        {"name": name, "email": f"{name.lower()}@example.test", "order": order}
+        for name, order in (("Ada", 1), ("Bo", 2), ("Cy", 2))
+    ]
+    draft = await office.site.api.create(recipients=people)
+    page = await visitor.get(at(draft))
+    rows = re.findall(r'class="group-h">.*?</p>', page.text)
+    assert len(rows) == 1 and "Step 2" in rows[0]
+    assert page.said.index("Step 1") < page.said.index("Ada") < page.said.index("Step 2")
+    review = await visitor.get(f"{at(draft)}/review")
+    assert re.findall(r'<h3 class="lab">(.*?)</h3>', review.text) == ["Step 2"]
+    assert "Discard draft" in re.findall(r'<div class="menu-list">.*?</div>', review.text)[-1]
+
+
 async def test_a_draft_says_what_it_lacks(office: Office) -> None:
     visitor = await office.signed_in("Maren")
     empty = await office.site.api.create(recipients=[])
     page = await visitor.get(at(empty))
     assert "Not ready to send yet" in page.said and "Add at least one recipient." in page.said
-    assert f'href="{at(empty, "edit")}"' in page.text
+    assert f'href="{at(empty, "edit")}#people"' in page.text and 'id="h-people"' not in page.text
     reader = await office.site.api.create(recipients=[{**THREE[0], "role": "viewer"}])
     assert "At least one recipient must be a signer." in (await visitor.get(at(reader))).said
 
