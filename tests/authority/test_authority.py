@@ -149,7 +149,7 @@ def test_a_certificate_without_its_key_is_never_replaced(tmp_path: Path) -> None
     load(tmp_path)
     (tmp_path / "authority.key").unlink()
     (tmp_path / "seal.pem").unlink()
-    with pytest.raises(AuthorityError, match=r"authority\.pem is there without"):
+    with pytest.raises(AuthorityError, match=r"authority\.pem exists without"):
         load(tmp_path)
 
 
@@ -252,7 +252,7 @@ def test_a_wrong_passphrase_is_said(tmp_path: Path, bundle: Path, word: str | No
 
 def test_what_is_no_pkcs12_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "seal.p12").write_bytes(b"-----BEGIN CERTIFICATE-----")
-    with pytest.raises(AuthorityError, match=r"no PKCS#12 file\. Set seal\.pkcs12"):
+    with pytest.raises(AuthorityError, match=r"not a PKCS#12 file\. Set seal\.pkcs12"):
         load(tmp_path, file=tmp_path / "seal.p12", word="right")
 
 

@@ -221,7 +221,7 @@ def test_a_file_that_cannot_be_used_leaves_a_running_program_as_it_is(tmp_path: 
     keyring = Keyring(tmp_path, "Acme Ltd", NOW, SealFiles(bundle, None, "right"))
     before = keyring.credentials[Mode.LIVE]
     bundle.write_bytes(b"half a fi")
-    with pytest.raises(AuthorityError, match="no PKCS#12 file"):
+    with pytest.raises(AuthorityError, match="not a PKCS#12 file"):
         keyring.refresh(NOW)
     assert keyring.credentials[Mode.LIVE] == before
     bundle.write_bytes(a_seal(an_authority(), "p384").pkcs12("right"))

@@ -116,10 +116,10 @@ def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
         ),
         (
             a_seal(ROOT, extensions=SERVERS),
-            "is for serverAuth alone (extended key usage)",
+            "is only for serverAuth (extended key usage)",
             "It must be issued for signing documents.",
         ),
-        (a_seal(ROOT, extensions=BOTH), "is for clientAuth, serverAuth alone", "issued for signing"),
+        (a_seal(ROOT, extensions=BOTH), "is only for clientAuth, serverAuth", "issued for signing"),
     ],
 )
 def test_what_forbids_a_seal_is_told_with_its_remedy(issued: Issued, said: str, remedy: str) -> None:
@@ -239,7 +239,7 @@ def load_pkcs12(folder: Path, content: bytes, passphrase: str | None = "right") 
 def test_all_problems_of_a_configured_file_stand_in_one_message(tmp_path: Path) -> None:
     bad = a_seal(ROOT, "rsa1024", extensions=SERVERS)
     with pytest.raises(
-        AuthorityError, match=r"weak key.*serverAuth alone.*Set seal\.pkcs12 to another one"
+        AuthorityError, match=r"weak key.*only for serverAuth.*Set seal\.pkcs12 to another one"
     ) as error:
         load_pkcs12(tmp_path, bad.pkcs12("right"))
     assert len(error.value.problems) == 2
@@ -393,7 +393,7 @@ BUNDLE = "pkcs12 -export -inkey own.key -in own.crt -passout pass:right -out own
     [
         (
             (PSS,),
-            r"is for RSASSA-PSS signatures alone.*Set seal\.pkcs12 to another one\. .* for a plain RSA key",
+            r"is only for RSASSA-PSS signatures.*Set seal\.pkcs12 to another one\. .* for a plain RSA key",
         ),
         (
             (NUMBERS,),

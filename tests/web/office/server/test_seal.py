@@ -144,7 +144,7 @@ CASES: list[tuple[list[tuple[str, bytes]], list[str]]] = [
         [("x.pdf", b"%PDF-1.7")],
         ["x.pdf is neither a PKCS#12 file (.p12 or .pfx) nor key or certificate in PEM; cho"],
     ),
-    ([("tls.p12", SERVER.pkcs12(WORD))], ["The seal certificate in tls.p12 is for serverAuth alone"]),
+    ([("tls.p12", SERVER.pkcs12(WORD))], ["The seal certificate in tls.p12 is only for serverAuth"]),
     (
         [("a.p12", WEAK.pkcs12(WORD))],
         ["weak key, RSA with 1024 bits", "certification authority (CA:TRUE)"],
@@ -303,7 +303,7 @@ async def test_the_authority_that_follows_can_be_fetched_before_it_is_used(offic
             break
     assert keyring.authority.following not in (None, first)
     page = await ada.get(SEAL)
-    assert "the seal comes from the one that follows it" in page.said and "/authority-next.cer" in page.text
+    assert "the seal comes from its successor" in page.said and "/authority-next.cer" in page.text
     async with office.site.session.get(f"{office.site.base}/authority-next.cer") as answer:
         assert await answer.read() == keyring.authority.following
 
