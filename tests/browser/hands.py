@@ -5,12 +5,9 @@ from typing import Protocol
 
 from playwright.sync_api import Locator, Page, expect
 
-STOPS = 300  # more than any page has: Tab went round and did not come by
-# The focus may still move on, as when a sheet opens: it has to stay for two frames.
-IS_FOCUSED = """async (one) => {
-  for (let left = 2; left && one === document.activeElement; left--) await new Promise(requestAnimationFrame);
-  return one === document.activeElement;
-}"""
+from tests.browser.focus import has_focus, read_focus, stands_before_focus
+
+STOPS = 60  # more than one has to press on any page
 KIND = "(one) => one.getAttribute('role') ?? one.type ?? ''"
 
 
@@ -18,6 +15,8 @@ class Hand(Protocol):
     """Presses, fills in and chooses what a test names."""
 
     def press(self, control: Locator) -> None: ...
+
+    def go(self, page: Page, name: str) -> None: ...
 
     def fill(self, control: Locator, text: str) -> None: ...
 
@@ -29,6 +28,10 @@ class Hand(Protocol):
 class Mouse:
     def press(self, control: Locator) -> None:
         control.click()
+
+    def go(self, page: Page, name: str) -> None:
+        """Follow the link or button of that name."""
+        self.press(page.get_by_role("button", name=name).or_(page.get_by_role("link", name=name)).first)
 
     def fill(self, control: Locator, text: str) -> None:
         control.fill(text)
@@ -44,6 +47,8 @@ class Mouse:
 
 
 class Keyboard:
+    """Only keys that somebody can press. Wherever they lead, one must see the focus, and in the order one reads."""
+
     def press(self, control: Locator) -> None:
         """Walk to the control with Tab and press it."""
         expect(control).to_be_visible()
@@ -54,9 +59,19 @@ class Keyboard:
         self.reach(control)
         control.page.keyboard.press("Space" if kind in ("checkbox", "radio") else "Enter")
 
+    def go(self, page: Page, name: str) -> None:
+        """Choose that page in the command palette."""
+        palette = page.get_by_role("dialog", name="Search")
+        page.keyboard.press("Control+k")
+        expect(palette.get_by_role("combobox")).to_be_focused()
+        page.keyboard.type(name)
+        expect(palette.get_by_role("option", selected=True)).to_contain_text(name)
+        page.keyboard.press("Enter")
+
     def choose_tab(self, tab: Locator) -> None:
         for _ in range(STOPS):
-            if tab.evaluate(IS_FOCUSED):
+            read_focus(tab.page)
+            if has_focus(tab):
                 return
             self.reach(tab.page.locator("[role=tab][aria-selected=true]:visible"))
             tab.page.keyboard.press("ArrowRight")
@@ -74,18 +89,46 @@ class Keyboard:
         chooser.value.set_files(file)
 
     def place_field(self, page: Page, kind: str, number: int) -> None:
-        """Go to the page of that number, take the type of field and put it there with Enter."""
+        """Go to the page of that number, take the type of field by its letter and put it there with Enter."""
         if page.locator("#thumbs").is_hidden():
             self.press(page.get_by_role("button", name="Thumbnails of the pages"))
         self.press(page.locator(f"#thumbs [data-page='{number}']"))
-        self.press(page.get_by_role("button", name=kind))
+        button = page.get_by_role("button", name=kind)
+        page.keyboard.press(button.locator("kbd").inner_text())
+        expect(button).to_have_attribute("aria-pressed", "true")
         page.keyboard.press("Enter")
 
     def reach(self, control: Locator) -> None:
-        """Press Tab until the control has the focus, and see that it is where one looks."""
+        """Press Tab until the control has the focus, or Shift and Tab where it stands before.
+
+        On a page that was just opened, the first stop skips the menus for who wants something of its content.
+        Whatever has the focus on the way has a ring and is in sight, and one reads it after what had it before.
+        """
+        page, last = control.page, None
+        control.wait_for(state="attached")  # on the page that a press may still be leading to
+        skip = page.locator("a.skip[href='#main']")
+        if (
+            read_focus(page) is None
+            and skip.count()
+            and control.evaluate("(one) => one.closest('main') !== null")
+        ):
+            page.keyboard.press("Tab")
+            expect(skip).to_be_focused()
+            expect(skip).to_be_in_viewport()
+            page.keyboard.press("Enter")
+            expect(page.locator("#main")).to_be_focused()
+        key = "Shift+Tab" if stands_before_focus(control) else "Tab"
         for _ in range(STOPS):
-            if control.evaluate(IS_FOCUSED):
+            focus = read_focus(page)
+            if focus is not None:
+                assert focus.ring and focus.seen, f"{key} leads to where one sees no focus: {focus}"
+                first, second = (focus, last) if key == "Shift+Tab" else (last, focus)
+                assert not (first and second) or second.follows(first), f"{key} leads from {last} to {focus}"
+            else:
+                assert last is None, f"{key} leaves the page before it comes to {control}, after {last}"
+            if has_focus(control):
                 expect(control).to_be_in_viewport()
                 return
-            control.page.keyboard.press("Tab")
-        raise AssertionError(f"Tab does not come to {control}")
+            last = focus
+            page.keyboard.press(key)
+        raise AssertionError(f"{key} does not come to {control}")

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from esign.core.document.document import FieldType
+from tests.browser.focus import Focus, read_focus
 from tests.browser.sample import a_contract_site, the_contract
 from tests.browser.walks import WALKS
 from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
@@ -14,21 +15,6 @@ from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient
 Visit = Callable[..., Page]
 DESK: dict[str, Any] = {"width": 1280, "height": 800}
 REFUSED = "Failed to load resource"  # the browser's own line about an answer that is not 2xx
-# What holds the focus: its ring may be drawn around the label that holds it; a heading is only read, and needs none.
-HELD = """() => {
-  const at = document.activeElement;
-  if (!at || at === document.body) return null;
-  const box = at.getBoundingClientRect(), ring = getComputedStyle(at.closest("label.choice, label.style") ?? at);
-  const middle = (from, to, end) => (Math.max(0, from) + Math.min(end, to)) / 2; // of what is in sight
-  const above = document.elementFromPoint(
-    middle(box.left, box.right, innerWidth), middle(box.top, box.bottom, innerHeight));
-  return {
-    what: `${at.tagName} ` + (at.id || at.getAttribute("aria-label") || at.textContent.trim() || at.outerHTML),
-    ring: at.matches("h2") || (ring.outlineStyle !== "none" && parseFloat(ring.outlineWidth) >= 2),
-    seen: Boolean(above && (at.contains(above) || above.closest("label")?.contains(at))),
-    within: at.closest("dialog[open]")?.id ?? "",
-  };
-}"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - innerWidth"
 
 
@@ -38,11 +24,11 @@ def ready(page: Page) -> Page:
     return page
 
 
-def press(page: Page, key: str) -> Any:
+def press(page: Page, key: str) -> Focus | None:
     """What has the focus afterwards; wherever it is, it can be seen."""
     page.keyboard.press(key)
-    held = page.evaluate(HELD)
-    assert held is None or (held["ring"] and held["seen"]), (key, held)
+    held = read_focus(page)
+    assert held is None or (held.ring and held.seen), (key, held)
     return held
 
 
@@ -119,7 +105,7 @@ def test_no_stop_traps_the_keyboard_and_the_way_back_is_the_same(visit: Visit, v
     def around(key: str) -> list[str]:
         stops = []
         while held := press(page, key):
-            stops.append(held["what"])
+            stops.append(held.what)
             assert len(stops) < 80, stops
         return stops
 
@@ -146,7 +132,7 @@ def test_a_sheet_keeps_the_focus_and_escape_gives_it_back(
     page.locator(opener).press("Enter")
     for key in ("Tab",) * 12 + ("Shift+Tab",) * 12:
         held = press(page, key)
-        assert held is None or held["within"] == sheet, held
+        assert held is None or held.within == sheet, held
     press(page, "Escape")
     expect(page.locator(f"#{sheet}")).to_be_hidden()
     expect(page.locator(back)).to_be_focused()

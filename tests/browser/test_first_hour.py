@@ -122,14 +122,16 @@ class FirstOwner:
         answer = self.page.get_by_text("The test page was sealed and verified.")
         expect(answer).to_be_visible(timeout=PATIENCE * 1000)
         self.press("Done")
+        self.page.wait_for_url("**/documents?*")
 
     def send(self, file: Path) -> None:
-        self.press("New document")
+        self.pressed.append("New document")
+        self.hand.go(self.page, "New document")
         self.page.wait_for_url("**/documents/new")
         self.hand.choose_file(self.page.locator("#files"), file)
         self.page.wait_for_url("**/edit")
         self.press("Add recipient")
-        self.page.keyboard.type(ADA[0])
+        self.page.keyboard.type(ADA[0])  # the new line has the focus
         self.page.keyboard.press("Tab")
         self.page.keyboard.type(ADA[1])
         self.press("Place fields")
@@ -175,6 +177,7 @@ def test_from_the_first_start_to_a_sealed_document(
     sealed = tmp_path / "sealed.pdf"
     saved.value.save_as(sealed)
     owner.press("Verify this file")
+    page.wait_for_url("**/verify*")
     hand.choose_file(page.locator("#file"), sealed)
     expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=PATIENCE * 1000)
     assert esign("verify", sealed, cwd=tmp_path).code == 0

@@ -138,6 +138,10 @@ document.addEventListener("submit", (event) => {
       button.dataset.busy;
   }
 });
+// --- the frame of an email can be scrolled by keys, but no pseudo-class of it matches while it has the focus
+addEventListener("blur", () => requestAnimationFrame(() => document.activeElement.classList?.toggle("held", document.activeElement.tagName === "IFRAME")));
+addEventListener("focus", () => document.querySelector("iframe.held")?.classList.remove("held"));
+
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload(); // a page of somebody who has signed out since is not shown again
 });

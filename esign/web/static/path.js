@@ -86,7 +86,7 @@ function paintInk(place, ink) {
 function paintPut(a) {
   a.control.classList.toggle("has", Boolean(a.ink));
   const ask = label(t(a.kind === "signature" ? "addSignature" : "addInitials"));
-  a.control.replaceChildren(...(a.ink ? [picture(a.ink.url), label(t("change"), "again")] : [ask]));
+  a.control.replaceChildren(...(a.ink ? [picture(a.ink.url), label(t("change"), "again on-paper")] : [ask]));
 }
 
 // The button keeps its nodes: replacing them between press and release would swallow the click.

@@ -483,7 +483,7 @@ async def test_the_script_is_told_what_became_of_it(office: Office) -> None:
     status, told = await by_script(ada, path, form | person("new1", *ADA) | {"days": "0"})
     [first] = (await read_stored(office, path))["recipients"]
     assert status == 200 and told["ids"] == {"new1": first["id"]} and told["wrong"] == {"days": "At least 1."}
-    assert ISOLATES.sub("", told["outline"]) == "1 signs\nAda Lovelace is invited as soon as you send it."
+    assert ISOLATES.sub("", told["outline"]) == "1 signer\nAda Lovelace is invited as soon as you send it."
     assert json.loads(told["seen"])["rows"].keys() == {first["id"]}
     status, other = await by_script(bo, path, his | {"subject": "By Bo"} | person("new1", *BO))
     assert other["seen"] is None, "a recipient came whom his page does not show"
@@ -517,7 +517,7 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     path = await with_people(ada, *people, message="Call me if anything is unclear.", days="14")
     await give_field(office, path)
     said = ISOLATES.sub("", (await ada.get(f"{path}/review")).said)
-    assert "1 signs · 1 approves · 1 gets a copy Invited in this order: Ada Lovelace, then Bo Weber." in said
+    assert "1 signer · 1 approver · 1 gets a copy Invited in this order: Ada Lovelace, then Bo Weber." in said
     assert "Email isn’t set up, so nothing is emailed" in said and "To lovelace@example.test" in said
     assert (
         "if you send it now (14 days)" in said
