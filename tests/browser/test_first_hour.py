@@ -162,6 +162,7 @@ def test_from_the_first_start_to_a_sealed_document(
     visit: Visits, installation: FirstFolder, tmp_path: Path, hand: Hand
 ) -> None:
     page = visit.at(installation.link(), width=1280, height=900, excused=SAVED)
+    page.set_default_timeout(PATIENCE * 1000)  # a program of its own, which seals meanwhile
     owner = FirstOwner(page, hand)
     owner.set_up()
     owner.look_at_the_server()
@@ -170,6 +171,7 @@ def test_from_the_first_start_to_a_sealed_document(
     found = LINK.search(installation.mail(to=ADA[1]))
     assert found
     stranger = visit.at(found[0], width=1280, height=900)
+    stranger.set_default_timeout(PATIENCE * 1000)
     sign(stranger, hand)
     expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible(timeout=PATIENCE * 1000)
     with page.expect_download() as saved:
