@@ -179,7 +179,7 @@ def test_from_the_first_start_to_a_sealed_document(
     sealed = tmp_path / "sealed.pdf"
     saved.value.save_as(sealed)
     owner.press("Verify this file")
-    page.wait_for_url("**/verify*")
+    page.wait_for_url("**/verify/*")
     hand.choose_file(page.locator("#file"), sealed)
     expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=PATIENCE * 1000)
     assert esign("verify", sealed, cwd=tmp_path).code == 0
