@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, expect, sync_playwright
 
 from tests.browser.layout import TextSize
 from tests.browser.screens import SETTLED
+from tests.browser.stage import PATIENCE
 from tests.web.signing.client import LINK, application
 from tests.web.signing.site import SigningSite
 
@@ -31,6 +32,7 @@ ARGS = [
 CHROMIUM = "/usr/bin/chromium-headless-shell"  # the engine without a window system: half the work
 WHOLE_CHROMIUM = "/usr/bin/chromium"  # for what the shell leaves out
 LEFT = "net::ERR_ABORTED"  # the page was left before it came
+expect.set_options(timeout=PATIENCE * 1000)  # a machine may be busy with other work
 PARTS = ("image", "script", "stylesheet", "font")  # of a page, and of no use without it
 AT_LEISURE = ("/mark.svg", "/draft", "/view")
 
@@ -182,7 +184,7 @@ class Visits:
         )
         self.open.callback(context.close)
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE * 1000)
         if text != 1:
             TextSize(page).set(text)
         looks = Looks(page)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import serving
+from tests.browser.stage import PATIENCE
 from tests.web.signing.site import SigningSite, a_document, a_recipient
 
 Shot = Callable[[Page, str], None]
@@ -22,7 +23,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     """A page whose errors nobody minds: here something is broken on purpose."""
     with browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True) as context:
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE * 1000)
         yield page
 
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from esign.demo.journey import find_free_port
 from tests.browser.conftest import Visits, alive
 from tests.browser.hands import Hand, Keyboard, Mouse
+from tests.browser.stage import PATIENCE
 from tests.browser.test_journey import action
 from tests.journeys.letters import LINK
 from tests.journeys.program import environment, esign
@@ -22,7 +23,6 @@ from tests.web.office.visitor import PASSWORD
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-PATIENCE = 30.0  # seconds
 ADA = ("Ada Example", "ada@example.com")
 SAVED = "/files/sealed: net::ERR_ABORTED"  # a file that is saved is no page
 
@@ -120,7 +120,7 @@ class FirstOwner:
             self.press("Continue")
         self.press("Seal a test page")
         answer = self.page.get_by_text("The test page was sealed and verified.")
-        expect(answer).to_be_visible(timeout=PATIENCE * 1000)
+        expect(answer).to_be_visible()
         self.press("Done")
         self.page.wait_for_url("**/documents?*")
 
@@ -162,7 +162,6 @@ def test_from_the_first_start_to_a_sealed_document(
     visit: Visits, installation: FirstFolder, tmp_path: Path, hand: Hand
 ) -> None:
     page = visit.at(installation.link(), width=1280, height=900, excused=SAVED)
-    page.set_default_timeout(PATIENCE * 1000)  # a program of its own, which seals meanwhile
     owner = FirstOwner(page, hand)
     owner.set_up()
     owner.look_at_the_server()
@@ -171,9 +170,8 @@ def test_from_the_first_start_to_a_sealed_document(
     found = LINK.search(installation.mail(to=ADA[1]))
     assert found
     stranger = visit.at(found[0], width=1280, height=900)
-    stranger.set_default_timeout(PATIENCE * 1000)
     sign(stranger, hand)
-    expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible(timeout=PATIENCE * 1000)
+    expect(page.get_by_role("heading", name="Completed and sealed")).to_be_visible()
     with page.expect_download() as saved:
         owner.press("Sealed PDF")
     sealed = tmp_path / "sealed.pdf"
@@ -181,6 +179,6 @@ def test_from_the_first_start_to_a_sealed_document(
     owner.press("Verify this file")
     page.wait_for_url("**/verify/*")
     hand.choose_file(page.locator("#file"), sealed)
-    expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible(timeout=PATIENCE * 1000)
+    expect(page.get_by_role("heading", name="Valid and unchanged")).to_be_visible()
     assert esign("verify", sealed, cwd=tmp_path).code == 0
     assert [name for name in owner.pressed if name in NAMED] == NAMED, "the README names what is pressed"
