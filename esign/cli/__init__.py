@@ -11,10 +11,13 @@ import click
 
 from esign import __version__
 from esign.cli.clock import clock
+from esign.cli.completion import completion
 from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
+from esign.cli.init import init
 from esign.cli.installation import load_config, open_database, open_installation, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
+from esign.cli.upgrade_check import upgrade_check
 from esign.cli.users import users
 
 # pydantic would look for plugins in every package that is installed. This program has none, and takes none.
@@ -214,5 +217,5 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
-for group in (keys, users, orgs, clock):
-    main.add_command(group)
+for command in (keys, users, orgs, clock, completion, init, upgrade_check):
+    main.add_command(command)

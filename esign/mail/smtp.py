@@ -113,6 +113,10 @@ class SmtpServer:
                 return AcceptedMail(_write_reason(reply))
         raise AssertionError("the last try returns or raises")
 
+    async def log_in(self) -> None:
+        """Connect, encrypt and log in as for a mail, and leave again. Raises a MailFailure."""
+        await self._pool.release(await self._pool.acquire())
+
     async def close(self) -> None:
         """Close every connection."""
         await self._pool.close()

@@ -66,7 +66,7 @@ def test_the_version_is_that_of_the_package() -> None:
         *("users", "users create", "users list", "users reset-password", "users disable"),
         *("orgs", "orgs create", "orgs list", "orgs set-plan"),
         *("clock", "clock show", "clock confirm"),
-        *("verify", "verify-audit", "openapi"),
+        *("verify", "verify-audit", "openapi", "init", "upgrade-check", "completion"),
     ],
 )
 def test_every_command_explains_itself(command: str) -> None:
@@ -74,7 +74,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert ran.code == DONE
     assert ran.out.startswith("Usage: ")
     assert ("--config FILE" in ran.out) == (
-        command not in ("", "demo", "keys", "users", "orgs", "clock", "openapi")
+        command not in ("", "demo", "keys", "users", "orgs", "clock", "openapi", "completion")
     )
 
 

@@ -34,13 +34,18 @@ def find_damage(path: Path) -> list[str]:
     Reads every page: a second for some hundred MiB. Call it in a thread.
     """
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA cell_size_check = ON")
-        try:
-            rows = connection.execute(f"PRAGMA quick_check({WORST})").fetchall()
-        except sqlite3.DatabaseError as error:
-            if is_corrupt(error):
-                return [str(error)]
-            return []  # opening the database reports every other error
+        return list_damage(connection)
+
+
+def list_damage(connection: sqlite3.Connection) -> list[str]:
+    """Return the same of a database that is open."""
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA cell_size_check = ON")
+    try:
+        rows = connection.execute(f"PRAGMA quick_check({WORST})").fetchall()
+    except sqlite3.DatabaseError as error:
+        if is_corrupt(error):
+            return [str(error)]
+        return []  # opening the database reports every other error
     found = [line for (text,) in rows for line in str(text).splitlines()]
     return [] if found == ["ok"] else found[:WORST]
