@@ -22,7 +22,7 @@ from esign.actions.mail.mailer import CurrentMailer
 from esign.actions.people import accounts, one_time_links
 from esign.actions.server import browser_settings, clock_watch, seal_certificates
 from esign.actions.verification import verify_trails
-from esign.config import Config
+from esign.config import Config, ConfigError, MetricsSettings
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
 from esign.net import DirectClient, OutboundClient, TargetRules
@@ -49,9 +49,11 @@ from esign.web.http.server import Front, RunningServer, catch_signals, run_serve
 from esign.web.rest import V1
 
 if TYPE_CHECKING:
+    from esign.web.metrics import MetricsApp
     from esign.web.rest.pipeline import Api
     from esign.web.signing.throttle import LinkThrottle
 
+METRICS = "/metrics"
 PICTURES = "pictures"  # the folder in the data folder
 
 log = logging.getLogger("esign")
@@ -154,6 +156,8 @@ class App:
             routes=[*self._alive.routes, *health.routes],
             exception_handlers=errors.make_exception_handlers(refuse_request),
         )
+        self._routes: list[BaseRoute] = []  # of the pages, once they are built
+        self.metrics = self._find_metrics()
         self._probes.state.runtime = runtime
         self._probes.router.redirect_slashes = False
         self._api = LateApp(self._build_api)
@@ -164,10 +168,19 @@ class App:
             clock=runtime.clock,
             proxies=proxies,
             refuse=refuse_request,
+            durations=runtime.measures.requests if runtime.config.metrics.is_on else None,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._door(scope, receive, send)
+
+    def _find_metrics(self) -> "MetricsApp | None":
+        """Return what answers `/metrics`, if the settings ask for it."""
+        if not self._runtime.config.metrics.is_on:
+            return None
+        from esign.web.metrics import MetricsApp
+
+        return MetricsApp(self._runtime, lambda: [*self._probes.routes, *self._routes])
 
     def _is_own_host(self, host: str, path: str) -> bool:
         """Return whether a request to this host name is for this installation.
@@ -179,7 +192,10 @@ class App:
         return settings.is_own_host(host) or (settings.is_address_unset and is_set_up_path(path))
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request below `/v1` to the API, that of a probe to the probes, and any other to the pages."""
+        """Pass a request below `/v1` to the API, that of a probe to the probes, and any other to the pages.
+
+        Without a port of their own, the metrics are a page too.
+        """
         path = scope["path"]
         if path.startswith(BELOW_V1) or path == V1:
             await self._api(scope, receive, send)
@@ -187,6 +203,8 @@ class App:
             await self._alive(scope, receive, send)
         elif path in UNASKED:
             await self._probes(scope, receive, send)
+        elif path == METRICS and self.metrics is not None and not self._runtime.config.metrics.port:
+            await self.metrics(scope, receive, send)
         else:
             await self._for_people(scope, receive, send)
 
@@ -202,8 +220,9 @@ class App:
         from esign.web.signing.throttle import LinkThrottle
 
         runtime = self._runtime
+        self._routes = make_page_routes(runtime, self._uploads)
         app = Starlette(
-            routes=make_page_routes(runtime, self._uploads),
+            routes=self._routes,
             exception_handlers=errors.make_exception_handlers(refuse_request),
         )
         app.state.runtime = runtime
@@ -265,10 +284,23 @@ async def run_program(
             ):
                 schedule = await asyncio.to_thread(import_module, "esign.jobs.schedule")
                 await jobs.enter_async_context(schedule.run_jobs(runtime))
+                if app.metrics is not None and config.metrics.port:
+                    await jobs.enter_async_context(serve_metrics(app.metrics, config.metrics))
                 await app.load()
                 yield runtime, http
         finally:
             await app.settle()
+
+
+@asynccontextmanager
+async def serve_metrics(app: "MetricsApp", settings: MetricsSettings) -> AsyncIterator[RunningServer]:
+    """Serve the metrics on their own port until the block ends. Raise ConfigError if it cannot be had."""
+    try:
+        async with run_server(app, settings.host, settings.port) as server:
+            log.info("the metrics are at http://%s:%s%s", settings.host, settings.port, METRICS)
+            yield server
+    except OSError as error:
+        raise ConfigError(f"{error.strerror}; set metrics.port to a free one") from error
 
 
 async def serve(config: Config) -> None:

@@ -22,6 +22,7 @@ from esign.system.bell import Bell
 from esign.system.clock import GuardedClock
 from esign.system.disk import DiskRoom
 from esign.system.file_cache import FileCache
+from esign.system.measures import Measures
 from esign.system.passwords import Passwords
 from esign.system.vault import Vault
 from esign.tsa import TimeStampClient
@@ -69,6 +70,7 @@ class Runtime:
     trusted: tuple[bytes, ...] = ()
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
+    measures: Measures = field(default_factory=Measures)
     new_files: "deque[tuple[str, File]]" = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 
     @property

@@ -45,7 +45,7 @@ def serve(log_requests: bool, file: Path | None) -> None:
         from esign.system import descriptors, logs
 
         memory.set_up_memory()
-        logs.set_up_logs(requests=log_requests)
+        logs.set_up_logs(requests=log_requests, form=config.server.log)
         if told := descriptors.raise_limit():
             logging.getLogger("esign").warning("%s", told)
         await app.serve(config)

@@ -30,6 +30,9 @@ def _build_listening_address(given: dict[str, Any]) -> str:
     return build_origin(given["host"], given["port"])
 
 
+LEAST_TOKEN = 16  # characters of the token of /metrics, which nothing else keeps from being guessed
+
+
 class ServerSettings(Table):
     """Where the service listens, and the address the world knows it by."""
 
@@ -41,6 +44,9 @@ class ServerSettings(Table):
     )
     trusted_proxies: tuple[Network, ...] = declare_key(
         (), 'Proxies whose X-Forwarded-For counts, such as "10.0.0.0/8".', strict=False
+    )
+    log: Literal["auto", "json", "text"] = declare_key(
+        "auto", 'Lines of the log: "json", "text", or "auto": text on a terminal, else JSON.'
     )
     environment: Literal["production", "test"] = declare_key(
         "production", '"test" issues only test keys: nothing signed here has legal effect.'
@@ -188,6 +194,30 @@ class OrganisationSettings(Table):
     )
 
 
+class MetricsSettings(Table):
+    """Numbers for Prometheus at /metrics: on a port of their own, or at the server's address behind a token."""
+
+    host: Host = declare_key("127.0.0.1", "Address to listen on for /metrics alone, if port is set.")
+    port: int = declare_key(0, "Port for /metrics alone; 0: none.", ge=0, le=65535)
+    token: SecretStr | None = declare_key(
+        None,
+        "Token that /metrics asks for (ESIGN_METRICS__TOKEN_FILE); without port it is at the server's address.",
+    )
+
+    @model_validator(mode="after")
+    def _require_long_token(self) -> Self:
+        if self.token is not None and len(self.token.get_secret_value()) < LEAST_TOKEN:
+            raise ValueError(
+                f"metrics.token: found a short one; allowed is a secret of {LEAST_TOKEN} or more characters"
+            )
+        return self
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether /metrics is served at all."""
+        return self.port != 0 or self.token is not None
+
+
 class WebhookSettings(Table):
     """Where webhooks may go besides public https addresses."""
 
@@ -303,6 +333,7 @@ class Config(BaseModel):
     mail: MailSettings = Field(default_factory=MailSettings)
     seal: SealSettings = Field(default_factory=SealSettings)
     organisation: OrganisationSettings = Field(default_factory=OrganisationSettings)
+    metrics: MetricsSettings = Field(default_factory=MetricsSettings)
     webhooks: WebhookSettings = Field(default_factory=WebhookSettings)
     reminders: ReminderSettings = Field(default_factory=ReminderSettings)
     expiry: ExpirySettings = Field(default_factory=ExpirySettings)

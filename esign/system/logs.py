@@ -14,12 +14,13 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TextIO
+from typing import Literal, TextIO
 
 import orjson
 
 from esign.core.instant import rfc3339
 
+LogForm = Literal["auto", "json", "text"]
 REQUESTS = "esign.access"  # the logger of the lines of requests
 PAUSE = 0.05  # seconds for which a line waits for others
 ROOM = 4 * 2**20  # characters
@@ -44,6 +45,34 @@ class JsonLines(logging.Formatter):
             return orjson.dumps(line).decode()
         except TypeError:  # half a surrogate pair, from a name of a file or the words of a library
             return json.dumps(line)
+
+
+class TextLines(logging.Formatter):
+    """One readable line per record, with the id of the request in the line of a request.
+
+    On a terminal, where the person sees when it comes, a line has no time; of what is in order only its words.
+    """
+
+    def __init__(self, *, bare: bool = False) -> None:
+        super().__init__()
+        self._bare = bare
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = read_message(record)
+        if record.name == REQUESTS:
+            text = describe_request(text)
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        if self._bare:
+            return text
+        return f"{rfc3339(int(record.created * 1000))} {record.levelname:<7} {record.name}: {text}"
+
+
+def describe_request(line: str) -> str:
+    """Return the JSON of a request's line in words."""
+    found = orjson.loads(line)
+    told = f"{found['method']} {found['path']} {found['status']} {found['ms']} ms {found['requestId']}"
+    return " ".join((told, *(found[name] for name in ("ip", "keyId") if found[name])))
 
 
 def read_message(record: logging.LogRecord) -> str:
@@ -147,19 +176,22 @@ def is_worth_telling(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-def set_up_logs(stream: TextIO = sys.stderr, *, requests: bool = False) -> None:
+def set_up_logs(stream: TextIO = sys.stderr, *, requests: bool = False, form: LogForm = "auto") -> None:
     """Configure logging once, by the command that serves. Libraries log only warnings and errors.
 
     On a terminal, requests are logged only with `requests`: their lines would push the first link out of sight.
+    `form` is that of the lines; `auto` means words on a terminal and JSON elsewhere.
     """
     lines: logging.Handler
     if stream.isatty():
         logging.getLogger(REQUESTS).setLevel(logging.INFO if requests else logging.WARNING)
         lines = logging.StreamHandler(stream)
-        lines.setFormatter(logging.Formatter("%(message)s"))
     else:
         lines = BatchedLines(stream)
+    if form == "json" or (form == "auto" and not stream.isatty()):
         lines.setFormatter(JsonLines())
+    else:
+        lines.setFormatter(TextLines(bare=form == "auto"))
     lines.addFilter(is_worth_telling)
     logging.getLogger().addHandler(lines)
     logging.getLogger("esign").setLevel(logging.INFO)

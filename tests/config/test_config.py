@@ -128,7 +128,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     config = load_config(write_config(tmp_path, text), {})
     assert "hunter2" not in f"{config!r} {config} {config.model_dump_json()}"
     assert "hunter2" not in refusal(tmp_path, '[mail]\npassword = ["hunter2"]\npasword = "hunter2"\n')
-    assert sorted(SECRETS) == ["mail.password", "seal.passphrase"]
+    assert sorted(SECRETS) == ["mail.password", "metrics.token", "seal.passphrase"]
 
 
 @pytest.mark.parametrize(
@@ -363,3 +363,10 @@ def test_every_key_has_one_line_a_variable_and_says_what_it_takes() -> None:
         assert field.description, path
         assert field.description.endswith("."), path
         assert describe_allowed(field), path
+
+
+def test_a_token_of_the_metrics_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"metrics\.token: found a short one; allowed is a secret of 16"):
+        load_config(None, {"ESIGN_METRICS__TOKEN": "short"})
+    assert load_config(None, {"ESIGN_METRICS__TOKEN": "x" * 16}).metrics.is_on
+    assert not load_config(None, {}).metrics.is_on

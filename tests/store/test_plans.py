@@ -56,7 +56,7 @@ from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
-from tests.store.plans import steps
+from tests.store.plans import steps, walks
 
 AFTER = PageStart(NOW, "doc_1")
 OWNER = Owner(ORGANISATION, Mode.LIVE)
@@ -316,3 +316,13 @@ def test_every_list_of_the_store_is_in_the_table() -> None:
 async def test_every_list_is_read_along_an_index_and_sorted_by_nothing(db: Database, name: str) -> None:
     plan = await steps(db, LISTS[name])
     assert not [step for step in plan if SCAN.match(step) or SORT.match(step)], plan
+
+
+async def test_a_scrape_of_the_metrics_walks_through_no_table(db: Database) -> None:
+    for query in (
+        lambda tx: outbox.measure_backlog(tx, "mail", 10_000),
+        lambda tx: outbox.find_next_due(tx, "mail"),
+        lambda tx: deliveries.measure_backlog(tx, 10_000),
+        lambda tx: deliveries.find_next_due(tx, 0),
+    ):
+        assert not await walks(db, query)

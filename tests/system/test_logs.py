@@ -297,3 +297,67 @@ def test_a_write_to_a_pipe_ends_with_a_line_and_is_atomic() -> None:
     assert all(piece.endswith("\n") and len(piece) <= logs.PIECE for piece in pieces)
     assert list(logs.join_lines(["x" * 9_000, "y"])) == ["x" * 9_000 + "\n", "y\n"]
     assert list(logs.join_lines([])) == []
+
+
+REQUEST = (
+    '{"at":"2026-11-23T10:00:00.000Z","event":"request","requestId":"req_1","method":"GET","path":"/s/***",'
+    '"status":200,"ms":1.5,"ip":"203.0.113.7","keyId":null}'
+)
+
+
+class Terminal(StringIO):
+    """A stream that says that a person reads it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "form", "expected"),
+    [
+        (StringIO, "auto", r'\{"at":"[^"]+Z","level":"warning","logger":"esign.mail","event":"gone"\}'),
+        (Terminal, "json", r'\{"at":"[^"]+Z","level":"warning","logger":"esign.mail","event":"gone"\}'),
+        (Terminal, "auto", "gone"),
+        (StringIO, "text", r"20\d\d-\S+Z WARNING esign\.mail: gone"),
+        (Terminal, "text", r"20\d\d-\S+Z WARNING esign\.mail: gone"),
+    ],
+)
+def test_lines_have_the_form_that_is_set(stream: type[StringIO], form: logs.LogForm, expected: str) -> None:
+    out = stream()
+    with set_up_anew(out, form):
+        logging.getLogger("esign.mail").warning("gone")
+        logging.getLogger("esign.access").info(REQUEST)
+    first, second = out.getvalue().splitlines()
+    assert re.fullmatch(expected, first), first
+    if "{" in expected:
+        assert second == REQUEST
+    else:
+        assert second.endswith("GET /s/*** 200 1.5 ms req_1 203.0.113.7"), "the id of the request is in it"
+
+
+def test_an_error_in_text_has_its_traceback() -> None:
+    out = StringIO()
+    with set_up_anew(out, "text"):
+        try:
+            raise ValueError("of nobody")
+        except ValueError:
+            logging.getLogger("esign").exception("request %s failed", "req_2")
+    assert "request req_2 failed\nTraceback (most recent call last):" in out.getvalue()
+    assert out.getvalue().endswith("ValueError: of nobody\n")
+
+
+@contextmanager
+def set_up_anew(stream: StringIO, form: logs.LogForm) -> Iterator[None]:
+    """The log of the program on this stream alone; taken back at the end."""
+    root, own = logging.getLogger(), logging.getLogger("esign")
+    handlers, level = list(root.handlers), own.level
+    chatty = logging.logThreads, logging.logProcesses, logging.logMultiprocessing
+    root.handlers[:] = []
+    logs.set_up_logs(stream, requests=True, form=form)
+    yield
+    for handler in root.handlers:
+        handler.flush()
+    logging.logThreads, logging.logProcesses, logging.logMultiprocessing = chatty
+    root.handlers[:] = handlers
+    own.setLevel(level)
+    logging.getLogger(logs.REQUESTS).setLevel(logging.NOTSET)

@@ -45,6 +45,12 @@ LEASE: Millis = 5 * MINUTE  # longer than any attempt takes
 # long to write as a third of a seal. Those who list the mails of test mode wait a little longer than this.
 HELD: Millis = 4 * SECOND
 NOT_MAILED = (KEPT, test_mode_mail.CAPTURED)
+RESULTS = {  # as `/metrics` names them
+    MailDelivery.ACCEPTED: "accepted",
+    MailDelivery.KEPT: "kept",
+    MailDelivery.FAILED: "given_up",
+    MailDelivery.NONE: "unneeded",
+}
 ADDRESS = re.compile(r"\S+@\S+")
 
 
@@ -180,6 +186,7 @@ async def finish(
     If the document was deleted meanwhile, nothing is recorded, and the stored e-mail is deleted too.
     """
     now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
+    runtime.measures.mails[RESULTS[result.delivery]] += 1
     if result.delivery is MailDelivery.FAILED:
         log.warning("mail %s is given up: %s", job.key, mask_addresses(result.reason))
 
@@ -240,6 +247,7 @@ async def postpone(
     if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:
         await finish(runtime, job, mail, copy, MailResult(MailDelivery.FAILED, reason))
         return
+    runtime.measures.mails["postponed"] += 1
     wait = RETRIES[job.attempts - 1] if job.attempts <= len(RETRIES) else HOUR
     log.warning(
         "mail %s was not taken: %s; tried again at %s", job.key, mask_addresses(reason), rfc3339(now + wait)
@@ -267,6 +275,7 @@ async def give_back(runtime: Runtime, job: Job, failure: TemporaryFailure, copy:
 
 async def wait_for_relay(runtime: Runtime, job: Job, failure: RelayFailure, copy: MailCopy) -> None:
     """Put the e-mail back without charging it an attempt, and stop sending, apart from regular probes."""
+    runtime.measures.mails["postponed"] += 1
     now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
 
     async def write(tx: Transaction) -> None:

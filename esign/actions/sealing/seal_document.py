@@ -36,19 +36,23 @@ async def seal(runtime: Runtime, job: Job) -> None:
     if document.status is not Status.SEALING:
         await finish(runtime, job)
         return
-    now = runtime.clock.now()
+    now, began = runtime.clock.now(), runtime.clock.monotonic()
     try:
         order = await prepare(runtime, document, now)
         made = await seal_levels.make_seal(
             runtime, order, document.mode, QueueTurn(PdfJobKind.SEAL, document.organisation_id, document.id)
         )
     except NoTimeStamp as failure:
+        runtime.measures.seals["no_time_stamp"] += 1
         await postpone(runtime, job, failure.reason, outbox.NO_TIME_STAMPS)
         return
     except (SealFailed, WorkerFailed, Problem, blobs.MissingBlob) as failure:
+        runtime.measures.seals["failed"] += 1
         await postpone(runtime, job, describe_failure(failure))
         return
     await save(runtime, job, made, now)
+    runtime.measures.seals["made"] += 1
+    runtime.measures.seal_durations.add(runtime.clock.monotonic() - began)
 
 
 def describe_failure(failure: Exception) -> str:

@@ -5,6 +5,7 @@ import hashlib
 import logging
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -108,6 +109,7 @@ class Workers:
         self._idle: list[_WorkerProcess] = []
         self._making: dict[str, tuple[asyncio.Lock, int]] = {}
         self._closed = False
+        self.lost: Counter[str] = Counter()  # children that ended during a job or were killed for it, by task
 
     @property
     def pids(self) -> frozenset[int]:
@@ -335,6 +337,7 @@ class Workers:
             if child:
                 self._release_child(child, kept)
         if isinstance(outcome, WorkerFailed | WorkerBusy):
+            self.lost[task] += child is not None and not kept and not self._closed
             outcome = self._explain_failure(task, outcome, child)
         if not isinstance(outcome, Exception):
             return outcome

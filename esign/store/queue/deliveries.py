@@ -14,6 +14,7 @@ from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import PageStart
 from esign.store.engine.sql import insert, list_parameters
 from esign.store.engine.unreadable_rows import load_readable
+from esign.store.queue.outbox import Backlog
 from esign.system.entropy import make_id
 
 COLUMNS = tuple(EventDelivery.__slots__)
@@ -107,6 +108,20 @@ async def find_next_due(reader: Reader, now: Instant) -> Instant | None:
         now=now,
     )
     return rows[0]["due"] if rows else None
+
+
+async def measure_backlog(reader: Reader, most: int) -> Backlog:
+    """Return how many deliveries wait, and the time of the oldest, counting no more than `most`."""
+    rows = await reader.all(
+        f"""
+        {LANES}
+        SELECT count(*) AS count, min(created_at) AS oldest FROM (
+            SELECT next.created_at FROM lane CROSS JOIN delivery next
+            WHERE next.webhook_id = lane.id AND next.status = 'pending' LIMIT :most) waiting
+        """,
+        most=most,
+    )
+    return Backlog(**dict(rows[0])) if rows else Backlog(0, None)
 
 
 async def has_later_deliveries(reader: Reader, latest: Instant) -> bool:

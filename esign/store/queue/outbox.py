@@ -337,6 +337,27 @@ async def find_next_due(reader: Reader, kind: str) -> Instant | None:
     return rows[0]["due_at"] if rows else None
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many jobs wait, and since when the oldest of them does."""
+
+    count: int
+    oldest: Instant | None
+
+
+async def measure_backlog(reader: Reader, kind: str, most: int) -> Backlog:
+    """Return how many jobs of this kind wait, and the time of the oldest, counting no more than `most`."""
+    rows = await reader.all(
+        """
+        SELECT count(*) AS count, min(created_at) AS oldest FROM (
+            SELECT created_at FROM outbox WHERE state = 'pending' AND kind = :kind LIMIT :most) waiting
+        """,
+        kind=kind,
+        most=most,
+    )
+    return Backlog(**dict(rows[0])) if rows else Backlog(0, None)
+
+
 async def is_standing_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
     """Return whether a job was due or under way before `before`, and none was done since."""
     rows = await reader.all(

@@ -21,6 +21,7 @@ from esign.core.instant import Instant, rfc3339
 from esign.pdf.worker.queue_turn import note_connection
 from esign.system.clock import Clock
 from esign.system.entropy import CROCKFORD, make_id
+from esign.system.measures import RequestDurations
 from esign.web.http import errors
 from esign.web.http.answer import CLOSE
 from esign.web.http.origin import Proxies, clean_user_agent
@@ -46,7 +47,7 @@ class Guard:
     """The ASGI application around the whole program.
 
     `is_own_host` says whether it answers to a host name, as written without brackets, for a path. It always answers
-    to those of the loopback interface.
+    to those of the loopback interface. `durations` counts how long requests take, where metrics are served.
     """
 
     def __init__(
@@ -57,12 +58,14 @@ class Guard:
         is_own_host: Callable[[str, str], bool] = lambda host, path: False,
         proxies: Proxies | None = None,
         refuse: Callable[[Scope, Problem], Response] = errors.respond_as_json,
+        durations: RequestDurations | None = None,
     ) -> None:
         self._app = app
         self._refuse = refuse
         self._is_own_host = is_own_host
         self._clock = clock
         self._proxies = proxies or Proxies()
+        self._durations = durations
         self._names = RequestIds(clock.now())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,8 +112,11 @@ class Guard:
             elif not complete:
                 raise BrokenAnswer from None
         finally:
+            seconds = self._clock.monotonic() - begun
+            if self._durations is not None:
+                self._durations.count(scope, status, seconds)
             if log.isEnabledFor(logging.INFO):
-                text = format_log_line(scope, now, status, self._clock.monotonic() - begun)
+                text = format_log_line(scope, now, status, seconds)
                 log.handle(logging.LogRecord(log.name, logging.INFO, "", 0, text, None, None))
 
     def _check_head(self, scope: Scope) -> bool:

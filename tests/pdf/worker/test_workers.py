@@ -126,6 +126,8 @@ async def test_a_failure_is_told_and_the_next_job_is_done(
         with pytest.raises(WorkerFailed, match=reason):
             await workers.ask(task, int, *arguments)
         assert await workers.ask("echo", bytes, b"still here") == b"still here"
+        survives = task in ("stumble", "echo", "unheard of")
+        assert workers.lost.total() == (0 if survives else 1)
 
 
 async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing_of_its_file(
@@ -170,6 +172,7 @@ async def test_a_worker_ended_from_outside_says_nothing_of_its_file(
                     await job
             assert refusal.value.code == "unavailable" and refusal.value.retry_after
             assert not workers.failures._known
+            assert workers.lost == {"inspect": 1}
 
 
 @pytest.mark.parametrize("how", ["crash", "burn", "swallow", "babble", "quit"])

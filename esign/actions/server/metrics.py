@@ -1,0 +1,207 @@
+"""Gathers what `/metrics` tells: the counters of this run, and what a few short queries say of the queues.
+
+No query goes through a table: waiting jobs are counted along the index of those that wait, and no further than `MOST`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+
+from esign import __version__
+from esign.actions.server import health
+from esign.core.instant import Instant
+from esign.runtime import Runtime
+from esign.store.engine.connections import FILE
+from esign.store.queue import deliveries, outbox
+from esign.store.queue.outbox import Backlog
+from esign.system.disk import count_free_bytes
+from esign.system.measures import DurationCounts, Measures
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+MOST = 10_000  # waiting jobs of a kind that are counted
+DAY_SECONDS = 86_400
+OTHER = "other"  # the route of what no route took
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was found at one scrape. Sizes are in bytes; `free` is None where the system does not tell."""
+
+    now: Instant
+    backlogs: Mapping[str, Backlog]
+    late: Mapping[str, Instant | None]
+    checks: Mapping[str, str]
+    database: int
+    log: int
+    free: int | None
+    certificate_ends: Mapping[str, float]
+    workers: int
+    lost: Mapping[str, int]
+    damaged: int
+
+
+async def observe(runtime: Runtime) -> Observation:
+    """Return what the queues, the files and the certificates say now. Raises DatabaseError."""
+    db, now = runtime.db, runtime.clock.now()
+    backlogs = {kind: await outbox.measure_backlog(db, kind, MOST) for kind in ("seal", "mail")}
+    backlogs["webhook"] = await deliveries.measure_backlog(db, MOST)
+    late: dict[str, Instant | None] = {
+        kind: await outbox.find_next_due(db, kind) for kind in ("seal", "mail")
+    }
+    late["webhook"] = await deliveries.find_next_due(db, 0)
+    file = runtime.config.storage.data_dir / FILE
+    try:
+        free = count_free_bytes(file.parent)
+    except OSError:
+        free = None
+    return Observation(
+        now=now,
+        backlogs=backlogs,
+        late=late,
+        checks=await health.check_health(runtime),
+        database=measure_file(file),
+        log=measure_file(file.with_name(f"{FILE}-wal")),
+        free=free,
+        certificate_ends={
+            mode.value: x509.load_der_x509_certificate(
+                credential.certificate_der
+            ).not_valid_after_utc.timestamp()
+            for mode, credential in runtime.credentials.items()
+        },
+        workers=len(runtime.pdf.pids),
+        lost=dict(runtime.pdf.lost),
+        damaged=len(runtime.db.damage.entries()),
+    )
+
+
+def measure_file(path: Path) -> int:
+    """Return the size of a file in bytes, 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def describe_metrics(measures: Measures, found: Observation, names: Mapping[int, str]) -> Iterable["Metric"]:
+    """Return every metric. `names` has the path of each endpoint of the pages, by its identity."""
+    yield from describe_counters(measures, names)
+    yield from describe_queues(found)
+    yield from describe_machine(found)
+
+
+def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable["Metric"]:
+    """Return what this run has counted."""
+    from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, InfoMetricFamily
+
+    yield InfoMetricFamily("esign", "The version that runs.", {"version": __version__})
+    requests = HistogramMetricFamily(
+        "esign_request_seconds",
+        "Time to answer a request.",
+        labels=("method", "route", "status"),
+        unit="seconds",
+    )
+    merged: dict[tuple[str, str, str], list[DurationCounts]] = {}
+    for (method, route, status), counts in measures.requests.by_route.items():
+        name = route if isinstance(route, str) else names.get(route, OTHER)
+        merged.setdefault((method, name, f"{status}xx" if status else "none"), []).append(counts)
+    for labels, several in sorted(merged.items(), key=lambda item: item[0]):
+        requests.add_metric(labels, *sum_durations(several))
+    yield requests
+    seals = HistogramMetricFamily("esign_seal_seconds", "Time to make and save a seal.", unit="seconds")
+    seals.add_metric((), *sum_durations([measures.seal_durations]))
+    yield seals
+    for name, words, counted in (
+        ("esign_seals", "Attempts to seal a document, by result.", measures.seals),
+        ("esign_mails", "Attempts to send a mail, by result.", measures.mails),
+        (
+            "esign_webhook_attempts",
+            "Attempts to deliver an event to a webhook, by result.",
+            measures.deliveries,
+        ),
+    ):
+        family = CounterMetricFamily(name, words, labels=("result",))
+        for result, number in sorted(counted.items()):
+            family.add_metric((result,), number)
+        yield family
+
+
+def sum_durations(several: list[DurationCounts]) -> tuple[list[tuple[str, float]], float]:
+    """Return the cumulative buckets of a histogram, and the sum of all durations."""
+    bounds = (*(f"{bound:g}" for bound in several[0].bounds), "+Inf")
+    total, buckets = 0, []
+    for bound, numbers in zip(bounds, zip(*(each.counts for each in several), strict=True), strict=True):
+        total += sum(numbers)
+        buckets.append((bound, float(total)))
+    return buckets, sum(each.sum for each in several)
+
+
+def describe_queues(found: Observation) -> Iterable["Metric"]:
+    """Return what waits, for how long, and whether it is worked in time."""
+    from prometheus_client.metrics_core import GaugeMetricFamily
+
+    length = GaugeMetricFamily("esign_queue_jobs", f"Jobs that wait, at most {MOST}.", labels=("kind",))
+    age = GaugeMetricFamily(
+        "esign_queue_oldest_seconds", "Age of the oldest job that waits.", labels=("kind",), unit="seconds"
+    )
+    late = GaugeMetricFamily(
+        "esign_queue_late_seconds", "How long the next job has been due.", labels=("kind",), unit="seconds"
+    )
+    for kind, backlog in found.backlogs.items():
+        length.add_metric((kind,), backlog.count)
+        age.add_metric((kind,), measure_age(found.now, backlog.oldest))
+        late.add_metric((kind,), measure_age(found.now, found.late[kind]))
+    yield from (length, age, late)
+    yield GaugeMetricFamily(
+        "esign_unsealed_oldest_seconds",
+        "How long the document waits that has waited longest for its seal.",
+        measure_age(found.now, found.backlogs["seal"].oldest),
+        unit="seconds",
+    )
+    checks = GaugeMetricFamily(
+        "esign_check_ok", "Whether a check of /readyz passes: 1 or 0.", labels=("check",)
+    )
+    for name, state in found.checks.items():
+        checks.add_metric((name,), float(state == "ok"))
+    yield checks
+
+
+def measure_age(now: Instant, since: Instant | None) -> float:
+    """Return the seconds since a time that has passed, 0 for one that has not, and for None."""
+    return 0.0 if since is None else max(0, now - since) / 1000
+
+
+def describe_machine(found: Observation) -> Iterable["Metric"]:
+    """Return the sizes of files, the life of certificates, and what became of the PDF workers."""
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+
+    sizes = (
+        ("esign_database_bytes", "Size of the database.", found.database),
+        ("esign_database_log_bytes", "Size of the write-ahead log of the database.", found.log),
+        ("esign_disk_free_bytes", "Bytes of the disk that esign can still write.", found.free),
+    )
+    for name, words, size in sizes:
+        if size is not None:
+            yield GaugeMetricFamily(name, words, size, unit="bytes")
+    yield GaugeMetricFamily(
+        "esign_damaged_rows", "Rows and contents that were found damaged since the start.", found.damaged
+    )
+    days = GaugeMetricFamily(
+        "esign_certificate_left_days", "Days until a certificate ends.", labels=("certificate",), unit="days"
+    )
+    for mode, ends in found.certificate_ends.items():
+        days.add_metric((f"seal_{mode}",), (ends - found.now / 1000) / DAY_SECONDS)
+    yield days
+    yield GaugeMetricFamily("esign_pdf_workers", "PDF workers that live.", found.workers)
+    lost = CounterMetricFamily(
+        "esign_pdf_workers_lost",
+        "PDF workers that were killed or ended during a job, by job.",
+        labels=("job",),
+    )
+    for job, number in sorted(found.lost.items()):
+        lost.add_metric((job,), number)
+    yield lost
