@@ -13,6 +13,8 @@ import click
 
 FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 
+NO_SUCH_ADDRESS = '; set server.host to an address of this machine, such as "::1" where it has no IPv4'
+
 
 def stop_command(code: int, message: str) -> NoReturn:
     """Exit with `code` and a sentence on stderr that names the cause and the remedy."""
@@ -104,7 +106,10 @@ def describe_refusal(error: OSError) -> tuple[int, str]:
         return STORAGE, f"{error.filename or 'a file'} cannot be written: {said}; check the disk"
     remedies = {
         errno.EADDRINUSE: "; set server.port to a free one",
-        errno.EADDRNOTAVAIL: "; set server.host to an address of this machine",
+        errno.EADDRNOTAVAIL: NO_SUCH_ADDRESS,
+        errno.EAFNOSUPPORT: NO_SUCH_ADDRESS,
+        errno.EACCES: "; set server.port to 1024 or more, or grant the right to lower ones"
+        " (AmbientCapabilities=CAP_NET_BIND_SERVICE in systemd)",
     }
     if error.filename is None:
         return FAILED, said + remedies.get(error.errno or 0, "")

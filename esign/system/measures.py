@@ -35,8 +35,8 @@ class RequestDurations:
     """The durations of requests by method, route and class of status.
 
     The route is what the router found: a path with the names of its parameters, or the identity of a page's endpoint,
-    for which a scrape looks up the path. All requests that no route took, such as those of a scanner, have the identity of
-    None, so that strangers cannot add routes.
+    for which a scrape looks up the path. All requests that no route took, such as those of a scanner, have the identity
+    of None, so that strangers cannot add routes.
     """
 
     def __init__(self) -> None:

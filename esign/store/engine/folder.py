@@ -18,10 +18,10 @@ def prepare(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
+    except FileExistsError:
+        raise UnusableFolder(f"{folder} is not a folder; set storage.data_dir to one") from None
     except OSError as error:
         raise UnusableFolder(f"the data folder {folder} cannot be made: {error.strerror}") from None
-    if not folder.is_dir():
-        raise UnusableFolder(f"{folder} is not a folder; set storage.data_dir to one")
     if found.st_uid != os.geteuid():
         raise UnusableFolder(f"the data folder {folder} belongs to another user; run esign as its owner")
     if found.st_mode & 0o077:
