@@ -20,7 +20,9 @@ T = TypeVar("T")
 
 PORT, LISTENS_ON = 8080, "127.0.0.1"
 SUBMISSION, SMTPS, RELAY = 587, 465, 25
-NOBODY = "nobody answers the questions; answer by flags, which esign init --help lists, and give --yes for the defaults"
+NOBODY = (
+    "there is no terminal to ask in; use --yes for the defaults, and the options that esign init --help lists"
+)
 
 
 class RefusedAnswer(Exception):
@@ -77,36 +79,36 @@ class Dialogue:
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("esign.toml"),
-    help="Where to write it; ./esign.toml if left out.",
+    help="The file to write. Default: ./esign.toml.",
 )
 @click.option("--address", metavar="URL", help="Where people open it, such as https://sign.example.com.")
-@click.option("--host", metavar="ADDRESS", help="Address to listen on; 127.0.0.1 if left out.")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; 8080 if left out.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on. Default: 8080.")
 @click.option("--data-dir", metavar="FOLDER", help="Where everything is kept.")
+@click.option("--mail-server", metavar="HOST[:PORT]", help='What sends emails; "" to set it in the browser.')
 @click.option(
-    "--mail-server", metavar="HOST[:PORT]", help='What sends the mails; "" to set it in the browser.'
-)
-@click.option(
-    "--mail-security", type=click.Choice(("starttls", "tls", "none")), help="Follows from the port."
+    "--mail-security",
+    type=click.Choice(("starttls", "tls", "none")),
+    help="Default: what the port is meant for.",
 )
 @click.option("--mail-username", metavar="NAME", help="Login name at the mail server.")
 @click.option(
     "--mail-password-file", type=click.Path(path_type=Path, dir_okay=False), help="A file with its password."
 )
 @click.option("--mail-from", metavar="MAILBOX", help='Sender, such as "Example <sign@example.com>".')
-@click.option("--organisation", metavar="NAME", help="Name in mails, on pages and on certificates.")
-@click.option("--yes", is_flag=True, help="Ask nothing: what no flag answers gets its default.")
-@click.option("--no-test", is_flag=True, help="Do not try the port, the folder and the mail server.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--organisation", metavar="NAME", help="Name in emails, on pages and on certificates.")
+@click.option("--yes", is_flag=True, help="Ask nothing, and use the default where no flag says otherwise.")
+@click.option("--no-test", is_flag=True, help="Do not test the port, the folder and the mail server.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def init(file: Path, yes: bool, no_test: bool, force: bool, **flags: Any) -> None:
     """Write a commented esign.toml for a new installation.
 
     Asks for the address, the data folder, the mail server and the organisation, and tests each answer at once.
-    Each can be given as a flag instead. Prints the command that comes next.
+    Each can be given as an option instead. Prints only the next command on stdout.
     """
     if file.exists() and not force:
         stop_command(
-            USAGE, f"{file} is there already; replace it with --force, or name another with --config"
+            USAGE, f"{file} exists already; replace it with --force, or choose another with --config"
         )
     dialogue = Dialogue(yes, not no_test)
 
@@ -118,7 +120,7 @@ def init(file: Path, yes: bool, no_test: bool, force: bool, **flags: Any) -> Non
         chosen |= await choose_mail(dialogue, flags, str(chosen["server.base_url"]))
         chosen |= choose_organisation(dialogue, flags)
         write_config(file, {key: value for key, value in chosen.items() if value is not None})
-        click.echo(f"{file} is written. The command that comes next:", err=True)
+        click.echo(f"{file} is written. Start the server with:", err=True)
         click.echo(
             "esign serve"
             if file == Path("esign.toml")
@@ -127,7 +129,8 @@ def init(file: Path, yes: bool, no_test: bool, force: bool, **flags: Any) -> Non
         if str(chosen["server.base_url"]).startswith("https://"):
             where = f"{chosen['server.host']}, port {chosen['server.port']}"
             click.echo(
-                f"A proxy that speaks TLS for {chosen['server.base_url']} passes on to {where}.", err=True
+                f"Put a proxy in front that serves {chosen['server.base_url']} and passes requests to {where}.",
+                err=True,
             )
 
     run_command(work)
@@ -256,9 +259,9 @@ async def choose_mail(dialogue: Dialogue, flags: dict[str, Any], base_url: str) 
         if failure is None:
             break
         if dialogue.is_quiet or flags["mail_server"] is not None:
-            stop_command(FAILED, f"{failure} Give --no-test to write it all the same.")
+            stop_command(FAILED, f"{failure} Use --no-test to write it anyway.")
         click.echo(f"  {failure}", err=True)
-        if click.confirm("Use it all the same?", default=False, err=True):
+        if click.confirm("Use it anyway?", default=False, err=True):
             break
     names = mail.name_keys()
     set_here = ("host", "port", "security", "username", "sender")
@@ -298,7 +301,7 @@ def ask_for_mail(dialogue: Dialogue, flags: dict[str, Any], base_url: str) -> "M
             raise RefusedAnswer(f"the sender {text} cannot be used; allowed is {error}") from None
 
     own = username if username and "@" in username else f"sign@{urlsplit(base_url).hostname}"
-    sender = dialogue.ask("Sender of the mails", own, check, flags["mail_from"] or (own if asked else None))
+    sender = dialogue.ask("Sender of emails", own, check, flags["mail_from"] or (own if asked else None))
     return MailSettings.model_validate(
         {
             "host": host,
@@ -378,7 +381,7 @@ def choose_organisation(dialogue: Dialogue, flags: dict[str, Any]) -> dict[str, 
             )
         if missing := accounts.find_undrawn(text, Config()):
             raise RefusedAnswer(
-                f"no font at hand can print {' '.join(missing)} in the name of the organisation"
+                f"no installed font can print {' '.join(missing)} in the name of the organisation"
             )
         return text
 

@@ -19,16 +19,16 @@ ONE_WAY = "Make a backup before you start it: the version before does not open t
 @click.option(
     "--scratch",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder for the copy on which migrations are rehearsed; that for temporary files if left out.",
+    help="Folder for the copy that migrations are tried on. Default: the folder for temporary files.",
 )
-@click.option("--no-rehearsal", is_flag=True, help="List the migrations without trying them on a copy.")
+@click.option("--no-rehearsal", is_flag=True, help="List the migrations, but do not try them on a copy.")
 @with_config
 def upgrade_check(scratch: Path | None, no_rehearsal: bool, file: Path | None) -> None:
     """Say what starting this version on this data would do, and change nothing.
 
-    Lists the migrations that a start would apply. Applies them to a copy, to find out whether they succeed, how long
-    they take and how much room they need. It can run beside the server of the version before. The exit code is 0 only
-    if the start would succeed; 4 means that the data is from a newer version.
+    Lists the migrations that a start would apply, and tries them on a copy: whether they succeed, how long they take
+    and how much room they need. The server of the version before may run meanwhile. The exit code is 0 only if the
+    start would succeed.
     """
     config = load_config(file)
 

@@ -54,7 +54,7 @@ def test_a_person_answers_four_questions(tmp_path: Path) -> None:
     ran = init("--config", "a b.toml", answers=("sign.example.test", "./kept", "", "Example Ltd"))
     assert ran.code == DONE, ran.err
     assert shlex.split(ran.out) == ["esign", "serve", "--config", "a b.toml"]
-    assert "https://sign.example.test passes on to 127.0.0.1, port 8080" in ran.err
+    assert "serves https://sign.example.test and passes requests to 127.0.0.1, port 8080" in ran.err
     file = tmp_path / "a b.toml"
     assert written(file) == {
         "server": {"host": "127.0.0.1", "port": 8080, "base_url": "https://sign.example.test"},
@@ -77,7 +77,7 @@ def test_an_answer_that_does_not_hold_is_asked_for_again(tmp_path: Path) -> None
     assert ran.code == DONE, ran.err
     for words in (
         *("must begin with https://", f"port {taken}: Address already in use", "a number from 1 to 65535"),
-        *("is not a folder", "is no mail server", "no font at hand can print \U00010380"),
+        *("is not a folder", "is no mail server", "no installed font can print \U00010380"),
     ):
         assert words in ran.err, words
     made = written(tmp_path / "esign.toml")
@@ -97,7 +97,7 @@ def test_an_answer_that_does_not_hold_is_asked_for_again(tmp_path: Path) -> None
         (("--mail-server", "localhost", "--mail-password-file", "file"), USAGE, "--mail-username"),
         (("--mail-server", "localhost", "--mail-password-file", "none"), USAGE, "none cannot be read"),
         (("--mail-server", "localhost", "--mail-from", "ada"), USAGE, "the sender ada cannot be used"),
-        (("--organisation", "\U00010380"), USAGE, "no font at hand"),
+        (("--organisation", "\U00010380"), USAGE, "no installed font"),
         (("--organisation", "x" * 201), USAGE, "1 to 200 characters"),
     ],
 )
@@ -179,5 +179,5 @@ async def test_a_mail_server_with_a_certificate_that_nobody_trusts_can_be_kept(
         answers = ("", "", f"127.0.0.1:{server.port}", "", "", "yes", "")
         ran = await asyncio.to_thread(init, "--port", str(find_free_port()), answers=answers)
     assert ran.code == DONE, ran.err
-    assert "isn’t trusted" in ran.err and "Use it all the same?" in ran.err
+    assert "isn’t trusted" in ran.err and "Use it anyway?" in ran.err
     assert written(tmp_path / "esign.toml")["mail"]["security"] == "starttls"
