@@ -83,4 +83,4 @@ async def test_requests_are_printed_in_a_terminal_that_asks_for_them(tmp_path: P
         link = re.search(r"http\S+/set-up/\S+", await terminal.read_until(r"/set-up/\S+\n"))
         assert link is not None
         await ask(link[0])
-        assert '"path":"/healthz"' in await terminal.read_until(r'"event":"request".*\n')
+        assert "\nGET /healthz 200 " in await terminal.read_until(r" ms req_\w{26} .*\n")

@@ -101,13 +101,13 @@ async def test_they_follow_the_work_that_is_done(
         await site.work()
         done = await scrape(site)
         assert done["esign_unsealed_oldest_seconds"] == {(): 0}
-        assert done["esign_seals_total"] == {("made",): 1}
+        assert done["esign_seals_total"] == {("made",): 1, ("failed",): 0, ("no_time_stamp",): 0}
         assert done["esign_seal_seconds_count"] == {(): 1}
         assert done["esign_mails_total"][("kept",)] >= 2
         assert done["esign_webhook_attempts_total"][("failed",)] == 1
         assert done["esign_webhook_attempts_total"][("delivered",)] >= 1
         assert done["esign_database_bytes"][()] > 100_000 and done["esign_disk_free_bytes"][()] > 0
-        assert {name for (name,) in done["esign_certificate_left_days"]} == {"seal_live", "seal_test"}
+        assert {name for (name,) in done["esign_certificate_left_seconds"]} == {"seal_live", "seal_test"}
         routes = {(method, route) for method, route, _ in done["esign_request_seconds_count"]}
         assert {
             ("POST", "/api/v1/documents/{id}/send"),

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 MOST = 10_000  # waiting jobs of a kind that are counted
-DAY_SECONDS = 86_400
+# What a counter counts stands there from the start as 0: Prometheus sees no increase from nothing to 1.
+SEALS = ("made", "failed", "no_time_stamp")
+MAILS = ("accepted", "kept", "postponed", "given_up", "unneeded")
+DELIVERIES = ("delivered", "failed")
 OTHER = "other"  # the route of what no route took
 
 
@@ -115,18 +118,19 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
     seals = HistogramMetricFamily("esign_seal_seconds", "Time to make and save a seal.", unit="seconds")
     seals.add_metric((), *sum_durations([measures.seal_durations]))
     yield seals
-    for name, words, counted in (
-        ("esign_seals", "Attempts to seal a document, by result.", measures.seals),
-        ("esign_mails", "Attempts to send a mail, by result.", measures.mails),
+    for name, words, counted, results in (
+        ("esign_seals", "Attempts to seal a document, by result.", measures.seals, SEALS),
+        ("esign_mails", "Attempts to send a mail, by result.", measures.mails, MAILS),
         (
             "esign_webhook_attempts",
             "Attempts to deliver an event to a webhook, by result.",
             measures.deliveries,
+            DELIVERIES,
         ),
     ):
         family = CounterMetricFamily(name, words, labels=("result",))
-        for result, number in sorted(counted.items()):
-            family.add_metric((result,), number)
+        for result in results:
+            family.add_metric((result,), counted[result])
         yield family
 
 
@@ -190,12 +194,15 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
     yield GaugeMetricFamily(
         "esign_damaged_rows", "Rows and contents that were found damaged since the start.", found.damaged
     )
-    days = GaugeMetricFamily(
-        "esign_certificate_left_days", "Days until a certificate ends.", labels=("certificate",), unit="days"
+    left = GaugeMetricFamily(
+        "esign_certificate_left_seconds",
+        "Time until a certificate ends.",
+        labels=("certificate",),
+        unit="seconds",
     )
     for mode, ends in found.certificate_ends.items():
-        days.add_metric((f"seal_{mode}",), (ends - found.now / 1000) / DAY_SECONDS)
-    yield days
+        left.add_metric((f"seal_{mode}",), ends - found.now / 1000)
+    yield left
     yield GaugeMetricFamily("esign_pdf_workers", "PDF workers that live.", found.workers)
     lost = CounterMetricFamily(
         "esign_pdf_workers_lost",
