@@ -1,5 +1,6 @@
 """Starts that fail on a bad machine: each ends with the sentence and the code that docs/troubleshooting.md lists."""
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from esign.cli import main
+from esign.core.instant import HOUR, MINUTE
 from esign.store.engine.connections import FILE
 from esign.store.engine.locks import WriteLock, server_lock
 from tests.journeys.api import until
@@ -296,6 +298,20 @@ def test_a_poor_machine_serves_all_the_same(
     ran = esign("serve", "--config", file, command=command, env=settings)
     assert (ran.code, ran.out) == (0, '{"status":"ok"}'), ran
     assert f"is running at http://{address}:{port}" in ran.err
+
+
+async def test_a_clock_that_is_a_day_behind_is_told_and_keeps_nothing_from_starting(config: Path) -> None:
+    program = Program(config)
+    await program.start()
+    assert await program.stop() == 0
+    run_sql(f"UPDATE clock_mark SET at = at + {25 * HOUR + MINUTE}, boot_id = 'of another boot'")(
+        config.parent / "data"
+    )
+    await program.start()
+    assert await program.stop() == 0
+    [quoted] = re.findall(r"`(the server's clock .+?)`", PAGE.read_text("utf-8"))
+    said = [json.loads(line)["event"] for line in program.said.splitlines()]
+    assert [line for line in said if matches(f"{quoted}…", line) and "jumped 25 hours back" in line], said
 
 
 async def test_a_first_start_that_is_killed_at_any_point_goes_on(tmp_path: Path) -> None:
