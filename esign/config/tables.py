@@ -201,7 +201,7 @@ class MetricsSettings(Table):
     port: int = declare_key(0, "Port for /metrics alone; 0: none.", ge=0, le=65535)
     token: SecretStr | None = declare_key(
         None,
-        "Token that /metrics asks for (ESIGN_METRICS__TOKEN_FILE); without port it is at the server's address.",
+        "Token that /metrics asks for; better in ESIGN_METRICS__TOKEN_FILE.",
     )
 
     @model_validator(mode="after")

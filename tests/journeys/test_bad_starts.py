@@ -1,4 +1,4 @@
-"""Starts that fail on a bad machine: each ends with the sentence and the code that docs/troubleshooting.md lists."""
+"""Starts that fail on a bad machine: each ends with the sentence and the code that docs/failed-starts.md lists."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.journeys.api import until
 from tests.journeys.program import COMMAND, Program, Ran, configuration, esign, meanwhile
 from tests.pristine import lay_database
 
-PAGE = Path(__file__).parents[2] / "docs" / "troubleshooting.md"
+PAGE = Path(__file__).parents[2] / "docs" / "failed-starts.md"
 ROW = re.compile(r"^\| `(.+?)` \| (\d+) \|", re.MULTILINE)
 ROWS = {sentence: int(code) for sentence, code in ROW.findall(PAGE.read_text("utf-8"))}
 
