@@ -345,7 +345,26 @@ def signed_out(page: Page, office: WalkedOffice) -> Stops:
         yield name
 
 
+def manual(page: Page, office: WalkedOffice) -> Stops:
+    """The documentation, as somebody reads it who looks for an answer."""
+    office.go(page, "/docs")
+    yield "contents"
+    page.get_by_role("searchbox").fill("acrobat")
+    page.keyboard.press("Enter")
+    page.locator(".manual-results mark").first.wait_for()
+    yield "results"
+    page.get_by_role("main").get_by_role("link", name="Green in Acrobat").click()
+    page.locator("#green-in-acrobat").wait_for()
+    yield "page"
+    office.go(page, "/docs/fields")
+    page.locator("img").first.scroll_into_view_if_needed()
+    yield "fields"
+    office.go(page, "/docs/mail#common-providers")
+    yield "table"
+
+
 OFFICE: dict[str, Walk] = {
+    "office-manual": manual,
     "office-signed-out": signed_out,
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},

@@ -52,7 +52,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
     # A path in a .pth file is searched without following the .pth files there: an editable install does not count.
     (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    forbidden = tuple(f"{ROOT / name}/" for name in ("esign", "packaging", "tests"))
+    forbidden = tuple(f"{ROOT / name}/" for name in ("docs", "esign", "packaging", "tests"))
     (packages / "watch.py").write_text(WATCH.format(forbidden=forbidden))
     (packages / "watch.pth").write_text("import watch\n")  # some systems have a sitecustomize of their own
     return Elsewhere(wheel, folder)
@@ -75,10 +75,26 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(elsewhere: E
         for file in (ROOT / "esign").rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
-    assert packed == source
+    docs = ROOT / "docs"
+    pages = {
+        f"esign/docs/{file.relative_to(docs)}" for file in (*docs.glob("*.md"), *(docs / "images").iterdir())
+    }
+    assert packed == source | pages | {"esign/docs/esign.toml.example"}
     assert {"LICENSE", "Noto.OFL.txt"} <= licences
     for kind in (".sql", ".typ", ".ttf", ".html", ".js", ".css", ".json", "contract.pdf"):
         assert any(name.endswith(kind) for name in packed), kind
+
+
+def test_the_wheel_shows_its_own_documentation(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    words = (
+        "from esign.web.office.manual.contents import find_example, find_folder\n"
+        "from esign.web.office.manual.rendering import load_all\n"
+        "print(len(list(load_all())), find_example().is_file(), find_folder())"
+    )
+    ran = esign("-c", words, command=(elsewhere.folder / "bin" / "python",), cwd=tmp_path)
+    count, example, folder = ran.out.split()
+    assert (int(count), example) == (len(list((ROOT / "docs").glob("*.md"))), "True")
+    assert Path(folder).is_relative_to(elsewhere.folder)
 
 
 def test_the_program_is_the_one_of_the_wheel(elsewhere: Elsewhere, tmp_path: Path) -> None:

@@ -103,6 +103,11 @@ GET    /openapi.json                                public
 """
 
 OFFICE_TEXT = """
+GET  /docs                                                  anybody
+GET  /docs/search                                           anybody
+GET  /docs/esign.toml.example                               anybody
+GET  /docs/images/{name}                                    anybody
+GET  /docs/{name}                                           anybody
 GET  /                                                      anybody
 GET  /sign-in                                               anybody
 POST /sign-in                                               anybody

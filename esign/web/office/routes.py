@@ -27,6 +27,7 @@ from esign.web.office.draft import contacts, edit, field_editor, own_fields, pre
 from esign.web.office.frame import current_organisation, language_choice
 from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRoute
 from esign.web.office.frame.missing_pages import NO_PAGE
+from esign.web.office.manual import page as manual
 from esign.web.office.palette import search
 from esign.web.office.server import address, mail_list, mail_server, seal, setup_steps
 from esign.web.office.session.login_throttle import LoginThrottle
@@ -73,6 +74,12 @@ def make_form_routes(
 
 
 TABLE = (
+    # the documentation
+    OfficeRoute("GET", "/docs", manual.show_contents),
+    OfficeRoute("GET", "/docs/search", manual.show_results),
+    OfficeRoute("GET", "/docs/esign.toml.example", manual.send_example),
+    OfficeRoute("GET", "/docs/images/{name}", manual.send_picture),
+    OfficeRoute("GET", "/docs/{name}", manual.show_page),
     # signing in and out
     OfficeRoute("GET", "/", sign_in.show_start),
     *make_form_routes("/sign-in", sign_in.show, sign_in.sign_in),

@@ -87,6 +87,7 @@ PLACES: tuple[PalettePlace, ...] = (
     PalettePlace("verify", "/verify", "verify", "page", usual=True),
     PalettePlace("test_messages", "/test/messages", "mail", "page", WORK, "test"),
     PalettePlace("api", "/api", "info", "page"),
+    PalettePlace("manual", "/docs", "ask", "page"),
     PalettePlace("settings", "/settings", "sliders", "page"),
     PalettePlace("organisation", "/settings/organisation", "brand", "setting", SETTLE),
     PalettePlace("logo", "/settings/organisation/logo", "brand", "setting", SETTLE),
