@@ -171,7 +171,7 @@ def test_what_runs_elsewhere_is_in_the_pages_and_its_test_exists() -> None:
 
 
 def test_a_command_that_fails_is_noticed(terminal: Terminal, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
+    page = (tmp_path / "page").with_suffix(".md")
     page.write_text("# A\n\n```sh\nesign verify nothing.pdf\necho later\n```\n", "utf-8")
     with pytest.raises(AssertionError, match="nothing"):
         terminal.run(page)

@@ -69,7 +69,7 @@ async def test_pictures_and_the_list_of_settings_are_sent(visitor: Visitor) -> N
         "/docs/dev/contract",
         "/docs/mail.md",
         "/docs/images/nothing.png",
-        "/docs/images/mail.md",
+        "/docs/images/mail.png",
     ],
 )
 async def test_what_is_not_a_page_is_not_found(visitor: Visitor, path: str) -> None:
