@@ -359,8 +359,6 @@ def manual(page: Page, office: WalkedOffice) -> Stops:
     office.go(page, "/docs/fields")
     page.locator("img").first.scroll_into_view_if_needed()
     yield "fields"
-    office.go(page, "/docs/mail#common-providers")
-    yield "table"
 
 
 OFFICE: dict[str, Walk] = {

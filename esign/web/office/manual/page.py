@@ -10,8 +10,8 @@ from esign.web.http.encoding import KeptBody
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.frame.missing_pages import NO_PAGE
 from esign.web.office.frame.office_call import OfficeCall
-from esign.web.office.manual.contents import SECTIONS, find_example, find_folder, find_place
-from esign.web.office.manual.rendering import load_all, load_page, read_title
+from esign.web.office.manual.contents import SECTIONS, find_example, find_folder, find_place, list_names
+from esign.web.office.manual.rendering import load_page, read_lead, read_title
 from esign.web.office.manual.search_pages import LONGEST, search_pages
 
 PICTURES = {".webp": "image/webp", ".png": "image/png", ".svg": "image/svg+xml"}
@@ -22,8 +22,8 @@ SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'no
 
 async def show_contents(call: OfficeCall) -> Response:
     """Show all sections with the title and the first paragraph of each page."""
-    pages = await asyncio.to_thread(lambda: {page.name: page for page in load_all()})
-    return show(call, "manual_contents", pages=pages)
+    leads = await asyncio.to_thread(lambda: {name: read_lead(name) for name in list_names()})
+    return show(call, "manual_contents", leads=leads)
 
 
 async def show_page(call: OfficeCall) -> Response:

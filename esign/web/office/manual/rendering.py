@@ -50,11 +50,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ManualPage:
-    """A rendered page. `lead` is its first paragraph as plain text, `body` everything below the title."""
+    """A rendered page. `body` is everything below the title."""
 
     name: str
     title: str
-    lead: str
     body: Markup
     headings: tuple[Heading, ...]
     passages: tuple[Passage, ...]
@@ -71,6 +70,15 @@ def read_title(name: str) -> str:
     """Return the title of a page, which is its first line, without rendering it."""
     with (find_folder() / f"{name}.md").open(encoding="utf-8") as file:
         return file.readline().removeprefix("# ").strip()
+
+
+@cache
+def read_lead(name: str) -> str:
+    """Return the first paragraph of a page as plain text, without rendering the rest."""
+    paragraphs = (find_folder() / f"{name}.md").read_text("utf-8").split("\n\n", 2)
+    return next(
+        (read_text(token) for token in make_parser().parse(paragraphs[1]) if token.type == "inline"), ""
+    )
 
 
 def load_all() -> Iterator[ManualPage]:
@@ -93,10 +101,12 @@ def render_page(name: str, text: str) -> ManualPage:
             "style", None
         ):  # the alignment of a cell; the policy allows no inline style
             token.attrs["class"] = str(style).replace("text-align:", "to-")
-    lead = next((read_text(token) for token in body if token.type == "inline"), "")
+    for opening, inline, closing in zip(body, body[1:], body[2:], strict=False):
+        if opening.type == "th_open" and not inline.content:  # a header without words is none
+            opening.tag = closing.tag = "td"
     rendered = parser.renderer.render(body, parser.options, {"page": name})
     # The Markdown is part of the program, and the parser has escaped everything that is not its own.
-    return ManualPage(name, title, lead, Markup(rendered), headings, tuple(cut_passages(body, headings)))  # noqa: S704
+    return ManualPage(name, title, Markup(rendered), headings, tuple(cut_passages(body, headings)))  # noqa: S704
 
 
 @cache

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from math import log
 from unicodedata import combining, normalize
 
@@ -16,6 +17,7 @@ from esign.web.office.manual.rendering import ROOT, ManualPage, Passage, load_al
 LONGEST, MOST_TERMS = 300, 24  # characters of a query, and terms of it; a pasted error message fits
 MOST = 20  # results
 BEGUN = 0.6  # the worth of a word that only begins with a term
+HEADING_FACTOR = 20.0  # how much more a result weighs whose heading is in the query
 UNKNOWN_WEIGHT = 0.5  # of a term that no passage has
 AROUND = 90  # characters of an excerpt before the first term
 EXCERPT = 240
@@ -26,9 +28,13 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """The passages of all pages. `words` are in order, `places` are the passages of each with its weight there."""
+    """The passages of all pages, and the pairs of words of their headings.
+
+    `words` are in order, `places` are the passages of each with its weight there.
+    """
 
     passages: tuple[tuple[ManualPage, Passage], ...]
+    headings: tuple[frozenset[tuple[str, str]], ...]
     words: Sequence[str]
     places: Mapping[str, Mapping[int, float]]
 
@@ -70,12 +76,14 @@ def build_index() -> SearchIndex:
         for text, weight in ((page.title, IN_TITLE), (heading, IN_HEADING), (passage.text, 1.0)):
             for word in set(split_terms(text)):
                 places[word][at] += weight
-    return SearchIndex(passages, sorted(places), places)
+    headings = tuple(pair_words(passage.heading.text if passage.heading else "") for _, passage in passages)
+    return SearchIndex(passages, headings, sorted(places), places)
 
 
 def search_pages(query: str) -> list[SearchResult]:
     """Return the passages that fit a query best, at most `MOST`. A term finds the words that begin with it."""
     terms = tuple(dict.fromkeys(split_terms(query[:LONGEST])))[:MOST_TERMS]
+    pairs = pair_words(query[:LONGEST])
     index = build_index()
     scores: dict[int, float] = defaultdict(float)
     covered: dict[int, float] = defaultdict(float)
@@ -88,9 +96,27 @@ def search_pages(query: str) -> list[SearchResult]:
         for at, fit in found.items():
             scores[at] += rarity * fit
             covered[at] += rarity
-    fitting = [at for at in scores if covered[at] >= ENOUGH * whole]
-    fitting.sort(key=lambda at: (-scores[at] * covered[at], at))
+    ranked = {}
+    for at, score in scores.items():
+        shared = share_pairs(index.headings[at], pairs)
+        if covered[at] >= ENOUGH * whole or shared >= ENOUGH:
+            ranked[at] = score * covered[at] * (1.0 + HEADING_FACTOR * shared**2)
+    fitting = sorted(ranked, key=lambda at: (-ranked[at], at))
     return [show_result(*index.passages[at], terms) for at in fitting[:MOST]]
+
+
+def share_pairs(heading: frozenset[tuple[str, str]], query: frozenset[tuple[str, str]]) -> float:
+    """Return the part of the pairs of words of a heading that the query has too.
+
+    A pasted message holds the heading of its remedy. Without this, a long passage would come first, since it has most
+    words of a long query.
+    """
+    return len(heading & query) / len(heading) if heading else 0.0
+
+
+def pair_words(text: str) -> frozenset[tuple[str, str]]:
+    """Return the pairs of words that follow one another."""
+    return frozenset(pairwise(split_terms(text)))
 
 
 def show_result(page: ManualPage, passage: Passage, terms: Sequence[str]) -> SearchResult:
