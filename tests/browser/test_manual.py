@@ -1,6 +1,7 @@
 """The documentation in a browser: read on a phone and from right to left, searched by the keyboard alone."""
 
 from collections.abc import Callable, Iterator
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,7 +14,9 @@ from tests.browser.test_axe import assert_clean
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with a_stage(tmp_path_factory.mktemp("manual"), {"name": "Northlight"}) as stage:
-        yield f"{stage.site.base}/docs"
+        address = f"{stage.site.base}/docs"
+        urlopen(address).close()  # the first request loads the templates
+        yield address
 
 
 def test_the_keyboard_finds_a_message_and_leads_to_its_remedy(visit: Visits, address: str) -> None:
