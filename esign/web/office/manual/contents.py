@@ -19,7 +19,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "programs": ("api", "webhooks"),
     "trust": ("trust", "seal", "timestamps", "verifying", "audit", "promises"),
     "run": ("backup", "upgrade", "storage", "clock", "erasure", "scale", "speed"),
-    "help": ("troubleshooting", "translating"),
+    "help": ("troubleshooting", "failed-starts", "translating"),
 }
 
 
