@@ -7,7 +7,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from esign.actions.verification import verify_trails
 from esign.config import Config, ConfigError, MetricsSettings
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
+from esign.https import HttpsCertificates
 from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
@@ -38,14 +39,18 @@ from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
 from esign.system.entropy import make_id
 from esign.system.file_cache import FileCache
+from esign.system.privileges import become_user
+from esign.system.service_manager import ServiceManager
 from esign.tsa import TimeStampClient
 from esign.web import health
 from esign.web.http import errors
 from esign.web.http.late_app import LateApp
+from esign.web.http.listeners import Listeners, open_listeners
 from esign.web.http.origin import Proxies, is_set_up_path
+from esign.web.http.plain_http import PlainHttp, is_challenge
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
 from esign.web.http.request_guard import UNASKED, Guard
-from esign.web.http.server import Front, RunningServer, catch_signals, run_server
+from esign.web.http.server import Front, RunningServer, catch_signals, run_server_on
 from esign.web.rest import V1
 
 if TYPE_CHECKING:
@@ -109,6 +114,10 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         stack.push_async_callback(post.close)
         bell = Bell()
         db.on_work = bell.ring
+        https = None
+        if config.server.https != "off":
+            https = HttpsCertificates(config.server, data, guarded.now())
+            stack.callback(https.close)
         yield Runtime(
             settings=settings,
             clock=guarded,
@@ -127,6 +136,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
                 data / PICTURES, config.storage.picture_cache_mib * 2**20, lambda: not room.is_short()
             ),
             trusted=trusted,
+            https=https,
         )
 
 
@@ -143,10 +153,11 @@ class App:
     """The HTTP application: a guard in front of the API for programs and the pages for people.
 
     The probes answer at once. The API and the pages are imported and built by `load`, or by their first request.
+    `plain` is the application of port 80 where this one is served by https.
     """
 
     def __init__(self, runtime: Runtime) -> None:
-        proxies = Proxies(runtime.config.server.trusted_proxies)
+        proxies = Proxies(runtime.config.server.trusted_proxies, runtime.unknown_proxies)
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
@@ -169,6 +180,13 @@ class App:
             proxies=proxies,
             refuse=refuse_request,
             durations=runtime.measures.requests if runtime.config.metrics.is_on else None,
+        )
+        self.plain = Guard(
+            self._build_plain(),
+            is_own_host=lambda host, path: is_challenge(path) or runtime.settings.is_own_host(host),
+            clock=runtime.clock,
+            proxies=proxies,
+            refuse=refuse_request,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -207,6 +225,24 @@ class App:
             await self.metrics(scope, receive, send)
         else:
             await self._for_people(scope, receive, send)
+
+    def _build_plain(self) -> PlainHttp:
+        """Return what is served on port 80 where the program speaks https."""
+        runtime, https = self._runtime, self._runtime.https
+
+        def find_obstacle() -> str | None:
+            """Return why nothing is served by https yet, or None."""
+            state = https.read_state() if https else None
+            if state is None or state.certificate is not None:
+                return None
+            return state.problem.sentence if state.problem else ""
+
+        return PlainHttp(
+            proofs=https.proofs if https else {},
+            probes=self._probes,
+            read_base_url=lambda: runtime.config.server.base_url,
+            find_obstacle=find_obstacle,
+        )
 
     def _build_api(self) -> "Api":
         """Return the API. Its import takes a tenth of a second."""
@@ -269,18 +305,22 @@ def refuse_request(scope: Scope, problem: Problem) -> Response:
 
 @asynccontextmanager
 async def run_program(
-    config: Config, clock: Clock | None = None
+    config: Config, clock: Clock | None = None, listeners: Listeners | None = None
 ) -> AsyncIterator[tuple[Runtime, RunningServer]]:
     """Run the whole program, HTTP server and jobs, until the block ends.
 
-    The server listens before the jobs and most of the pages are imported. It ends before the jobs.
+    The server listens before the jobs and most of the pages are imported. It ends before the jobs. `listeners` are
+    its sockets if they are open already.
     """
     async with open_runtime(config, clock) as runtime:
         app = App(runtime)
+        sockets = listeners or open_listeners(config.server)
+        tls = runtime.https.tls if runtime.https else None
         try:
             async with (
                 AsyncExitStack() as jobs,
-                run_server(app, config.server.host, config.server.port, app.front) as http,
+                run_plain(app, sockets),
+                run_server_on(sockets.server, app, app.front, tls) as http,
             ):
                 schedule = await asyncio.to_thread(import_module, "esign.jobs.schedule")
                 await jobs.enter_async_context(schedule.run_jobs(runtime))
@@ -303,10 +343,32 @@ async def serve_metrics(app: "MetricsApp", settings: MetricsSettings) -> AsyncIt
         raise ConfigError(f"{error.strerror}; set metrics.port to a free one") from error
 
 
+@asynccontextmanager
+async def run_plain(app: App, listeners: Listeners) -> AsyncIterator[None]:
+    """Serve plain http beside https inside the context, if there is a socket for it."""
+    if listeners.plain is None:
+        yield
+        return
+    async with run_server_on(listeners.plain, app.plain, app.front):
+        yield
+
+
 async def serve(config: Config) -> None:
-    """Serve until a signal asks to stop. Raises StorageFailed when the database can no longer write."""
-    with catch_signals() as asked:
-        async with run_program(config) as (runtime, http):
+    """Serve until a signal asks to stop. Raises StorageFailed when the database can no longer write.
+
+    Started as root with [server] user, the program opens its ports and becomes that user before it reads any data.
+    """
+    manager, listeners, server = ServiceManager(), None, config.server
+    with ExitStack() as stack:
+        if server.user is not None:
+            listeners = open_listeners(server)
+            stack.callback(listeners.close)
+            become_user(server.user, config.storage.data_dir)
+        asked = stack.enter_context(catch_signals())
+        async with (
+            run_program(config, listeners=listeners) as (runtime, http),
+            manager.announce(f"serving {server.base_url}"),
+        ):
             memory.resume_collection()
             announce_start(runtime)
             await invite_owner(runtime)

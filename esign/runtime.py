@@ -14,6 +14,7 @@ from esign.core.document.document import File
 from esign.core.instant import Instant
 from esign.core.people.usage import RequestTally
 from esign.core.seal_credential import Credential
+from esign.https import HttpsCertificates
 from esign.mail.smtp import Mailer
 from esign.net import OutboundClient
 from esign.pdf.worker.workers import Workers
@@ -50,7 +51,8 @@ class Runtime:
     `boot` identifies this run: leases that another run left are released at the start. `bell` wakes the workers
     after a commit. `settings` says what is in force now, with what owners set in the browser. `credentials`
     belong to the keyring, which replaces them in place. `trusted` holds the roots of other authorities that the
-    configuration names (DER).
+    configuration names (DER). `https` is None where the program speaks plain http.
+    `unknown_proxies` are addresses that forward requests although the settings do not trust them.
     """
 
     settings: EffectiveSettings
@@ -68,9 +70,11 @@ class Runtime:
     room: DiskRoom
     pictures: FileCache
     trusted: tuple[bytes, ...] = ()
+    https: HttpsCertificates | None = None
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
     measures: Measures = field(default_factory=Measures)
+    unknown_proxies: set[str] = field(default_factory=set)
     new_files: "deque[tuple[str, File]]" = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 
     @property

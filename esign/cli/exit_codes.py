@@ -29,6 +29,7 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
     from esign.authority import AuthorityError
     from esign.config import ConfigError
     from esign.core.errors import Problem
+    from esign.https import UnfitCertificate
     from esign.store.engine.failures import (
         DatabaseError,
         DatabaseMoved,
@@ -43,6 +44,7 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
     from esign.store.engine.locks import AlreadyServed, Locked
     from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
     from esign.system.descriptors import TooFewDescriptors
+    from esign.system.privileges import CannotBecomeUser
     from esign.system.vault import DamagedCiphertext, UnusableKey
 
     try:
@@ -77,7 +79,15 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
                 " or set storage.data_dir to the folder of an esign database",
             )
         stop_command(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (ConfigError, TooFewDescriptors, UnusableFolder, UnusableKey, AuthorityError) as error:
+    except (
+        ConfigError,
+        TooFewDescriptors,
+        UnusableFolder,
+        UnusableKey,
+        AuthorityError,
+        UnfitCertificate,
+        CannotBecomeUser,
+    ) as error:
         stop_command(STORAGE if is_full(error.__context__) else USAGE, str(error))
     except DamagedCiphertext as error:
         stop_command(USAGE, f"{error}; restore app.key from a backup")
@@ -105,11 +115,11 @@ def describe_refusal(error: OSError) -> tuple[int, str]:
     if is_full(error):
         return STORAGE, f"{error.filename or 'a file'} cannot be written: {said}; check the disk"
     remedies = {
-        errno.EADDRINUSE: "; set server.port to a free one",
+        errno.EADDRINUSE: "; set server.port to a free one, or end the program that has it",
         errno.EADDRNOTAVAIL: NO_SUCH_ADDRESS,
         errno.EAFNOSUPPORT: NO_SUCH_ADDRESS,
-        errno.EACCES: "; set server.port to 1024 or more, or grant the right to lower ones"
-        " (AmbientCapabilities=CAP_NET_BIND_SERVICE in systemd)",
+        errno.EACCES: "; set server.port to 1024 or more, start esign as root with server.user, let systemd open the port,"
+        " or give esign CAP_NET_BIND_SERVICE",
     }
     if error.filename is None:
         return FAILED, said + remedies.get(error.errno or 0, "")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, model
 
 from esign.config.table import Table, declare_key
 from esign.config.values import (
+    AuthorityUrl,
     BaseUrl,
     Host,
     LocalFile,
@@ -21,9 +22,18 @@ from esign.config.values import (
     TimeZone,
     Trusted,
     build_origin,
+    is_address,
     is_loopback,
 )
 from esign.core.language import LANGUAGES, Tag
+
+
+def _choose_host(given: dict[str, Any]) -> str:
+    return "127.0.0.1" if given.get("https", "off") == "off" else "::"
+
+
+def _choose_port(given: dict[str, Any]) -> int:
+    return 8080 if given.get("https", "off") == "off" else 443
 
 
 def _build_listening_address(given: dict[str, Any]) -> str:
@@ -36,8 +46,20 @@ LEAST_TOKEN = 16  # characters of the token of /metrics, which nothing else keep
 class ServerSettings(Table):
     """Where the service listens, and the address the world knows it by."""
 
-    host: Host = declare_key("127.0.0.1", "Address to listen on.")
-    port: int = declare_key(8080, "Port to listen on.", ge=1, le=65535)
+    https: Literal["off", "auto", "files"] = declare_key(
+        "off",
+        'Without a proxy: "auto" gets certificates by itself, "files" takes those named below.',
+    )
+    host: Host = Field(
+        default_factory=_choose_host,
+        description="Address to listen on; if not set, 127.0.0.1, with https all of this machine (::).",
+    )
+    port: int = Field(
+        default_factory=_choose_port,
+        description="Port to listen on; if not set, 8080, with https 443.",
+        ge=1,
+        le=65535,
+    )
     base_url: BaseUrl = Field(
         default_factory=_build_listening_address,
         description="Address in links and mails, without a path; if not set anywhere, http://{host}:{port}.",
@@ -51,6 +73,46 @@ class ServerSettings(Table):
     environment: Literal["production", "test"] = declare_key(
         "production", '"test" issues only test keys: nothing signed here has legal effect.'
     )
+    http_port: int = declare_key(
+        80, "With https: port of plain http, which leads to https; 0: none.", ge=0, le=65535
+    )
+    https_certificate: LocalPath | None = declare_key(
+        None, "Certificate and its issuers in PEM; taken up again when it changes."
+    )
+    https_key: LocalPath | None = declare_key(None, "Its private key in PEM, without a passphrase.")
+    acme_directory: AuthorityUrl = declare_key(
+        "https://acme-v02.api.letsencrypt.org/directory",
+        'Authority of the certificates of "auto" (ACME, RFC 8555); its terms are accepted.',
+    )
+    acme_email: Mailbox | None = declare_key(None, "Address for news from that authority.")
+    acme_trust: LocalFile | None = declare_key(
+        None, "Root certificates of that authority in PEM, if it is a private one."
+    )
+    user: str | None = declare_key(None, "User to run as after a start as root, once the ports are open.")
+
+    @model_validator(mode="after")
+    def _require_what_https_needs(self) -> Self:
+        for name in ("https_certificate", "https_key"):
+            if (getattr(self, name) is not None) != (self.https == "files"):
+                problem = (
+                    'not set; a file is needed because server.https is "files"'
+                    if self.https == "files"
+                    else f'set, but server.https is "{self.https}"; it belongs to "files"'
+                )
+                raise ValueError(f"server.{name}: {problem}")
+        if self.https == "off":
+            return self
+        if not self.base_url.startswith("https://"):
+            found = f"found {self.base_url}" if "base_url" in self.model_fields_set else "not set"
+            raise ValueError(
+                f"server.base_url: {found}; an address such as https://sign.example.com is needed because"
+                f' server.https is "{self.https}"'
+            )
+        if self.http_port == self.port:
+            raise ValueError(
+                f"server.http_port: found {self.port}, which is server.port; allowed is another one"
+            )
+        return self
 
     @model_validator(mode="after")
     def _require_https(self) -> Self:
@@ -59,6 +121,21 @@ class ServerSettings(Table):
                 f"server.base_url: found {self.base_url}; use an https:// address, or signing links"
                 " would travel unprotected (http:// is only for this machine, or for"
                 ' server.environment = "test")'
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _require_what_an_authority_needs(self) -> Self:
+        host = urlsplit(self.base_url).hostname or ""
+        if self.https == "auto" and (is_loopback(host) or is_address(host)):
+            raise ValueError(
+                f"server.base_url: found {self.base_url}; a name of the DNS is needed because server.https is"
+                ' "auto": no authority issues a certificate for an address or this machine alone'
+            )
+        if self.https == "auto" and not self.http_port:
+            raise ValueError(
+                'server.http_port: found 0; a port is needed because server.https is "auto": the authority asks'
+                " there whether the name leads to this server"
             )
         return self
 

@@ -30,11 +30,18 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def is_address(host: str) -> bool:
+    """Return whether the host is a literal address and no name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def is_host(text: str) -> bool:
     """Return whether the text is a host name or a literal address, without scheme, port, brackets or zone."""
-    try:
-        ip_address(text)
-    except ValueError:
+    if not is_address(text):
         return len(text) <= 253 and all(LABEL.fullmatch(label) for label in text.split("."))
     return "%" not in text
 
@@ -98,6 +105,19 @@ def _parse_remote(found: object) -> RemoteAddress:
     if url.scheme == "http" and not is_loopback(host):
         raise ValueError("an https:// address where it has a password, which anybody on the way could read")
     return RemoteAddress(url=urlunsplit(url._replace(netloc=place)), login=SecretStr(f"{name}:{password}"))
+
+
+def _parse_authority(text: str) -> str:
+    """Return the address of an authority that issues certificates. Raises ValueError."""
+    try:
+        url = urlsplit(text)
+        host, _ = url.hostname or "", url.port
+    except ValueError:
+        host, url = "", urlsplit("")
+    secure = url.scheme == "https" or (url.scheme == "http" and is_loopback(host))
+    if not (secure and is_host(host) and url.username is None and text.isascii() and text.isprintable()):
+        raise ValueError("an https:// address, such as https://acme.example.com/directory")
+    return text
 
 
 def _parse_network(found: object) -> IPv4Network | IPv6Network:
@@ -170,6 +190,7 @@ def _parse_trusted(found: object, info: ValidationInfo) -> Path | str:
 
 
 Host = Annotated[str, AfterValidator(parse_host)]
+AuthorityUrl = Annotated[str, AfterValidator(_parse_authority)]
 BaseUrl = Annotated[str, AfterValidator(parse_base_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_parse_network)]
 Mailbox = Annotated[str, AfterValidator(parse_mailbox)]

@@ -18,6 +18,7 @@ from esign.jobs import (
     purge,
     remind,
     renew_certificates,
+    renew_https,
     retry_one_seal,
     sweep_pictures,
     watch_clock,
@@ -32,6 +33,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (draw_ahead.tick, 1),
     (watch_clock.tick, 5),
+    (renew_https.tick, 5),
     (erase.tick, 5),
     (watch_disk.tick, 10),
     (expire.tick, 15),

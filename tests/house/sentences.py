@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.house.source import ROOT
 
-PACKAGES = ("core", "system", "store", "pdf", "mail", "net", "tsa", "authority", "actions")
+PACKAGES = ("core", "system", "store", "pdf", "mail", "net", "tsa", "authority", "https", "actions")
 WEB = ("http", "values", "office")
 EVERY = -1  # each argument is a sentence
 
@@ -35,6 +35,8 @@ SINKS: Sinks = {
     "SealFailed": (0,),
     "AuthorityError": (EVERY,),
     "SealNotice": (1,),
+    "HttpsProblem": (1,),
+    "Meaning": (1,),
     "Oddity": (EVERY,),
     "SourceRemedies": (EVERY,),
     "_replace": ("another",),  # of SourceRemedies

@@ -79,11 +79,13 @@ def request(
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")
 
 
-async def ask(port: int, method: str, path: str, body: bytes | None = None, *headers: str) -> Seen:
+async def ask(
+    port: int, method: str, path: str, body: bytes | None = None, *headers: str, host: str = "localhost"
+) -> Seen:
     """One request on a connection of its own."""
     wire = await Wire.open(port)
     try:
-        await wire.write(request(method, path, body, *headers))
+        await wire.write(request(method, path, body, *headers, host=host))
         return await wire.read(bodiless=method == "HEAD")
     finally:
         await wire.close()

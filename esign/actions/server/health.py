@@ -6,7 +6,8 @@ from esign.actions.mail import deliver_mail, mail_breaker
 from esign.actions.sealing import seal_levels
 from esign.actions.server import clock_watch
 from esign.core.errors import Problem
-from esign.core.instant import MINUTE, rfc3339
+from esign.core.instant import MINUTE, Instant, rfc3339
+from esign.https import HttpsCertificates
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.failures import DatabaseError
@@ -22,13 +23,23 @@ async def check_health(runtime: Runtime) -> dict[str, str]:
     """Return for each part of the program `ok`, or a few words on what is wrong."""
     told = await check_database(runtime)
     reads = told == "ok"
-    return {
+    https = {"https": check_https(runtime.https, runtime.clock.now())} if runtime.https else {}
+    return https | {
         "database": told,
         "storage": check_storage(runtime),
         "signer": await check_signer(runtime, reads),
         "mailer": await check_mailer(runtime) if reads else told,
         "queue": await check_queue(runtime) if reads else told,
     }
+
+
+def check_https(https: HttpsCertificates, now: Instant) -> str:
+    """Return whether this server has a certificate that browsers take."""
+    state = https.read_state()
+    if state.is_valid(now):
+        return "ok"
+    what = "no certificate" if state.certificate is None else "certificate expired"
+    return f"{what}: {state.problem.brief}" if state.problem else what
 
 
 async def check_database(runtime: Runtime) -> str:
@@ -78,7 +89,9 @@ def list_warnings(runtime: Runtime) -> list[str]:
     notices = [notice.brief for notice in runtime.keyring.authority.notices]
     # This must not fail the check: a load balancer would take the server out of service, and it would serve nobody.
     full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
-    return notices + silent + growing + clock + full + list_damage(runtime)
+    state = runtime.https.read_state() if runtime.https else None
+    https = [f"https: {state.problem.brief}"] if state and state.problem else []
+    return notices + https + silent + growing + clock + full + list_damage(runtime)
 
 
 def list_damage(runtime: Runtime) -> list[str]:

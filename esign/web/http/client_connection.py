@@ -6,8 +6,12 @@ answer.
 """
 
 import asyncio
+import fcntl
 import math
 import re
+import socket
+import struct
+import termios
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -23,6 +27,11 @@ from esign.web.http.request_guard import ONE_HEADER
 NEVER = math.inf
 SWEEP = 0.1
 ODD_METHOD = re.compile(rb"[A-Za-z-]{1,20}(?= /)")
+INT = struct.Struct("i")
+ACKNOWLEDGED, ACKNOWLEDGED_AT = (
+    struct.Struct("Q"),
+    120,
+)  # `tcpi_bytes_acked` of `struct tcp_info` (linux/tcp.h)
 SOME_METHOD = b"PROPFIND"  # known to the parser, and no route has it
 
 
@@ -138,7 +147,7 @@ class ClientConnection(HttpToolsProtocol):
         self.in_message = False
         self.received = 0
         self.overflown = False
-        self.unsent = 0
+        self.taken = 0
         self.unsent_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -261,14 +270,49 @@ class ClientConnection(HttpToolsProtocol):
         """Return whether the client has begun to send a body."""
         return self.in_message and not self.in_head
 
-    def check_deadline(self, now: float) -> None:
-        """Close the connection when its deadline has passed, or when the client no longer reads its answer."""
+    def _measure_plain(self) -> tuple[int, int]:
+        """Return how many bytes of answers wait, and a number that changes when the client takes some."""
         unsent = self.transport.get_write_buffer_size()
-        if not unsent or unsent != self.unsent:
-            self.unsent, self.unsent_since = unsent, now
+        return unsent, unsent
+
+    def _measure_secure(self, parting: bool) -> tuple[int, int]:
+        """Return the same for a connection with TLS, whose own buffer changes only once a whole piece has left.
+
+        The kernel says how much waits there and how many bytes the client has acknowledged. (The second question
+        takes uvloop 0.3 ms, so it is asked only while something waits.)
+        """
+        connection = self.transport.get_extra_info("socket")
+        try:
+            (waiting,) = INT.unpack(fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(INT.size)))
+            if not waiting:
+                return 0 if parting else self.transport.get_write_buffer_size(), 0
+            state = connection.getsockopt(
+                socket.IPPROTO_TCP, socket.TCP_INFO, ACKNOWLEDGED_AT + ACKNOWLEDGED.size
+            )
+        except (OSError, ValueError, AttributeError):  # it has ended
+            return 0, 0
+        return waiting, ACKNOWLEDGED.unpack_from(state, ACKNOWLEDGED_AT)[0]
+
+    def check_deadline(self, now: float) -> None:
+        """Close the connection when its deadline has passed, or when the client no longer reads its answer.
+
+        A connection with TLS that closes waits for the farewell of its client, which counts as an answer to be read.
+        A second `close` would leave its transport without a way to abort.
+        """
+        secure = self.scheme == "https"
+        parting = secure and self.transport.is_closing()
+        unsent, taken = self._measure_secure(parting) if secure else self._measure_plain()
+        if not (unsent or parting) or taken != self.taken:
+            self.taken, self.unsent_since = taken, now
         elif now - self.unsent_since > self.front.write_stall:
             self.transport.abort()
             return
+        if parting:
+            return
+        if secure and unsent and not self.in_message and self.deadline != NEVER:
+            self.deadline = max(
+                self.deadline, now + self.front.keep_alive
+            )  # it still reads the answer before
         if self.flow.read_paused:
             self.deadline += SWEEP  # the server has stopped reading, so the client is not late
         elif now > self.deadline:

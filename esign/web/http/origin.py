@@ -12,14 +12,22 @@ from esign.core.errors import Problem
 from esign.core.rate_network import read_address
 
 USER_AGENT_LENGTH = 512
+MOST_UNKNOWN = 4  # untrusted proxies that are remembered
 SET_UP = re.compile("/(set-up|static)/")  # the page that sets up the first owner, and what it loads
 
 
 class Proxies:
-    """The networks of trusted proxies. With none, which is the default, `X-Forwarded-For` is ignored."""
+    """The networks of trusted proxies. With none, which is the default, `X-Forwarded-For` is ignored.
 
-    def __init__(self, networks: Iterable[IPv4Network | IPv6Network] = ()) -> None:
+    `unknown` collects addresses of this network that send the header and are not trusted: most likely a proxy that
+    the settings do not name.
+    """
+
+    def __init__(
+        self, networks: Iterable[IPv4Network | IPv6Network] = (), unknown: set[str] | None = None
+    ) -> None:
         self._networks = tuple(networks)
+        self._unknown = set[str]() if unknown is None else unknown
 
     def is_trusted(self, address: str) -> bool:
         """Return whether the address belongs to a trusted proxy."""
@@ -36,12 +44,20 @@ class Proxies:
         """
         client = normalise_address(peer)
         hops = b",".join(forwarded).decode("latin-1").split(",") if forwarded else []
+        if hops and not self.is_trusted(client):
+            self._note_unknown(client)
         while hops and self.is_trusted(client):
             hop = read_address(strip_port(hops.pop().strip()))
             if hop is None:
                 break
             client = str(hop)
         return client
+
+    def _note_unknown(self, client: str) -> None:
+        """Remember a proxy of this network that is not trusted. From anywhere else, anybody may send the header."""
+        address = read_address(client)
+        if address is not None and address.is_private and len(self._unknown) < MOST_UNKNOWN:
+            self._unknown.add(client)
 
 
 @lru_cache(maxsize=4096)

@@ -1,10 +1,9 @@
 """The HTTP server: uvicorn with the connections of `client_connection`, in this process. The caller stops it."""
 
 import asyncio
-import errno
-import os
 import signal
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,9 @@ from starlette.types import ASGIApp
 
 from esign.web.http.client_connection import ClientConnection, Connections
 from esign.web.http.client_connection import Front as Front  # exported for callers that start a server
+from esign.web.http.listeners import bind_socket
+
+FAREWELL = 600.0  # seconds for the end of a connection with TLS; the sweep aborts one that makes no progress
 
 
 class Uvicorn(uvicorn.Server):
@@ -21,8 +23,9 @@ class Uvicorn(uvicorn.Server):
 
     server_state: Connections
 
-    def __init__(self, config: uvicorn.Config, front: Front) -> None:
+    def __init__(self, config: uvicorn.Config, front: Front, tls: ssl.SSLContext | None) -> None:
         super().__init__(config)
+        self._tls = tls
         self.server_state = Connections(front)
         self.listening = asyncio.Event()
 
@@ -32,7 +35,27 @@ class Uvicorn(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """Listen on the sockets. uvicorn makes contexts of its own, and gives a TLS handshake a minute."""
+        await self.lifespan.startup()
+        loop, config = asyncio.get_running_loop(), self.config
+
+        def make_connection() -> ClientConnection:
+            return ClientConnection(config, self.server_state, self.lifespan.state)
+
+        handshake = self.server_state.front.first_byte if self._tls else None
+        farewell = FAREWELL if self._tls else None
+        self.servers = [
+            await loop.create_server(
+                make_connection,
+                sock=listener,
+                ssl=self._tls,
+                backlog=config.backlog,
+                ssl_handshake_timeout=handshake,
+                ssl_shutdown_timeout=farewell,
+            )
+            for listener in sockets or ()
+        ]
+        self.started = True
         self.listening.set()
 
     async def on_tick(self, counter: int) -> bool:
@@ -56,9 +79,21 @@ class RunningServer:
 async def run_server(
     app: ASGIApp, host: str, port: int, front: Front | None = None
 ) -> AsyncIterator[RunningServer]:
-    """Serve the application inside the context. Port 0 selects a free port.
+    """Serve the application inside the context, by plain http. Port 0 selects a free port.
 
     At the end, open requests get 10 seconds to finish. Raise OSError if the address cannot be bound.
+    """
+    async with run_server_on(bind_socket(host, port), app, front) as server:
+        yield server
+
+
+@asynccontextmanager
+async def run_server_on(
+    listener: socket.socket, app: ASGIApp, front: Front | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[RunningServer]:
+    """Serve the application on a listening socket inside the context; with `tls`, by https alone.
+
+    At the end, open requests get 10 seconds to finish.
     """
     front = front or Front()
     config = uvicorn.Config(
@@ -75,13 +110,13 @@ async def run_server(
         timeout_keep_alive=3600,
         timeout_graceful_shutdown=front.shutdown,
     )
-    listener = bind_socket(host, port)
-    server = Uvicorn(config, front)
+    host, port = listener.getsockname()[:2]
+    server = Uvicorn(config, front, tls)
     ended = asyncio.create_task(server.serve(sockets=[listener]), name="http server")
     listening = asyncio.create_task(server.listening.wait())
     await asyncio.wait((ended, listening), return_when=asyncio.FIRST_COMPLETED)
     try:
-        yield RunningServer(host, listener.getsockname()[1], ended)
+        yield RunningServer(host, port, ended)
     finally:
         listening.cancel()
         server.should_exit = True
@@ -89,23 +124,6 @@ async def run_server(
         for connection in tuple(server.server_state.connections):
             connection.transport.abort()
     ended.result()
-
-
-def bind_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raise OSError with a message that names the address."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(address[:2], family=family)
-        # Accepted sockets inherit this option. The head and the body of an answer are two writes, and the second must
-        # not wait for the acknowledgement of the first. asyncio sets it only on a socket whose `proto` is IPPROTO_TCP,
-        # which is 0 here.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listener
-    except socket.gaierror as error:
-        raise OSError(errno.EADDRNOTAVAIL, f"{host}: {error.strerror}") from error
-    except OSError as error:
-        number = error.errno or errno.EIO
-        raise OSError(number, f"{host}, port {port}: {os.strerror(number)}") from error
 
 
 @contextmanager

@@ -34,6 +34,25 @@ def test_without_trusted_proxies_the_header_means_nothing() -> None:
     assert Proxies().find_client("10.0.0.1", [b"192.0.2.7"]) == "10.0.0.1"
 
 
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "unknown"),
+    [
+        ("127.0.0.1", ["192.0.2.7"], {"127.0.0.1"}),
+        ("::ffff:172.17.0.2", ["192.0.2.7"], {"172.17.0.2"}),
+        ("10.0.0.1", ["192.0.2.7"], set()),
+        ("127.0.0.1", [], set()),
+        ("8.8.8.8", ["192.0.2.7"], set()),
+    ],
+)
+def test_a_proxy_of_this_network_that_is_not_trusted_is_remembered(
+    peer: str, forwarded: list[str], unknown: set[str]
+) -> None:
+    """From elsewhere anybody may send the header, to make owners trust them."""
+    seen = set[str]()
+    Proxies([ip_network("10.0.0.0/8")], seen).find_client(peer, [value.encode() for value in forwarded])
+    assert seen == unknown
+
+
 def test_a_user_agent_is_cut_and_cleaned() -> None:
     assert clean_user_agent(b"Mozilla\x00\x1b[31m") == "Mozilla[31m"
     assert len(clean_user_agent(b"x" * 9000) or "") == 512

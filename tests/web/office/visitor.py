@@ -73,6 +73,8 @@ class Visitor:
     def __init__(self, site: JourneySite, session: aiohttp.ClientSession) -> None:
         self.site = site
         self.session = session
+        secure = site.runtime.config.server.base_url.startswith("https:")
+        self.cookie = "__Host-esign" if secure else "esign"  # as it was when the visitor came
         self.token: str | None = None
         self.known_as: str | None = None
         self.csrf = ""
@@ -110,7 +112,7 @@ class Visitor:
     ) -> Page:
         sent, cookies = {"Accept": "text/html", **(headers or {})}, list[str]()
         if self.token:
-            cookies.append(f"esign={self.token}")
+            cookies.append(f"{self.cookie}={self.token}")
         if self.known_as:
             cookies.append(f"esign-browser={self.known_as}")
         if cookies:

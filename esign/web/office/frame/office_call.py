@@ -177,14 +177,16 @@ class OfficeCall:
         fields, and the message about what was just done.
         """
         person, path = self.person, self.request.url.path
-        base = self.runtime.config.server.base_url
+        base, https = self.runtime.config.server.base_url, self.runtime.https
+        leads = person is not None and has_permission(person.member.role, Permission.OWN)
         frame = {
             "person": person,
             "may": {act.value for act in Permission if person and has_permission(person.member.role, act)},
             "test": person is not None and person.session.mode is Mode.TEST,
-            "clock_in_doubt": person is not None
-            and has_permission(person.member.role, Permission.OWN)
-            and self.runtime.clock.doubt is not None,
+            "clock_in_doubt": leads and self.runtime.clock.doubt is not None,
+            "https_in_trouble": leads
+            and https is not None
+            and https.read_state().needs_attention(self.runtime.clock.now()),
             "test_only": self.runtime.config.server.environment == "test",
             "csrf": make_csrf_token(self.runtime, self.session) if self.session else None,
             "stands": self.place if person else None,

@@ -22,9 +22,10 @@ FIXED = "The address is set where esign is started, and can’t be changed here.
 
 
 async def show(call: OfficeCall) -> Response:
-    """Show the address that links in emails begin with, and at which one the browser opened this page."""
+    """Show the address that links in emails begin with, at which one this page was opened, and how HTTPS is."""
     settings = call.runtime.settings
     present, opened = settings.config.server.base_url, find_opened_address(call.request, settings.config)
+    https = call.runtime.https.read_state() if call.runtime.https else None
     suggested = opened is not None and opened != present and is_fit(opened, settings.config)
     return await show_step(
         call,
@@ -33,6 +34,9 @@ async def show(call: OfficeCall) -> Response:
         opened=opened,
         suggested=opened if suggested else None,
         earlier=settings.chosen.earlier_url,
+        https=https,
+        proxy=min(call.runtime.unknown_proxies, default=None),
+        obstacle=call.words.say(https.problem.sentence) if https and https.problem else "",
     )
 
 

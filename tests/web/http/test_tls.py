@@ -1,0 +1,102 @@
+"""The server with TLS: requests as before, and a handshake that must begin and end in time."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from esign.web.http.listeners import bind_socket
+from esign.web.http.server import run_server_on
+from tests.https.pairs import make_authority, make_pair
+from tests.journeys.api import until
+from tests.web.http.test_server import QUICK, App, closes
+from tests.web.wire import Wire, request
+
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[tuple[int, App, ssl.SSLContext]]:
+    root = make_authority()
+    pair = make_pair("localhost", issuer=root)
+    (folder / "pair.pem").write_bytes(pair.key + pair.chain)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(folder / "pair.pem")
+    app = App()
+    async with run_server_on(bind_socket("127.0.0.1", 0), app, QUICK, tls) as server:
+        yield server.port, app, ssl.create_default_context(cadata=root.chain.decode())
+
+
+async def open_secure(port: int, trust: ssl.SSLContext) -> Wire:
+    return Wire(*await asyncio.open_connection("127.0.0.1", port, ssl=trust, server_hostname="localhost"))
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00\x01"], ids=["silent", "half a handshake"])
+async def test_a_client_that_does_not_shake_hands_is_left(tmp_path: Path, said: bytes) -> None:
+    async with serving(tmp_path) as (port, _, _):
+        wire = await Wire.open(port)
+        await wire.write(said)
+        await closes(wire, 0.3)
+
+
+async def test_a_client_of_plain_http_is_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (port, app, _):
+        wire = await Wire.open(port)
+        await wire.write(request("GET", "/"))
+        assert b"HTTP/" not in await asyncio.wait_for(wire.read_to_end(), 5)
+        await wire.close()
+        assert app.paths == []
+
+
+async def test_requests_are_answered_and_deadlines_hold_as_without(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (port, _, trust):
+        wire = await open_secure(port, trust)
+        await wire.write(request("POST", "/", b"x" * 100_000))
+        assert (await wire.read()).body == b"100000"
+        await closes(wire, 0.3)
+        await closes(await open_secure(port, trust), 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [(), ("Connection: close",)], ids=["kept", "closed"])
+async def test_a_slow_reader_gets_all_of_a_large_answer(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """It takes far longer than the time for another request, or for the end of a connection."""
+    async with serving(tmp_path) as (port, _, trust):
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", port, ssl=trust, server_hostname="localhost"
+        )
+        writer.write(request("GET", "/large", None, *more))
+        await reader.readuntil(b"\r\n\r\n")
+        for part in range(15):
+            await asyncio.wait_for(reader.readexactly(2_000_000), 5)
+            await asyncio.sleep(0.1 if part < 10 else 0)
+        writer.close()
+
+
+@pytest.mark.slow
+async def test_a_client_that_reads_nothing_is_left(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (port, app, trust):
+        wire = await open_secure(port, trust)
+        await wire.write(request("GET", "/large"))
+        await until(lambda: asyncio.sleep(0, app.gone), "request")
+        assert app.gone is not None
+        await asyncio.wait_for(app.gone, 10)
+        assert len(await asyncio.wait_for(wire.read_to_end(), 5)) < 30_000_000
+        await wire.close()
+
+
+async def test_a_client_that_does_not_answer_the_farewell_is_left(tmp_path: Path) -> None:
+    """The kernel takes the farewell, and the client says nothing."""
+    async with serving(tmp_path) as (port, app, trust):
+        silent = await asyncio.to_thread(shake_hands, port, trust)
+        silent.sendall(request("GET", "/"))
+        await until(lambda: asyncio.sleep(0, app.gone), "request")
+        assert app.gone is not None
+        await asyncio.wait_for(app.gone, 10)
+        silent.close()
+
+
+def shake_hands(port: int, trust: ssl.SSLContext) -> ssl.SSLSocket:
+    return trust.wrap_socket(socket.create_connection(("127.0.0.1", port), 5), server_hostname="localhost")
