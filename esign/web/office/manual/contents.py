@@ -14,7 +14,7 @@ EXAMPLE = "esign.toml.example"
 # Section, as its title is named in the catalogue `manual`, and its pages: `install` is `docs/install.md`.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "begin": ("install", "first-document", "first-call", "test-mode"),
-    "set_up": ("operating", "mail", "proxies", "hardening"),
+    "set_up": ("operating", "mail", "https", "hardening"),
     "documents": ("fields", "marks", "embedding"),
     "programs": ("api", "webhooks"),
     "trust": ("trust", "seal", "timestamps", "verifying", "audit", "promises"),
