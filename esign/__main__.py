@@ -1,5 +1,17 @@
-"""`python -m esign` is the `esign` command."""
+"""`python -m esign` is the `esign` command, and so is the one file that contains all of it."""
 
-from esign.cli import main
+import os
+import sys
 
-main()
+from esign.system import frozen
+
+if frozen.is_worker(sys.argv):
+    from esign.pdf.worker.worker import run_worker
+
+    run_worker()
+else:
+    if frozen.is_frozen():
+        frozen.choose_trust_store(os.environ, frozen.find_bundled_authorities())
+    from esign.cli import main
+
+    main()

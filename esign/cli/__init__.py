@@ -16,6 +16,7 @@ from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
 from esign.cli.init import init
 from esign.cli.installation import load_config, open_database, open_installation, with_config
 from esign.cli.keys import keys
+from esign.cli.licenses import licenses
 from esign.cli.orgs import orgs
 from esign.cli.upgrade_check import upgrade_check
 from esign.cli.users import users
@@ -24,10 +25,26 @@ from esign.cli.users import users
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
-def main() -> None:
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+    no_args_is_help=True,
+)
+@click.option("--version", is_flag=True, help="Print the version; with --verbose, that of every part too.")
+@click.option("--verbose", is_flag=True, help="Say more.")
+@click.pass_context
+def main(context: click.Context, version: bool, verbose: bool) -> None:
     """Serve electronic signatures from one process and one SQLite file."""
+    if version:
+        if verbose:
+            from esign.cli.versions import describe_versions
+
+            click.echo(describe_versions())
+        else:
+            click.echo(f"esign {__version__}")
+        context.exit()
+    if context.invoked_subcommand is None:
+        raise click.UsageError("Missing command.", context)
 
 
 @main.command()
@@ -217,5 +234,5 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
-for command in (keys, users, orgs, clock, completion, init, upgrade_check):
+for command in (keys, users, orgs, clock, completion, init, licenses, upgrade_check):
     main.add_command(command)

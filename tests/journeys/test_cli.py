@@ -66,7 +66,7 @@ def test_the_version_is_that_of_the_package() -> None:
         *("users", "users create", "users list", "users reset-password", "users disable"),
         *("orgs", "orgs create", "orgs list", "orgs set-plan"),
         *("clock", "clock show", "clock confirm"),
-        *("verify", "verify-audit", "openapi", "init", "upgrade-check", "completion"),
+        *("verify", "verify-audit", "openapi", "init", "licenses", "upgrade-check", "completion"),
     ],
 )
 def test_every_command_explains_itself(command: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import logging
-import sys
+import os
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -34,14 +34,15 @@ from esign.pdf.worker.failure_memory import FailureMemory
 from esign.pdf.worker.fitting_texts import FittingTexts, make_key
 from esign.pdf.worker.queue import WorkerQueue
 from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
+from esign.system import frozen
 
 T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
 
-COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
+COMMAND = frozen.name_worker_command()
 
 # Nothing of the server's environment. One malloc arena: each maps 64 MiB of the 1 GiB that a worker may map.
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
 
 # Exceptions of reading from or writing to a child that has ended or has been taken over.
 BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)

@@ -1,0 +1,61 @@
+"""What differs when the program runs as one file, with Python and all libraries in it.
+
+Such a program has no `python -m`: its PDF workers are the same file, started with one word that no command has.
+"""
+
+import sys
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
+
+WORKER = "run-pdf-worker"
+
+# Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.
+LOADER = ("LD_LIBRARY_PATH", "_PYI_")
+
+# Where distributions keep the authorities that their administrators trust. OpenSSL only knows the first of them.
+TRUST_STORES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Alpine, Arch
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  # Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",  # SUSE
+    "/etc/ssl/cert.pem",
+)
+
+
+def is_frozen() -> bool:
+    """Return whether this is the one file, and not a Python that imports it."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def is_worker(arguments: Sequence[str]) -> bool:
+    """Return whether the one file was started as a PDF worker."""
+    return is_frozen() and list(arguments[1:]) == [WORKER]
+
+
+def name_worker_command() -> tuple[str, ...]:
+    """Return the command that starts a PDF worker of this program."""
+    if is_frozen():
+        return (sys.executable, WORKER)
+    return (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
+
+
+def list_loader_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a child of the one file needs; none if it is not the one file."""
+    if not is_frozen():
+        return {}
+    return {name: value for name, value in environment.items() if name.startswith(LOADER)}
+
+
+def choose_trust_store(environment: MutableMapping[str, str], bundled: Path) -> None:
+    """Let OpenSSL trust what the system trusts, or the authorities in the file where the system has none.
+
+    The paths that OpenSSL was built with are those of the machine that built it.
+    """
+    if "SSL_CERT_FILE" in environment or "SSL_CERT_DIR" in environment:
+        return
+    found = next((path for path in TRUST_STORES if Path(path).is_file()), str(bundled))
+    environment["SSL_CERT_FILE"] = found
+
+
+def find_bundled_authorities() -> Path:
+    """Return the file with the authorities that the one file brings."""
+    return Path(__file__).parents[2] / "certifi" / "cacert.pem"

@@ -1,0 +1,61 @@
+"""The program as one file: how its PDF workers start, and whom it trusts on the network."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from esign.system import frozen
+
+LOADED = {
+    "LD_LIBRARY_PATH": "/tmp/parts",
+    "_PYI_ARCHIVE_FILE": "/usr/bin/esign",
+    "SECRET": "s",
+    "PATH": "/bin",
+}
+
+
+@pytest.fixture
+def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+
+
+def test_an_installed_program_starts_its_workers_by_module() -> None:
+    assert frozen.name_worker_command()[1:] == ("-I", "-m", "esign.pdf.worker.worker")
+    assert not frozen.is_worker(["esign", frozen.WORKER])
+    assert frozen.list_loader_variables(LOADED) == {}
+
+
+@pytest.mark.usefixtures("one_file")
+def test_the_one_file_is_its_own_worker() -> None:
+    command = frozen.name_worker_command()
+    assert command == (sys.executable, frozen.WORKER)
+    assert frozen.is_worker(command)
+    assert not frozen.is_worker(["esign", "serve"])
+    assert not frozen.is_worker(["esign"])
+
+
+@pytest.mark.usefixtures("one_file")
+def test_a_worker_of_the_one_file_gets_what_the_loader_set_and_nothing_else() -> None:
+    assert set(frozen.list_loader_variables(LOADED)) == {"LD_LIBRARY_PATH", "_PYI_ARCHIVE_FILE"}
+
+
+def test_the_authorities_of_the_system_come_before_those_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, bundled = tmp_path / "system.pem", tmp_path / "bundled.pem"
+    monkeypatch.setattr(frozen, "TRUST_STORES", (str(tmp_path / "none.pem"), str(system)))
+    environment: dict[str, str] = {}
+    frozen.choose_trust_store(environment, bundled)
+    assert environment == {"SSL_CERT_FILE": str(bundled)}
+    system.touch()
+    environment = {}
+    frozen.choose_trust_store(environment, bundled)
+    assert environment == {"SSL_CERT_FILE": str(system)}
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_an_administrator_who_names_authorities_is_followed(name: str, tmp_path: Path) -> None:
+    environment = {name: "/etc/own"}
+    frozen.choose_trust_store(environment, tmp_path)
+    assert environment == {name: "/etc/own"}
