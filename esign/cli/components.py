@@ -81,7 +81,8 @@ def read_license(found: metadata.Distribution) -> str:
     classifiers = [
         one.split(" :: ")[-1] for one in fields.get_all("Classifier") or () if one.startswith("License")
     ]
-    declared = fields.get("License-Expression") or fields.get("License") or " OR ".join(classifiers)
+    named = [*(fields.get_all("License-Expression") or ()), *(fields.get_all("License") or ())]
+    declared = next((one for one in named if one), " OR ".join(classifiers))
     if declared == "MIT License" and len(classifiers) > 1:  # the field names one of two
         declared = " OR ".join(SPDX.get(one, one) for one in classifiers)
     return SPDX.get(declared, declared)

@@ -1,0 +1,396 @@
+"""Tries what is in dist/ as its users would: `packaging/test release`. Needs root, debootstrap, dpkg and zstd.
+
+Each part runs in a bare Debian without Python, certificates or fonts, and must seal and verify a document there.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WORK = ROOT / "build" / "appliance"
+DIST = ROOT / "dist"
+BARE = WORK / "minbase"
+SIZE_MB, VERSION_SECONDS, ANSWER_SECONDS, IDLE_MIB = 75, 0.6, 1.2, 100
+
+# A mount table and process ids of their own: nothing stays mounted, and nothing goes on running.
+ENTER = """
+set -e
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+[ -z "$TMP_OPTIONS" ] || mount -t tmpfs -o "$TMP_OPTIONS" tmpfs "$root/tmp"
+[ -z "$READ_ONLY" ] || { mount --bind "$root" "$root"; mount --rbind /dev "$root/dev"; mount -t proc proc "$root/proc"
+    mount --bind "$root/data" "$root/data"; mount -t tmpfs -o mode=1777,noexec tmpfs "$root/tmp"
+    mount -o remount,bind,ro "$root"; }
+exec chroot $AS "$root" "$@"
+"""
+
+
+class Machine:
+    """A bare Debian in a folder."""
+
+    def __init__(self, name: str) -> None:
+        self.root = WORK / "machines" / name
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", BARE, self.root], check=True)
+
+    def start(
+        self, *command: str, user: str = "", tmp: str = "", read_only: bool = False, **environment: str
+    ) -> "Process":
+        """Start a command in the machine. `tmp` are the options of a file system of its own for /tmp."""
+        return subprocess.Popen(
+            [
+                "unshare",
+                "--mount",
+                "--pid",
+                "--fork",
+                "--kill-child",
+                "sh",
+                "-c",
+                ENTER,
+                "sh",
+                self.root,
+                *command,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "HOME": "/root",
+                "AS": f"--userspec={user}" if user else "",
+                "TMP_OPTIONS": tmp,
+                "READ_ONLY": "yes" if read_only else "",
+                **environment,
+            },
+        )
+
+    def run(self, *command: str, code: int = 0, **options: str | bool) -> str:
+        """Run a command to its end and return what it said. Exits if its exit code is another."""
+        process = self.start(*command, **options)  # type: ignore[arg-type]
+        said, _ = process.communicate(timeout=600)
+        if process.returncode != code:
+            sys.exit(f"{' '.join(command)} ended with {process.returncode} instead of {code}:\n{said}")
+        return said
+
+
+Process = subprocess.Popen[str]
+
+
+def main() -> None:
+    if os.geteuid() != 0 or not shutil.which("debootstrap"):
+        sys.exit(
+            "packaging/test release needs root and debootstrap: install it with 'apt install debootstrap'"
+        )
+    if not (BARE / "bin").exists():
+        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", BARE], check=True)
+    chosen = sys.argv[1:]
+    for name, check in CHECKS.items():
+        if not chosen or name in chosen:
+            print(f"== {name}", flush=True)
+            check()
+    print("Everything in dist/ holds.")
+
+
+def check_one_file() -> None:
+    machine = Machine("one-file")
+    file = find_one_file()
+    shutil.copy(file, machine.root / "usr/bin/esign")
+    tell("size, MB", file.stat().st_size / 1e6, SIZE_MB)
+    tell("first start, seconds", measure(lambda: machine.run("esign", "--version")))
+    tell(
+        "--version, seconds",
+        min(measure(lambda: machine.run("esign", "--version")) for _ in range(5)),
+        VERSION_SECONDS,
+    )
+    versions = machine.run("esign", "--version", "--verbose")
+    require("(one file)" in versions and "WAL-reset" not in versions, versions)
+    listed = machine.run("esign", "licenses")
+    require(all(part in listed for part in ("SQLite", "Python", "libssl3", "typst", "PyInstaller")), listed)
+    seal_document(machine, "esign")
+    machine.run("useradd", "--create-home", "ada")
+    seal_document(machine, "esign", user="ada:ada", HOME="/home/ada", folder="/home/ada")
+    serve(machine, "esign", "serve")
+    known = machine.run("esign", "--help")
+    for command in ("doctor", "backup"):
+        if re.search(rf"^  {command} ", known, re.MULTILINE):
+            machine.run("esign", command, "--help")
+
+
+def check_bad_places() -> None:
+    """Each place where the one file cannot be unpacked or started has its sentence."""
+    machine = Machine("bad-places")
+    shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
+    machine.run("useradd", "--no-create-home", "--home-dir", "/nonexistent", "ada")
+    (machine.root / "var/tmp").chmod(0o755)
+    said = machine.run(
+        "esign", "--version", user="ada:ada", HOME="/nonexistent", tmp="mode=1777,noexec", code=2
+    )
+    require("mounted noexec" in said and "XDG_CACHE_HOME" in said and len(said.splitlines()) == 1, said)
+    said = machine.run(
+        "esign", "--version", user="ada:ada", HOME="/nonexistent", tmp="mode=1777,size=20m", code=2
+    )
+    require("No space left on device" in said and len(said.splitlines()) == 1, said)
+    foreign = machine.root / "tmp" / "esign-1000"
+    foreign.mkdir(mode=0o777)
+    said = machine.run("esign", "--version", user="ada:ada", HOME="/nonexistent", code=2)
+    require("others may write there" in said, said)
+    damaged = machine.root / "usr/bin/esign"
+    damaged.write_bytes(damaged.read_bytes()[:-1000])
+    require("download it again" in machine.run("esign", "--version", code=2), "a damaged file is told")
+
+
+def check_unpacked_once() -> None:
+    """What is unpacked is used again, repaired if something is missing, and removed by another version."""
+    machine = Machine("unpacked")
+    shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
+    cache = machine.root / "root/.cache/esign"
+    machine.run("esign", "--version")
+    (folder,) = cache.iterdir()
+    before = folder.stat().st_ino
+    machine.run("esign", "--version")
+    require(folder.stat().st_ino == before, "it was unpacked twice")
+    (folder / "lib" / "base_library.zip").unlink()
+    machine.run("esign", "--version")
+    require((folder / "lib" / "base_library.zip").exists(), "it was not repaired")
+    other = cache / "0.0.1-of-before"
+    other.mkdir()
+    (other / "files.txt").touch()
+    shutil.rmtree(folder)
+    machine.run("esign", "--version")
+    require(sorted(cache.iterdir()) == [folder], "another version was left")
+
+
+def check_folder() -> None:
+    machine = Machine("folder")
+    (archive,) = DIST.glob("esign-*.tar.zst")
+    subprocess.run(["tar", "--extract", "--file", archive, "--directory", machine.root / "opt"], check=True)
+    (folder,) = (machine.root / "opt").iterdir()
+    program = f"/opt/{folder.name}/esign"
+    tell(
+        "--version, seconds",
+        min(measure(lambda: machine.run(program, "--version")) for _ in range(5)),
+        VERSION_SECONDS,
+    )
+    seal_document(machine, program, tmp="mode=1777,noexec", folder="/root")
+    serve(machine, program, "serve", tmp="mode=1777,noexec")
+
+
+def check_package() -> None:
+    machine = Machine("package")
+    (package,) = DIST.glob("esign_*.deb")
+    shutil.copy(package, machine.root / "root/esign.deb")
+    machine.run("dpkg", "--install", "/root/esign.deb")
+    require("esign" in machine.run("id", "esign"), "there is no user esign")
+    settings, data = machine.root / "etc/esign/esign.toml", machine.root / "var/lib/esign"
+    require(settings.stat().st_mode & 0o777 == 0o640 and data.stat().st_mode & 0o777 == 0o700, "rights")
+    require(machine.run("esign", "--version").startswith("esign "), "esign is in PATH")
+    for file in ("usr/share/man/man1/esign.1.gz", "usr/share/bash-completion/completions/esign"):
+        require((machine.root / file).stat().st_size > 300, file)
+    seal_document(machine, "esign", user="esign:esign", HOME="/var/lib/esign", folder="/var/lib/esign")
+    serve(
+        machine,
+        "esign",
+        "serve",
+        "--config",
+        "/etc/esign/esign.toml",
+        user="esign:esign",
+        HOME="/var/lib/esign",
+    )
+    database = data / "esign.db"
+    require(database.exists(), "the data are in /var/lib/esign")
+    settings.write_text(settings.read_text() + "# changed by the administrator\n")
+    machine.run("dpkg", "--install", "/root/esign.deb")
+    require(settings.read_text().endswith("administrator\n") and database.exists(), "an upgrade keeps both")
+    machine.run("dpkg", "--remove", "esign")
+    require(
+        settings.exists() and database.exists() and not (machine.root / "usr/bin/esign").exists(), "removed"
+    )
+    said = machine.run("dpkg", "--purge", "esign")
+    require(not settings.exists() and database.exists() and "stay in /var/lib/esign" in said, said)
+
+
+def check_unit() -> None:
+    """The unit's exposure, and that the program needs no memory that is both written and run."""
+    unit = ROOT / "packaging/appliance/debian/esign.service"
+    said = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", unit], capture_output=True, text=True, check=False
+    ).stdout
+    score = float(re.findall(r"exposure level for .*: ([\d.]+)", said)[0])
+    tell("exposure of the unit", score, 1.5)
+
+
+def check_container() -> None:
+    """The file system that the Containerfile describes, with a read-only root and as its user."""
+    context = WORK / "container"
+    machine = Machine("container")
+    text = (context / "Containerfile").read_text().replace("\\\n", " ")
+    environment = {}
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "COPY":
+            source, target = rest.split()
+            (machine.root / target.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["cp", "-a", context / source, machine.root / target.lstrip("/")], check=True)
+        elif word == "RUN":
+            machine.run("sh", "-ec", rest)
+        elif word == "ENV":
+            environment = dict(one.split("=", 1) for one in rest.split())
+    environment["HOME"] = "/data"
+    seal_document(machine, "esign", user="10001:10001", read_only=True, folder="/data", **{"HOME": "/data"})
+    serve(
+        machine,
+        "esign",
+        "serve",
+        user="10001:10001",
+        read_only=True,
+        probe="/usr/lib/esign/healthcheck",
+        **environment,
+    )
+
+
+def check_wheel() -> None:
+    """The wheel and the sdist hold the whole program; the libraries are those of the build."""
+    (wheel,) = DIST.glob("esign-*.whl")
+    (source,) = DIST.glob("esign-*.tar.gz")
+    python = WORK / "venv/bin/python"
+    for number, package in enumerate((wheel, source)):
+        target = WORK / "machines" / f"python-{number}"
+        shutil.rmtree(target, ignore_errors=True)
+        install = [
+            python,
+            "-m",
+            "pip",
+            "--quiet",
+            "install",
+            "--no-deps",
+            "--no-build-isolation",
+            "--target",
+            target,
+        ]
+        subprocess.run([*install, package], check=True)
+        said = subprocess.run(
+            [python, "-m", "esign", "demo", "--exit", "--into", target / "demo"],
+            cwd=target,
+            env={**os.environ, "PYTHONPATH": str(target)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        require(said.returncode == 0, said.stdout + said.stderr)
+        print(f"  {package.name}: a document was sealed")
+
+
+def check_sums() -> None:
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=DIST, check=True)
+
+
+def seal_document(machine: Machine, program: str, folder: str = "/root", **options: str | bool) -> None:
+    """Run the whole journey of a document, and verify the sealed file with a command of its own."""
+    said = machine.run(program, "demo", "--exit", "--into", f"{folder}/demo", **options)
+    require("Every step held" in said, said)
+    # Verified without the trust of the installation that sealed it: intact, but nobody vouches for the signer.
+    verified = machine.run(
+        program, "verify", f"{folder}/demo/sealed.pdf", "--config", f"{folder}/demo/esign.toml", **options
+    )
+    print(f"  sealed and verified: {verified.splitlines()[0]}")
+    trails = machine.run(program, "verify-audit", "--config", f"{folder}/demo/esign.toml", **options)
+    require("intact" in trails.lower(), trails)
+
+
+def serve(machine: Machine, program: str, *arguments: str, probe: str = "", **options: str | bool) -> None:
+    """Start the server, wait for its first answer, look at its memory, and stop it."""
+    if "ESIGN_STORAGE__DATA_DIR" not in options and "--config" not in arguments:
+        options["ESIGN_STORAGE__DATA_DIR"] = "/root/data"
+    before = time.perf_counter()
+    process = machine.start(program, *arguments, **options)  # type: ignore[arg-type]
+    try:
+        while True:
+            try:
+                with urllib.request.urlopen("http://127.0.0.1:8080/healthz", timeout=5) as answer:
+                    require(answer.status == 200, "healthz")
+                    break
+            except (urllib.error.URLError, ConnectionError):
+                require(process.poll() is None, str(process.stdout and process.stdout.read()))
+                time.sleep(0.005)
+        tell("first 200, seconds", time.perf_counter() - before, ANSWER_SECONDS)
+        time.sleep(3)
+        server = find_server(machine)
+        tell("idle memory, MiB", read_memory(server), IDLE_MIB)
+        if probe:
+            entered = ["nsenter", "--target", str(server), "--mount", "--pid", "chroot", machine.root, probe]
+            require(subprocess.run(entered, check=False).returncode == 0, "the healthcheck")
+            print("  the healthcheck answers")
+        os.kill(server, signal.SIGTERM)
+        process.communicate(timeout=20)
+        require(process.returncode == 0, f"the server ended with {process.returncode}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def find_server(machine: Machine) -> int:
+    """Return the process id of the server of a machine, as this machine sees it."""
+    for entry in Path("/proc").iterdir():
+        try:
+            inside = entry.name.isdigit() and (entry / "root").resolve() == machine.root.resolve()
+            if inside and b"\0serve" in (entry / "cmdline").read_bytes():
+                return int(entry.name)
+        except OSError:
+            continue
+    sys.exit("there is no server")
+
+
+def read_memory(process: int) -> float:
+    """Return the memory that is this process's own, in MiB."""
+    told = Path(f"/proc/{process}/smaps_rollup").read_text()
+    return sum(int(one) for one in re.findall(r"^Pss: +(\d+) kB", told, re.MULTILINE)) / 1024
+
+
+def find_one_file() -> Path:
+    (file,) = (one for one in DIST.glob("esign-*-linux-*") if not one.name.endswith(".zst"))
+    return file
+
+
+def measure(work: Callable[[], object]) -> float:
+    """Return the seconds that something takes."""
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+def tell(what: str, value: float, most: float | None = None) -> None:
+    """Print a measurement, with a sign if it is above what is promised. A busy machine is no failure."""
+    verdict = "" if most is None else f" (at most {most:g})" if value <= most else f"  ABOVE {most:g}"
+    print(f"  {what}: {value:.2f}{verdict}", flush=True)
+
+
+def require(holds: bool, said: str) -> None:
+    if not holds:
+        sys.exit(f"does not hold: {said}")
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "sums": check_sums,
+    "one-file": check_one_file,
+    "bad-places": check_bad_places,
+    "unpacked-once": check_unpacked_once,
+    "folder": check_folder,
+    "unit": check_unit,
+    "package": check_package,
+    "container": check_container,
+    "wheel": check_wheel,
+}
+
+if __name__ == "__main__":
+    main()
