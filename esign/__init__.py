@@ -1,3 +1,3 @@
 """esign: a self-hosted electronic-signature appliance: one process, one SQLite file."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -42,7 +42,7 @@ HARDENING = {
         "ProtectClock=yes",
     ),
     *("ProtectKernelModules=yes", "ProtectKernelLogs=yes", "ProtectControlGroups=yes", "ProtectHostname=yes"),
-    *("ProtectProc=invisible", "ProcSubset=pid", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX"),
+    *("ProtectProc=invisible", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX"),
     *("RestrictNamespaces=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "LockPersonality=yes"),
     *("MemoryDenyWriteExecute=yes", "RemoveIPC=yes", "DevicePolicy=closed", "SystemCallArchitectures=native"),
     *("SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @obsolete @mount @debug"),

@@ -3,6 +3,7 @@
 Each part runs in a bare Debian without Python, certificates or fonts, and must seal and verify a document there.
 """
 
+import ctypes
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 WORK = ROOT / "build" / "appliance"
 DIST = ROOT / "dist"
 BARE = WORK / "minbase"
+SET_MDWE, REFUSE_EXEC_GAIN = 65, 1  # prctl.h
 SIZE_MB, VERSION_SECONDS, ANSWER_SECONDS, IDLE_MIB = 75, 0.6, 1.2, 100
 
 # A mount table and process ids of their own: nothing stays mounted, and nothing goes on running.
@@ -228,6 +230,24 @@ def check_unit() -> None:
     ).stdout
     score = float(re.findall(r"exposure level for .*: ([\d.]+)", said)[0])
     tell("exposure of the unit", score, 1.5)
+    require(score <= 1.5, said)
+    demo = WORK / "machines" / "demo"
+    shutil.rmtree(demo, ignore_errors=True)
+    ran = subprocess.run(
+        [WORK / "first/out/esign/esign", "demo", "--exit", "--into", demo],
+        preexec_fn=deny_writable_code,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    require("Every step held" in ran.stdout, ran.stdout + ran.stderr)
+    print("  sealed with MemoryDenyWriteExecute")
+
+
+def deny_writable_code() -> None:
+    """Refuse this process memory that was written and is run, as MemoryDenyWriteExecute does (Linux 6.3)."""
+    if ctypes.CDLL(None).prctl(SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0):
+        raise OSError("this kernel has no PR_SET_MDWE")
 
 
 def check_container() -> None:
