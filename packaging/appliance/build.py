@@ -210,7 +210,8 @@ def pack_folder(folder: Path, target: Path) -> None:
 
     with tarfile.open(plain, "w", format=tarfile.PAX_FORMAT) as archive:
         archive.add(folder, NAME, filter=plainly)  # in alphabetic order
-    run("zstd", "--quiet", "--force", "-19", "--rm", plain, "-o", target)
+    level = os.environ.get("ZSTD_CLEVEL", "19")
+    run("zstd", "--quiet", "--force", f"-{level}", "--rm", plain, "-o", target)
 
 
 def write_checksums() -> None:
