@@ -50,7 +50,7 @@ from esign.web.http.origin import Proxies, is_set_up_path
 from esign.web.http.plain_http import PlainHttp, is_challenge
 from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
 from esign.web.http.request_guard import UNASKED, Guard
-from esign.web.http.server import Front, RunningServer, catch_signals, run_server_on
+from esign.web.http.server import Front, RunningServer, catch_signals, run_server, run_server_on
 from esign.web.rest import V1
 
 if TYPE_CHECKING:

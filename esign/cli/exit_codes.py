@@ -118,8 +118,8 @@ def describe_refusal(error: OSError) -> tuple[int, str]:
         errno.EADDRINUSE: "; set server.port to a free one, or end the program that has it",
         errno.EADDRNOTAVAIL: NO_SUCH_ADDRESS,
         errno.EAFNOSUPPORT: NO_SUCH_ADDRESS,
-        errno.EACCES: "; set server.port to 1024 or more, start esign as root with server.user, let systemd open the port,"
-        " or give esign CAP_NET_BIND_SERVICE",
+        errno.EACCES: "; set server.port to 1024 or more, start esign as root with server.user, let systemd open the"
+        " port, or give esign CAP_NET_BIND_SERVICE",
     }
     if error.filename is None:
         return FAILED, said + remedies.get(error.errno or 0, "")

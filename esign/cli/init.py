@@ -194,7 +194,7 @@ def find_listener(base_url: str) -> tuple[str, int]:
 
 def check_port(dialogue: Dialogue, host: str, text: str) -> int:
     """Return the port, if this program can listen on it."""
-    from esign.web.http.server import bind_socket
+    from esign.web.http.listeners import bind_socket
 
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise RefusedAnswer("a port is a number from 1 to 65535")

@@ -28,10 +28,9 @@ NEVER = math.inf
 SWEEP = 0.1
 ODD_METHOD = re.compile(rb"[A-Za-z-]{1,20}(?= /)")
 INT = struct.Struct("i")
-ACKNOWLEDGED, ACKNOWLEDGED_AT = (
-    struct.Struct("Q"),
-    120,
-)  # `tcpi_bytes_acked` of `struct tcp_info` (linux/tcp.h)
+# Where the answer to TCP_INFO has the bytes that the peer has acknowledged (tcp(7), linux/tcp.h).
+ACKNOWLEDGED = struct.Struct("Q")
+ACKNOWLEDGED_AT = 120
 SOME_METHOD = b"PROPFIND"  # known to the parser, and no route has it
 
 
