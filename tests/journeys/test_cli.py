@@ -74,7 +74,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert ran.code == DONE
     assert ran.out.startswith("Usage: ")
     assert ("--config FILE" in ran.out) == (
-        command not in ("", "demo", "keys", "users", "orgs", "clock", "openapi", "completion")
+        command not in ("", "demo", "keys", "users", "orgs", "clock", "openapi", "licenses", "completion")
     )
 
 
@@ -161,7 +161,7 @@ def test_a_key_that_cannot_be_is_refused(config: Path, tmp_path: Path) -> None:
         esign(*create, "--name", "x", "--scope", "documents:eat"), USAGE, "documents:eat", "documents:read"
     )
     admin = esign(*create, "--name", "x", "--test", "--scope", "account:admin")
-    assert_refused(admin, USAGE, "a test key never has account:admin")
+    assert_refused(admin, USAGE, "a test key cannot have account:admin")
     assert_refused(esign(*create, "--name", "x", "--expires-days", "0"), USAGE, "--expires-days")
     assert_refused(esign(*create, "--name", " "), USAGE, "--name")
     assert_refused(esign(*create, "--name", "a\nb"), USAGE, "--name")

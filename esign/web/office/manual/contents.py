@@ -13,7 +13,7 @@ EXAMPLE = "esign.toml.example"
 
 # Section, as its title is named in the catalogue `manual`, and its pages: `install` is `docs/install.md`.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "begin": ("install", "first-document", "first-call", "test-mode"),
+    "begin": ("install", "packages", "first-document", "first-call", "test-mode"),
     "set_up": ("operating", "mail", "https", "hardening"),
     "documents": ("fields", "marks", "embedding"),
     "programs": ("api", "webhooks"),
