@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -90,6 +91,7 @@ Process = subprocess.Popen[str]
 
 
 def main() -> None:
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         sys.exit(
             "packaging/test release needs root and debootstrap: install it with 'apt install debootstrap'"
@@ -168,6 +170,7 @@ def check_unpacked_once() -> None:
     other = cache / "0.0.1-of-before"
     other.mkdir()
     (other / "files.txt").touch()
+    (cache / ".99999999.new").mkdir()  # of a first start that was killed
     shutil.rmtree(folder)
     machine.run("esign", "--version")
     require(sorted(cache.iterdir()) == [folder], "another version was left")
@@ -323,7 +326,7 @@ def seal_document(machine: Machine, program: str, folder: str = "/root", **optio
     verified = machine.run(
         program, "verify", f"{folder}/demo/sealed.pdf", "--config", f"{folder}/demo/esign.toml", **options
     )
-    print(f"  sealed and verified: {verified.splitlines()[0]}")
+    print(f"  sealed and verified: {verified.splitlines()[0]}", flush=True)
     trails = machine.run(program, "verify-audit", "--config", f"{folder}/demo/esign.toml", **options)
     require("intact" in trails.lower(), trails)
 
@@ -332,12 +335,16 @@ def serve(machine: Machine, program: str, *arguments: str, probe: str = "", **op
     """Start the server, wait for its first answer, look at its memory, and stop it."""
     if "ESIGN_STORAGE__DATA_DIR" not in options and "--config" not in arguments:
         options["ESIGN_STORAGE__DATA_DIR"] = "/root/data"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options["ESIGN_SERVER__PORT"] = str(port)
     before = time.perf_counter()
     process = machine.start(program, *arguments, **options)  # type: ignore[arg-type]
     try:
         while True:
             try:
-                with urllib.request.urlopen("http://127.0.0.1:8080/healthz", timeout=5) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
                     require(answer.status == 200, "healthz")
                     break
             except (urllib.error.URLError, ConnectionError):
@@ -349,7 +356,8 @@ def serve(machine: Machine, program: str, *arguments: str, probe: str = "", **op
         tell("idle memory, MiB", read_memory(server), IDLE_MIB)
         if probe:
             entered = ["nsenter", "--target", str(server), "--mount", "--pid", "chroot", machine.root, probe]
-            require(subprocess.run(entered, check=False).returncode == 0, "the healthcheck")
+            ran = subprocess.run(entered, env={**os.environ, "ESIGN_SERVER__PORT": str(port)}, check=False)
+            require(ran.returncode == 0, "the healthcheck")
             print("  the healthcheck answers")
         os.kill(server, signal.SIGTERM)
         process.communicate(timeout=20)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "zlib.h"
@@ -184,6 +184,13 @@ static int is_complete(const char *folder)
     return whole;
 }
 
+/* Whether a hidden entry is what a start that was killed has left: .PID.new or .PID.old, and there is no such process. */
+static int is_abandoned(const char *name)
+{
+    int process = atoi(name + 1);
+    return process > 0 && kill(process, 0) && errno == ESRCH;
+}
+
 /* Remove what other versions have unpacked, unless it is in use. */
 static void remove_others(const char *home)
 {
@@ -191,8 +198,12 @@ static void remove_others(const char *home)
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         char path[PATH_MAX], list[PATH_MAX];
-        if (entry->d_name[0] == '.' || !strcmp(entry->d_name, footer.id)) continue;
+        if (!strcmp(entry->d_name, footer.id)) continue;
         snprintf(path, sizeof path, "%s/%s", home, entry->d_name);
+        if (entry->d_name[0] == '.') {
+            if (is_abandoned(entry->d_name)) remove_tree(path);
+            continue;
+        }
         snprintf(list, sizeof list, "%s/" LIST, path);
         int file = open(list, O_RDONLY | O_CLOEXEC);
         if (file < 0) continue;
