@@ -13,10 +13,8 @@ import zlib
 from pathlib import Path
 from types import ModuleType
 
-import click
 import pytest
 
-from esign.cli import main
 from esign.cli.components import Component, list_components
 from esign.config.reading import VARIABLES
 from esign.pdf.worker.worker import TASKS
@@ -144,23 +142,6 @@ def test_the_list_of_parts_is_cyclonedx(monkeypatch: pytest.MonkeyPatch) -> None
     assert made["metadata"]["component"]["name"] == "esign"
     assert made["dependencies"][0]["dependsOn"] == references
     assert made == build.write_sbom([*list_components(), sqlite]), "the same parts make the same list"
-
-
-def test_the_man_page_names_every_command_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = load_part("manual", monkeypatch).write_manual()
-
-    def check(name: str, command: click.Command) -> None:
-        assert f".SS {name.replace('-', chr(92) + '-')} " in page
-        for option in command.params:
-            if isinstance(option, click.Option):
-                assert option.opts[0].replace("-", "\\-") in page
-        if isinstance(command, click.Group):
-            for child, inner in command.commands.items():
-                check(f"{name} {child}", inner)
-
-    for name, command in main.commands.items():
-        check(f"esign {name}", command)
-    assert not re.search(r"^[.'](?!TH|SH|SS|TP|PP|B|I)", page, re.MULTILINE)
 
 
 def test_the_unit_stays_hardened() -> None:

@@ -1,10 +1,11 @@
 """`esign init`: ask what a new installation needs, test each answer at once, and write `esign.toml`."""
 
+import errno
 import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PORT, LISTENS_ON = 8080, "127.0.0.1"
+HTTPS_PORTS = (443, 80)  # the second is where the authority asks
 SUBMISSION, SMTPS, RELAY = 587, 465, 25
 NOBODY = (
     "there is no terminal to ask in; use --yes for the defaults, and the options that esign init --help lists"
@@ -82,6 +84,11 @@ class Dialogue:
     help="The file to write. Default: ./esign.toml.",
 )
 @click.option("--address", metavar="URL", help="Where people open it, such as https://sign.example.com.")
+@click.option(
+    "--https",
+    type=click.Choice(("auto", "proxy")),
+    help="What speaks https: esign, with a certificate that it gets by itself (auto), or a proxy in front of it.",
+)
 @click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on. Default: 8080.")
 @click.option("--data-dir", metavar="FOLDER", help="Where everything is kept.")
@@ -126,12 +133,8 @@ def init(file: Path, yes: bool, no_test: bool, force: bool, **flags: Any) -> Non
             if file == Path("esign.toml")
             else shlex.join(("esign", "serve", "--config", str(file)))
         )
-        if str(chosen["server.base_url"]).startswith("https://"):
-            where = f"{chosen['server.host']}, port {chosen['server.port']}"
-            click.echo(
-                f"Put a proxy in front that serves {chosen['server.base_url']} and passes requests to {where}.",
-                err=True,
-            )
+        if (remark := describe_https(chosen)) is not None:
+            click.echo(remark, err=True)
 
     run_command(work)
 
@@ -144,6 +147,8 @@ def choose_address(dialogue: Dialogue, flags: dict[str, Any]) -> dict[str, objec
     base_url = dialogue.ask(
         "Address at which people open it", f"http://{LISTENS_ON}:{PORT}", parse_address, flags["address"]
     )
+    if choose_https(dialogue, flags, base_url):
+        return {"server.base_url": base_url, "server.https": "auto"}
     host, port = find_listener(base_url)
     host = flags["host"] or host
 
@@ -161,6 +166,69 @@ def choose_address(dialogue: Dialogue, flags: dict[str, Any]) -> dict[str, objec
     if port == given and base_url.startswith("http://"):  # the address is that of the listener itself
         base_url = f"{base_url.removesuffix(f':{port}')}:{other}"
     return {"server.base_url": base_url, "server.host": host, "server.port": other}
+
+
+def choose_https(dialogue: Dialogue, flags: dict[str, Any], base_url: str) -> bool:
+    """Return whether esign itself speaks https, with a certificate that it gets by itself.
+
+    An authority gives one only for a name of the DNS and asks for it on the usual ports. A host or a port that
+    was chosen is that of a listener behind a proxy.
+    """
+    from urllib.parse import urlsplit
+
+    from esign.config import is_loopback
+    from esign.config.values import is_address
+
+    url = urlsplit(base_url)
+    host = url.hostname or ""
+    can_be = url.scheme == "https" and url.port is None and not is_loopback(host) and not is_address(host)
+    if flags["https"] == "auto" and not can_be:
+        stop_command(
+            USAGE, f"no certificate can be had for {base_url}; that takes https:// and a name of the DNS"
+        )
+    if not can_be or (flags["https"] is None and (flags["host"] or flags["port"])):
+        return False
+
+    def check(text: str) -> bool:
+        if text not in ("auto", "proxy"):
+            raise RefusedAnswer("the answer is auto or proxy")
+        if text == "auto" and dialogue.tests:
+            for port in HTTPS_PORTS:
+                check_free(port)
+        return text == "auto"
+
+    return dialogue.ask(
+        "What speaks https: esign itself (auto), or a proxy in front of it", "auto", check, flags["https"]
+    )
+
+
+def check_free(port: int) -> None:
+    """Raise RefusedAnswer if another program has the port. That this user may not open it is no reason: the server
+    may be started by another one.
+    """
+    from esign.web.http.listeners import EVERY_ADDRESS, bind_socket
+
+    try:
+        bind_socket(EVERY_ADDRESS, port).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise RefusedAnswer(
+                f"port {port} is taken by another program; end it, or answer proxy", FAILED
+            ) from None
+
+
+def describe_https(chosen: Mapping[str, object]) -> str | None:
+    """Return what https needs besides the file; None for an address of this machine alone."""
+    address = str(chosen["server.base_url"])
+    if not address.startswith("https://"):
+        return None
+    if chosen.get("server.https") == "auto":
+        return (
+            f"esign gets a certificate for {address} by itself. The name must lead to this machine in the DNS, and"
+            " ports 80 and 443 must be reachable. If only root may open them, see “Ports below 1024” in docs/https.md."
+        )
+    where = f"{chosen['server.host']}, port {chosen['server.port']}"
+    return f"Put a proxy in front that serves {address} and passes requests to {where}."
 
 
 def parse_address(text: str) -> str:

@@ -51,7 +51,7 @@ async def test_the_command_that_it_prints_starts_the_server(tmp_path: Path) -> N
 
 
 def test_a_person_answers_four_questions(tmp_path: Path) -> None:
-    ran = init("--config", "a b.toml", answers=("sign.example.test", "./kept", "", "Example Ltd"))
+    ran = init("--config", "a b.toml", answers=("sign.example.test", "proxy", "./kept", "", "Example Ltd"))
     assert ran.code == DONE, ran.err
     assert shlex.split(ran.out) == ["esign", "serve", "--config", "a b.toml"]
     assert "serves https://sign.example.test and passes requests to 127.0.0.1, port 8080" in ran.err
@@ -63,6 +63,36 @@ def test_a_person_answers_four_questions(tmp_path: Path) -> None:
     }
     assert load_config(file, {}).storage.data_dir == tmp_path / "kept"
     assert "# tsa_urls = []" in file.read_text("utf-8"), "every other setting stands there with its default"
+
+
+def test_a_name_of_the_dns_gets_its_certificate_by_itself(tmp_path: Path) -> None:
+    ran = init("--no-test", answers=("sign.example.test", "yes", "", "", "", "Example Ltd"))
+    assert ran.code == DONE, ran.err
+    assert "the answer is auto or proxy" in ran.err
+    assert "gets a certificate for https://sign.example.test by itself" in ran.err
+    assert written(tmp_path / "esign.toml")["server"] == {
+        "base_url": "https://sign.example.test",
+        "https": "auto",
+    }
+    read = load_config(tmp_path / "esign.toml", {}).server
+    assert (read.https, read.port, read.http_port) == ("auto", 443, 80)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--address", "https://sign.example.test", "--port", "8443"),
+        ("--address", "https://sign.example.test", "--https", "proxy"),
+        ("--address", "https://sign.example.test:8443"),
+        ("--address", "https://192.0.2.7"),
+    ],
+)
+def test_a_proxy_speaks_https_where_no_certificate_can_be_had_or_a_port_is_given(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    ran = init("--yes", "--no-test", *flags)
+    assert ran.code == DONE and "Put a proxy in front" in ran.err
+    assert "https" not in written(tmp_path / "esign.toml")["server"]
 
 
 def test_an_answer_that_does_not_hold_is_asked_for_again(tmp_path: Path) -> None:
@@ -89,6 +119,7 @@ def test_an_answer_that_does_not_hold_is_asked_for_again(tmp_path: Path) -> None
     [
         (("--address", "ftp://x"), USAGE, "https://sign.example.com"),
         (("--address", "http://sign.example.test"), USAGE, "must begin with https://"),
+        (("--https", "auto"), USAGE, "no certificate can be had for http://127.0.0.1"),
         (("--data-dir", "file"), USAGE, "is not a folder"),
         (("--data-dir", "/proc/none"), USAGE, "nothing can be written in /proc"),
         (("--mail-server", "no such.test"), USAGE, "is no mail server"),
