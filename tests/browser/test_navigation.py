@@ -138,7 +138,7 @@ def test_members_see_only_what_they_may(visit: Visits, office: WalkedOffice) -> 
     viewer = signed_in(office.stage, "Vera Viewer", MemberRole.VIEWER)
     page = open_office(visit, office, "/documents", storage_state=viewer)
     assert page.locator("#nav").get_by_role("link").all_inner_texts() == [
-        *("Documents\n2\n, 2 need attention", "Templates", "Verify a PDF", "Settings")
+        *("Documents\n2\n, 2 need attention", "Templates", "Verify a PDF", "Settings", "Documentation")
     ]
 
 

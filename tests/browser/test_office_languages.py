@@ -1,10 +1,9 @@
 """The office in every language: no rule of accessibility is broken and nothing is cut, also where texts are longer.
 
 Each page is read in Arabic, which runs from right to left, and in one of the others in turn. With the variable
-ESIGN_EVERY_LANGUAGE each page is read in each language.
+ESIGN_EVERY (`packaging/test every`) each page is read in each language.
 """
 
-import os
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
@@ -20,7 +19,7 @@ from tests.browser.layout import SPARED, find_faults
 from tests.browser.office_addresses import SIGNED_OUT, list_addresses
 from tests.browser.office_walks import WalkedOffice, an_office_of
 from tests.browser.stage import a_stage
-from tests.browser.test_axe import ALL_BUT_COLOURS, complaints
+from tests.browser.test_axe import ALL_BUT_COLOURS, EVERY, complaints
 
 OTHERS = [tag for tag in LANGUAGES if tag not in ("en", "ar")]
 PHONE: dict[str, Any] = {"width": 360, "height": 740, "reduced_motion": "reduce"}
@@ -49,7 +48,7 @@ def longer_words() -> Iterator[None]:
 
 def choose_pages(tag: str, paths: list[str]) -> list[str]:
     """The pages that are read in this language."""
-    if tag == "ar" or os.environ.get("ESIGN_EVERY_LANGUAGE"):
+    if tag == "ar" or EVERY:
         return paths
     return [path for path, turn in zip(paths, cycle(OTHERS), strict=False) if turn == tag]
 

@@ -112,7 +112,7 @@ def examine(world: FuzzWorld, operation: Any, cases: int, seed: int, tally: Tall
             hold(case, response)
         except Exception as error:
             tally.blame(name, response.status_code, error, case.as_curl_command())
-        is_json = "json" in response.headers["content-type"][0]
+        is_json = "json" in response.headers.get("content-type", [""])[0]
         world.learn(side, case, response.status_code, response.json() if is_json else None)
 
     for mode, share in ((GenerationMode.POSITIVE, AS_DESCRIBED), (GenerationMode.NEGATIVE, 1 - AS_DESCRIBED)):
