@@ -21,7 +21,7 @@ from loader import build_launcher
 
 from esign import __version__
 from esign.cli.components import Component
-from esign.cli.versions import is_wal_reset_fixed
+from esign.store.engine.engine_version import is_wal_reset_fixed
 
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / "build" / "appliance"

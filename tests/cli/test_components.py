@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from esign import __version__
 from esign.cli import components, main
 from esign.cli.components import Component, list_components, write_components
-from esign.cli.versions import is_wal_reset_fixed
+from esign.store.engine.engine_version import is_wal_reset_fixed
 
 ROOT = Path(__file__).parents[2]
 KNOWN = {

@@ -128,7 +128,7 @@ def hold(case: Any, response: Any) -> None:
     """Against the description: once as everybody reads it, once as strictly as every other test here does."""
     case.validate_response(response, checks=HELD)
     headers = {name: values[0] for name, values in response.headers.items()}
-    is_json = headers["content-type"] == "application/json"
+    is_json = headers.get("content-type") == "application/json"
     path = response.request.path_url
     described.check(case.method, path, response.status_code, headers, response.json() if is_json else None)
 

@@ -72,7 +72,7 @@ async def rows(office: Office) -> dict[str, str]:
 async def addresses(office: Office, line: OfficeRoute, ids: dict[str, list[str]]) -> list[str]:
     """The line with ids that there are."""
     own = next((found for start, found in ids.items() if line.path.startswith(f"{start}/{{id}}")), ["x"])
-    others = {"did": "x", "variant": "original", "number": 1, "done": 0, "token": "t" * 43}
+    others = {"did": "x", "variant": "original", "number": 1, "done": 0, "token": "t" * 43, "name": "mail"}
     found = []
     for id in own:
         recipients = (await office.site.api.get(id))["recipients"] if id.startswith("doc_") else [{"id": "x"}]

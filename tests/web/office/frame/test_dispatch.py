@@ -63,7 +63,14 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
 
 
 def address(line: OfficeRoute, id: str = "ses_nobody") -> str:
-    others = {"rid": "rcp_nobody", "did": "dlv_nobody", "variant": "original", "number": 1, "done": 1}
+    others = {
+        "rid": "rcp_nobody",
+        "did": "dlv_nobody",
+        "variant": "original",
+        "number": 1,
+        "done": 1,
+        "name": "mail",
+    }
     return line.path.format(token=TOKEN, id=id, **others)
 
 
@@ -171,12 +178,18 @@ async def test_the_mac_of_a_form_reads_otherwise_on_every_page(
     assert len(seen) == 3
 
 
+MANUAL_FILES = (
+    "/docs/esign.toml.example",
+    "/docs/images/{name}",
+)  # the same for everybody, and kept for an hour
+
+
 async def test_every_page_has_the_headers_of_pages_and_is_kept_nowhere(
     office: Office, people: dict[MemberRole, User]
 ) -> None:
     visitor = await browser(office, people[MemberRole.OWNER])
     for line in TABLE:
-        if line.method == "GET":
+        if line.method == "GET" and line.path not in MANUAL_FILES:
             page = await visitor.get(address(line))
             own = {**PAGE_HEADERS, "Referrer-Policy": "same-origin" if page.status != 303 else "no-referrer"}
             assert {key: page.headers.get(key) for key in own} == own, line.path
