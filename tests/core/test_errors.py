@@ -64,7 +64,7 @@ def test_every_code_the_program_raises_is_in_the_catalogue() -> None:
     raised = {
         code
         for file in sources.rglob("*.py")
-        for code in re.findall(r'Problem\(\s*"([^"]+)"', file.read_text("utf-8"))
+        for code in re.findall(r'\bProblem\(\s*"([^"]+)"', file.read_text("utf-8"))
     }
     assert raised
     assert raised <= set(CATALOGUE)
