@@ -13,6 +13,7 @@ BUNDLED = Path(__file__).parents[1] / "licenses.json"
 # What packages call a licence that has a name in SPDX.
 SPDX = {
     "Apache 2.0": "Apache-2.0",
+    "Apache License, Version 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
     "BSD-3-Clause, Apache-2.0, dependency licenses": "(BSD-3-Clause OR Apache-2.0) AND LicenseRef-PDFium-parts",

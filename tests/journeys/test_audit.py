@@ -79,7 +79,7 @@ def test_a_lost_trail_is_missed(
     tamper.execute("DELETE FROM audit")
     for arguments in ([], ["--chains"]):
         ran = run_audit(config, *arguments)
-        assert ran.code == FAILED and "its whole trail is missing" in ran.out
+        assert ran.code == FAILED and "the whole trail is missing" in ran.out
     assert run_audit(config, demonstration.file("sealed.pdf")).code == FAILED
     assert_refused(run_audit(config, document_of(tamper)), USAGE, document_of(tamper))
 

@@ -132,7 +132,7 @@ async def test_the_next_start_and_commands_beside_it_go_by_what_was_set(
         await browser_settings.save_address(site.runtime, OWNER, "https://sign.example.com")
         await browser_settings.save_mail(site.runtime, OWNER, SMTP)
         beside = await meanwhile("outbox", "--config", file)
-        assert "what is sent goes to smtp.example.com" in beside.err
+        assert "emails are sent through smtp.example.com" in beside.err
         made = await meanwhile(
             *("users", "create", "--email", "ada@example.test", "--name", "Ada", "--config", file)
         )

@@ -26,6 +26,9 @@ ELSEWHERE = {
     "packaging/demo --exit": "tests/journeys/test_demo.py",
     "esign serve": "tests/browser/test_first_hour.py",
     "ESIGN_KEY=$KEY python3 docs/examples/send.py": "tests/journeys/test_examples.py",
+    "install -m 755 esign-VERSION": "packaging/appliance/check.py",
+    "apt install ./esign_VERSION": "packaging/appliance/check.py",
+    "podman run": "packaging/appliance/check.py",
     "openssl ts -verify": "tests/pdf/drawing/test_stamped.py",
 }
 

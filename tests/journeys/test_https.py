@@ -319,6 +319,6 @@ def test_a_port_below_1024_without_the_right_names_three_ways() -> None:
     code, said = describe_refusal(PermissionError(errno.EACCES, "::, port 443: Permission denied"))
     assert code == 1
     assert said == (
-        "::, port 443: Permission denied; start esign as root with server.user, let systemd open the port, or give it"
-        " CAP_NET_BIND_SERVICE"
+        "::, port 443: Permission denied; set server.port to 1024 or more, start esign as root with server.user, let"
+        " systemd open the port, or give esign CAP_NET_BIND_SERVICE"
     )

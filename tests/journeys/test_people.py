@@ -151,7 +151,7 @@ async def test_organisations_are_made_listed_and_given_a_plan(program: Program) 
 
 
 REFUSED = [
-    (("users", "create", "--email", "nobody", "--name", "N"), USAGE, "--email: 'nobody' does not fit"),
+    (("users", "create", "--email", "nobody", "--name", "N"), USAGE, "--email: 'nobody' is not valid"),
     (("users", "create", "--email", "a@b.test", "--name", " "), USAGE, "--name"),
     (("users", "create", "--email", "a@b.test", "--name", "A", "--role", "king"), USAGE, "king"),
     (("users", "create", "--email", "a@b.test", "--name", "A", "--org", "org_x"), FAILED, "org_x"),

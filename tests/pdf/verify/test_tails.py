@@ -159,7 +159,7 @@ def test_what_is_refused_is_said_too() -> None:
     [*_, (_, file)] = hide_payloads(base("B-B"), PROOFS)
     found = verdict(file)
     assert found and found["result"] == "invalid" and not found["unchanged"]
-    assert found["summary"].startswith("Do not rely on this file. Something was added")
+    assert found["summary"].startswith("Do not rely on this file. The file was changed after signing")
     assert known.file == file[: len(known.file)]
 
 
