@@ -15,7 +15,7 @@ CLOSED = (
     " in the DNS."
 )
 ELSEWHERE = (
-    "Something else answers at http://{host}. Let this name lead to this server in the DNS, and its port 80 to"
+    "Something else answers at http://{host}. Point this name to this server in the DNS, and forward its port 80 to"
     " esign."
 )
 LIMIT = "The authority gives no more certificates for {host} at present, because its limit is reached."

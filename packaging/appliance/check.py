@@ -132,7 +132,7 @@ def check_one_file() -> None:
 
 
 def check_bad_places() -> None:
-    """Each place where the one file cannot be unpacked or started has its sentence."""
+    """Check the sentence for each place where the one file cannot be unpacked or started."""
     machine = Machine("bad-places")
     shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
     machine.run("useradd", "--no-create-home", "--home-dir", "/nonexistent", "ada")
@@ -155,7 +155,7 @@ def check_bad_places() -> None:
 
 
 def check_unpacked_once() -> None:
-    """What is unpacked is used again, repaired if something is missing, and removed by another version."""
+    """Check that a second start uses what the first unpacked, repairs it, and that another version removes it."""
     machine = Machine("unpacked")
     shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
     cache = machine.root / "root/.cache/esign"
@@ -226,7 +226,7 @@ def check_package() -> None:
 
 
 def check_unit() -> None:
-    """The unit's exposure, and that the program needs no memory that is both written and run."""
+    """Check the exposure of the unit, and that the program needs no memory that is both written and run."""
     unit = ROOT / "packaging/appliance/debian/esign.service"
     said = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", unit], capture_output=True, text=True, check=False
@@ -254,7 +254,7 @@ def deny_writable_code() -> None:
 
 
 def check_container() -> None:
-    """The file system that the Containerfile describes, with a read-only root and as its user."""
+    """Run the file system that the Containerfile describes, with a read-only root and as its user."""
     context = WORK / "container"
     machine = Machine("container")
     text = (context / "Containerfile").read_text().replace("\\\n", " ")
@@ -283,7 +283,7 @@ def check_container() -> None:
 
 
 def check_wheel() -> None:
-    """The wheel and the sdist hold the whole program; the libraries are those of the build."""
+    """Check that wheel and sdist hold the whole program, with the libraries of the build."""
     (wheel,) = DIST.glob("esign-*.whl")
     (source,) = DIST.glob("esign-*.tar.gz")
     python = WORK / "venv/bin/python"

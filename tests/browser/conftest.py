@@ -34,7 +34,12 @@ WHOLE_CHROMIUM = "/usr/bin/chromium"  # for what the shell leaves out
 LEFT = "net::ERR_ABORTED"  # the page was left before it came
 expect.set_options(timeout=PATIENCE * 1000)  # a machine may be busy with other work
 PARTS = ("image", "script", "stylesheet", "font")  # of a page, and of no use without it
-AT_LEISURE = ("/mark.svg", "/draft", "/view")
+AT_LEISURE = (
+    "/mark.svg",
+    "/draft",
+    "/view",
+    "/palette",
+)  # a page that no longer needs the answer gives it up
 
 
 def is_part(request: Request) -> bool:
@@ -198,7 +203,7 @@ class Visits:
                 say(message.text)
 
         def note_failure(request: Request) -> None:
-            unawaited = is_part(request) or request.url.endswith(AT_LEISURE)
+            unawaited = is_part(request) or request.url.partition("?")[0].endswith(AT_LEISURE)
             answered = request.resource_type == "fetch" and request.existing_response is not None
             if request.failure != LEFT or not (unawaited or answered):
                 say(f"Failed to load resource: {request.url}: {request.failure}")

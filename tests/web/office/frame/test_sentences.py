@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from esign.core.errors import CATALOGUE
 from esign.core.sentence import PLACE, TOGETHER
@@ -17,7 +18,6 @@ from tests.house.sentences import find_clauses, find_sentences
 
 CODE = re.compile("^[a-z_]+: ")
 WORDS = load_words("en").sentences
-FOUND = find_sentences()
 
 # Sentences that no page of the web application shows: pages for recipients have sentences of their own, and the
 # command line and the API are English.
@@ -55,11 +55,12 @@ def write_sentence(clause: str) -> str:
     return f"{bare[0].upper()}{bare[1:]}."
 
 
+@cache
 def list_shown() -> Mapping[str, str | None]:
     """Return the forms that pages may show, each with its text for one."""
     found = [
         (module, one)
-        for module, sentences in FOUND.items()
+        for module, sentences in find_sentences().items()
         if module not in ELSEWHERE
         for one in sentences
         if one.form and not one.glued and not COMMAND_LINE.search(one.form) and one.form not in API
@@ -76,20 +77,19 @@ def list_shown() -> Mapping[str, str | None]:
     return shown
 
 
-SHOWN = list_shown()
-
-
 def test_no_sentence_is_put_together_from_pieces() -> None:
-    glued = {one.glued for found in (FOUND, find_clauses()) for each in found.values() for one in each}
+    glued = {
+        one.glued for found in (find_sentences(), find_clauses()) for each in found.values() for one in each
+    }
     assert glued == {None}
 
 
 def test_no_sentence_is_missing() -> None:
-    assert SHOWN.keys() - WORDS.keys() == set()
+    assert list_shown().keys() - WORDS.keys() == set()
 
 
 def test_no_sentence_is_left_over() -> None:
-    assert WORDS.keys() - SHOWN.keys() == set()
+    assert WORDS.keys() - list_shown().keys() == set()
 
 
 def test_the_catalogue_says_in_english_what_is_raised() -> None:
@@ -98,11 +98,13 @@ def test_the_catalogue_says_in_english_what_is_raised() -> None:
             assert said == form
             continue
         assert said.keys() == {"one", "other"} and said["other"] == form
-        assert said["one"] != form or SHOWN[form] == form
-        assert SHOWN[form] in (None, said["one"])
+        assert said["one"] != form or list_shown()[form] == form
+        assert list_shown()[form] in (None, said["one"])
 
 
 def test_what_a_worker_says_about_a_file_is_found_again_by_its_form() -> None:
     workers = ("esign.pdf.intake", "esign.pdf.page", "esign.pdf.fields", "esign.pdf.drawing.logo")
-    said = {one.form for module, found in FOUND.items() if module.startswith(workers) for one in found}
+    said = {
+        one.form for module, found in find_sentences().items() if module.startswith(workers) for one in found
+    }
     assert {form for form in said if PLACE.search(form) and "{{" not in form} == set(WORKER_FORMS)
