@@ -149,6 +149,12 @@ def check_bad_places() -> None:
     foreign.mkdir(mode=0o777)
     said = machine.run("esign", "--version", user="ada:ada", HOME="/nonexistent", code=2)
     require("others may write there" in said, said)
+    others = machine.root / "home" / "eve"
+    others.mkdir(mode=0o700)
+    shutil.chown(others, 1001)
+    machine.run("esign", "--version", HOME="/home/eve")
+    unpacked = [path for path in others.rglob("*") if path.is_file()]
+    require(not unpacked, f"root starts what another could replace: {unpacked[:3]}")
     damaged = machine.root / "usr/bin/esign"
     damaged.write_bytes(damaged.read_bytes()[:-1000])
     require("download it again" in machine.run("esign", "--version", code=2), "a damaged file is told")

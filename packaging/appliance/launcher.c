@@ -4,8 +4,8 @@
  * payload: every file of the program in one deflate stream, and a footer. PyInstaller's own one file unpacks 160 MB at
  * every start, which takes 1.6 seconds of processor time; this one does so once for each version and user.
  *
- * What is unpacked is only used from a folder that belongs to this user and that nobody else may write. It is complete
- * when it gets its name. The list of its files is compared at each start, because cleaners of temporary folders may
+ * What is unpacked is only used from a folder that belongs to this user, that nobody else may write, and whose place
+ * nobody else may take. It is complete when it gets its name. The list of its files is compared at each start, because cleaners of temporary folders may
  * remove some. A lock that is held until the program ends keeps other versions from removing it meanwhile.
  */
 
@@ -213,21 +213,42 @@ static void remove_others(const char *home)
     if (folder) closedir(folder);
 }
 
-/* Return whether a folder for unpacked programs can be used: ours alone, and programs may run there. */
-static int is_usable(const char *home)
+/* Whether nobody but root and this user can put another folder in the place of this one. Its path has no links. */
+static int is_firm(const char *home)
+{
+    struct stat found;
+    char path[PATH_MAX];
+    strcpy(path, home);
+    for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+        slash[slash == path] = 0;
+        if (stat(path, &found) || (found.st_uid && found.st_uid != geteuid())) return 0;
+        int others = found.st_mode & 002 || (found.st_mode & 020 && found.st_gid && found.st_gid != getegid());
+        if (others && !(found.st_mode & S_ISVTX)) return 0;
+        if (slash == path) return 1;
+    }
+    return 1;
+}
+
+/* Return whether a folder for unpacked programs can be used: ours alone, and programs may run there. `home` then is its
+ * path without symbolic links. */
+static int is_usable(char *home)
 {
     struct stat found;
     struct statvfs system;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/", home);
     make_parents(path, 1);
-    if (lstat(home, &found) || !S_ISDIR(found.st_mode)) return refuse(home, strerror(errno ? errno : ENOTDIR)), 0;
+    if (lstat(home, &found) || !S_ISDIR(found.st_mode) || !realpath(home, path))
+        return refuse(home, strerror(errno ? errno : ENOTDIR)), 0;
     if (found.st_uid != geteuid() || found.st_mode & 022) return refuse(home, "others may write there"), 0;
-    if (!statvfs(home, &system) && system.f_flag & ST_NOEXEC) return refuse(home, "mounted noexec"), 0;
+    if (strlen(path) > PATH_MAX / 2) return refuse(home, "its path is too long"), 0;
+    if (!is_firm(path)) return refuse(home, "others may replace a folder above it"), 0;
+    if (!statvfs(path, &system) && system.f_flag & ST_NOEXEC) return refuse(home, "mounted noexec"), 0;
+    strcpy(home, path);
     return 1;
 }
 
-static int start_from(const char *home, char **arguments)
+static int start_from(char *home, char **arguments)
 {
     char folder[PATH_MAX], fresh[PATH_MAX], old[PATH_MAX], program[PATH_MAX];
     if (!is_usable(home)) return 0;

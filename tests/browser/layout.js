@@ -14,12 +14,12 @@
   /* words in a box that is too small; what overflows without being hidden counts where it is words of its own */
   const hasWords = (one) => [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
   for (const one of within) {
-    if (!one.clientWidth || !one.innerText?.trim()) continue;
+    const wide = one.scrollWidth > one.clientWidth + 1, high = one.scrollHeight > one.clientHeight + 1;
+    if (!one.clientWidth || !(wide || high) || !one.innerText?.trim()) continue; // the words are read last: they cost most
     const { overflowX, overflowY, webkitLineClamp } = style(one);
     const holds = overflowX === "hidden" || (overflowX === "visible" && hasWords(one));
-    if (holds && one.scrollWidth > one.clientWidth + 1) faults.add(`cut across: ${said(one)}`);
-    const ends = overflowY === "hidden" && webkitLineClamp === "none";
-    if (ends && one.scrollHeight > one.clientHeight + 1) faults.add(`cut below: ${said(one)}`);
+    if (wide && holds) faults.add(`cut across: ${said(one)}`);
+    if (high && overflowY === "hidden" && webkitLineClamp === "none") faults.add(`cut below: ${said(one)}`);
   }
 
   /* controls: what can be seen of each, and the layer that it is fixed to */

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Visits, alive
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 
@@ -156,7 +156,7 @@ def ready_to_finish(page: Page, asked: Asked) -> None:
 # ---------- reload, another device, another language, back ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_everything_entered_is_there_after_a_reload_and_on_another_device_and_is_sealed_from_there(
     visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:
@@ -250,7 +250,7 @@ def test_a_tab_that_is_left_sends_at_once_what_was_just_entered(visit: Visits, s
 # ---------- the connection ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_without_a_connection_a_line_says_what_is_not_saved_and_it_is_sent_when_it_is_back(
     visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:
@@ -482,7 +482,7 @@ def enter_code(page: Page) -> None:
     page.locator("[data-action=enter-code]").click()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_session_that_ends_is_told_and_after_the_code_everything_entered_is_there(
     visit: Visits, stage: BrowserStage, shot: Callable[[Page, str], None], screen: dict[str, Any]
 ) -> None:

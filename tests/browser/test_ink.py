@@ -85,19 +85,16 @@ def test_a_photograph_becomes_a_signature_without_its_paper(
     assert sent["kind"] == "uploaded" and b"home" not in base64.b64decode(sent["picture"].partition(",")[2])
 
 
-@pytest.mark.parametrize("name", photos.unusable())
-def test_a_file_that_is_no_picture_of_a_signature_ends_in_a_sentence(
-    visit: Visit, shot: Shot, name: str
-) -> None:
-    file, sentence = photos.unusable()[name]
+def test_a_file_that_is_no_picture_of_a_signature_ends_in_a_sentence(visit: Visit, shot: Shot) -> None:
     page = visit(a_signer())
     open_sheet(page)
-    give(page, file)
-    expect(page.locator("#adopt-error")).to_contain_text(sentence)
-    page.locator("[data-action=adopt]").click()
-    expect(page.locator("#adopt-error")).to_have_text("Choose a picture first.")
-    expect(page.locator("#adopt")).to_be_visible()
-    shot(page, f"ink-upload-{name.replace(' ', '-')}")
+    for name, (file, sentence) in photos.unusable().items():
+        give(page, file)
+        expect(page.locator("#adopt-error")).to_contain_text(sentence)
+        page.locator("[data-action=adopt]").click()
+        expect(page.locator("#adopt-error")).to_have_text("Choose a picture first.")
+        expect(page.locator("#adopt")).to_be_visible()
+        shot(page, f"ink-upload-{name.replace(' ', '-')}")
     give(page, photos.file("a.jpg", "image/jpeg", photos.jpeg(photos.signature((900, 600)))))
     expect(page.locator("#drop-view img")).to_be_visible()
     expect(page.locator("#adopt-error")).to_be_hidden()

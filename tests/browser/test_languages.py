@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from esign.core.document import consent
 from esign.core.document.document import FieldType, Role
 from esign.core.language import LANGUAGES
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import STATES, SigningSite, a_document, a_field, a_recipient, all_fields, other
 
 Visit = Callable[..., Page]
@@ -84,7 +84,7 @@ def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visi
 
 
 @pytest.mark.parametrize("tag", SPOKEN)
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_its_pages_fit_and_are_kept_as_pictures(
     visit: Visit, shot: Shot, screen: dict[str, Any], tag: str
 ) -> None:
@@ -107,7 +107,7 @@ def test_its_pages_fit_and_are_kept_as_pictures(
 
 
 @pytest.mark.parametrize("tag", SPOKEN)
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 @pytest.mark.parametrize("name", ["not_yet", "completed", "unknown"])
 def test_its_states_fit_and_may_be_switched_back(
     visit: Visit, shot: Shot, screen: dict[str, Any], tag: str, name: str

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from esign.actions.people import one_time_links
 from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 
@@ -66,7 +66,7 @@ def clean(page: Page) -> None:
     page.emulate_media(color_scheme="dark" if dark else "light")
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_from_the_printed_link_to_a_member_who_has_joined(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -130,7 +130,7 @@ def test_from_the_printed_link_to_a_member_who_has_joined(
     expect(joined.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_an_authenticator_is_set_up_and_asked_for(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:

@@ -1,6 +1,6 @@
 """axe-core finds nothing to complain of in the office: every stop of every walk, phone and desk, light and dark.
 
-The dark is looked at on a desk, where everything is in sight; with the variable ESIGN_EVERY on a phone as well.
+Colours are looked at on a desk, where everything is in sight; by `packaging/test every` on a phone as well.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,8 @@ import pytest
 from tests.browser.conftest import Visits
 from tests.browser.office_walks import OFFICE, WalkedOffice, an_office_of
 from tests.browser.stage import a_stage
-from tests.browser.test_axe import WIDTHS, assert_clean
+from tests.browser.test_axe import ALL_BUT_COLOURS, WIDTHS, assert_clean, complaints
+from tests.every import EVERY
 
 
 @pytest.fixture(scope="module")
@@ -33,5 +34,8 @@ def test_no_rule_is_broken_on_the_way_through_the_office(
         **WIDTHS[screen],
     )
     for stop in OFFICE[name](page, office):
-        assert_clean(page, stop, dark=screen == "desk")
+        if screen == "desk" or EVERY:
+            assert_clean(page, stop)
+        else:
+            assert complaints(page, ALL_BUT_COLOURS) == [], stop
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{stop} is too wide"

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from esign.core.actor import Mode
 from tests.browser.conftest import Visits
 from tests.browser.furnished import furnish, signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
@@ -72,7 +72,7 @@ def selected(page: Page) -> Locator:
     return page.locator(f"#{name}[aria-selected=true]")
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_document_is_found_and_opened(opened: Opens, shot: Shot, how: dict[str, Any]) -> None:
     page = opened(**how)
     page.get_by_role("button", name="Search", exact=True).click()

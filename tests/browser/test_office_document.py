@@ -13,7 +13,7 @@ from esign.core.people.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
@@ -64,7 +64,7 @@ def menu(page: Page, item: str) -> None:
     page.get_by_role("link", name=item).click()
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_document_is_followed_from_its_invitation_to_its_seal(
     visit: Visits, stage: BrowserStage, maren: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -193,7 +193,7 @@ def test_a_page_that_nobody_is_at_asks_nothing(
     assert page.evaluate("asked") == before
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_recipients_of_test_mode_act_and_their_mails_are_read(
     visit: Visits, stage: BrowserStage, tester: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:

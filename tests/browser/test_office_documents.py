@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.furnished import furnish, signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
@@ -37,7 +37,7 @@ def count_ticked(page: Page) -> int:
     return page.locator("tbody .ck input:checked").count()
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_the_first_document_is_asked_for_where_there_is_none(
     visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -47,7 +47,7 @@ def test_the_first_document_is_asked_for_where_there_is_none(
     clean(page)
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_documents_are_found_ticked_and_cancelled(
     visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -213,7 +213,7 @@ def fill(stage: BrowserStage, count: int) -> None:
     stage.do(create())
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_long_list_is_counted_turned_and_chosen_whole(
     visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -262,7 +262,7 @@ def test_a_list_goes_to_a_day_and_leaves_as_a_file(visit: Visits, stage: Browser
     expect(page.get_by_role("link", name="Remove filter: Sender: Maren Holt")).to_be_visible()
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_filters_are_saved_as_a_view(
     visit: Visits, stage: BrowserStage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:

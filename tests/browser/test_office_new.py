@@ -13,7 +13,7 @@ from esign.core.people.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 
@@ -121,7 +121,7 @@ def list_shown(page: Page) -> list[str]:
     return [one.input_value() for one in page.locator("#rows [name^=name-]").all()]
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_from_a_file_to_a_document_that_is_sent(desk: DraftDesk, shot: Shot, how: dict[str, Any]) -> None:
     page = desk.open("/documents/new", **how)
     shot(page, "new")
@@ -586,7 +586,7 @@ def test_people_are_moved_by_dragging_and_keep_their_fields(desk: DraftDesk) -> 
     assert [name for name, _ in desk.names(path)] == [BO[0], CY[0]]
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_hostile_and_long_texts_stay_inside(desk: DraftDesk, shot: Shot, how: dict[str, Any]) -> None:
     path = desk.draft((HOSTILE, "a" * 60 + "@example.test"), title=HOSTILE, message=HOSTILE, subject=HOSTILE)
     page = desk.open(f"{path}/edit", **how)

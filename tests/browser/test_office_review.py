@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from esign.demo import contract
 from tests.browser.conftest import Visits, alive
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, complaints
 from tests.browser.test_journey import action
@@ -57,7 +57,7 @@ def read_trail(stage: BrowserStage, path: str) -> list[str]:
     return [one["type"] for one in found]
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_review_leads_to_each_page_and_shows_each_email(
     visit: Visits, stage: BrowserStage, session: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -90,7 +90,7 @@ def test_the_emails_can_be_chosen_without_a_script(
     expect(page.frame_locator("#letter").locator("html")).to_have_attribute("lang", "de")
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_a_preview_is_the_page_of_the_recipient_and_sends_nothing(
     visit: Visits, stage: BrowserStage, session: dict[str, Any], shot: Shot, how: dict[str, Any]
 ) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from esign.core.actor import Mode
 from tests.browser.conftest import Visits, alive
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_journey import action
 from tests.browser.test_office import clean
@@ -43,7 +43,7 @@ def fill_in(page: Page) -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.LIVE, Mode.TEST])
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_from_the_empty_list_to_the_sealed_pdf(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any], mode: Mode
 ) -> None:

@@ -26,7 +26,7 @@ from esign.jobs import deliver_webhooks
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.office_walks import send_seal
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 from tests.journeys.api import until
@@ -62,7 +62,7 @@ def call(stage: BrowserStage, token: str, path: str = "/account") -> tuple[int, 
         return refused.code, json.load(refused)
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_token_made_in_the_browser_works_for_a_program_until_it_is_revoked(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -169,7 +169,7 @@ def listening() -> Iterator[ListeningProgram]:
         program.server_close()
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -224,7 +224,7 @@ def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
         whole(page, shot, "settings-webhooks")
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_a_mail_is_read_as_its_recipient_sees_it(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:
@@ -268,7 +268,7 @@ def test_a_colour_is_tried_as_it_will_be_used(visit: Visits, stage: BrowserStage
         expect(page.locator("#colour-adapted")).to_be_visible(visible=adapted)
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_settings_are_saved_and_documents_deleted_only_after_a_question(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:

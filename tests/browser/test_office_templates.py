@@ -11,7 +11,7 @@ from esign.core.people.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_axe import ALL, COLOURS, complaints
 
@@ -60,7 +60,7 @@ def name_roles(page: Page, *names: str) -> None:
         page.get_by_label("Role name").nth(n).fill(name)
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_PHONE)
 def test_from_a_pdf_to_a_document_that_is_sent(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any]
 ) -> None:

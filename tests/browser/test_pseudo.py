@@ -10,10 +10,11 @@ from esign.web.signing.words import SigningWords, WordLibrary
 from tests import pseudo
 from tests.browser.layout import find_faults
 from tests.browser.walks import WALKS
+from tests.every import choose
 from tests.web.signing.site import SigningSite
 
 Visit = Callable[..., Page]
-SIZES = {360: 740, 768: 1024, 1280: 800}
+SIZES = dict(choose([(360, 740), (1280, 800)], [(768, 1024)]))
 
 
 def speak_pseudo(site: SigningSite) -> SigningSite:

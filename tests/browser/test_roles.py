@@ -12,7 +12,7 @@ from esign.core.document.challenge import ChallengeStanding, ChallengeStep
 from esign.core.document.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import HOUR, MINUTE, SECOND
 from tests.browser.conftest import alive
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import CODE, NOW, SigningSite, a_document, a_field, a_recipient, all_fields, other
 
 Visit = Callable[..., Page]
@@ -42,7 +42,7 @@ def to_read() -> Document:
 # ---------- approving ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_an_approver_reads_ticks_and_approves_and_gives_no_signature(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
@@ -134,7 +134,7 @@ def test_approving_needs_no_mouse(visit: Visit) -> None:
 # ---------- reading ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_reader_reads_and_downloads_and_has_nothing_to_press_but_that(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
@@ -194,7 +194,7 @@ STANDINGS = {
 }
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 @pytest.mark.parametrize("name", STANDINGS)
 def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
     visit: Visit, shot: Shot, name: str, screen: dict[str, Any]
@@ -206,7 +206,7 @@ def test_each_step_of_a_code_has_its_page_and_tells_nothing_of_the_document(
     shot(page, f"code-{name}")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:

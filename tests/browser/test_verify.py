@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_office import clean
 from tests.pdf.others import sign_as_others, stamp_as_others
@@ -74,7 +74,7 @@ def fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("how", SCREENS)
+@pytest.mark.parametrize("how", ON_A_DESK)
 def test_from_the_code_on_the_certificate_page_to_every_verdict(
     visit: Visits, desk: VerifyDesk, shot: Shot, how: dict[str, Any]
 ) -> None:

@@ -27,13 +27,14 @@ def check(folder: Path, *flags: str) -> Ran:
     return Ran(ran.exit_code, ran.stdout, ran.stderr)
 
 
-def fingerprint(folder: Path) -> dict[str, str]:
-    """Every file of the folder with its content."""
-    return {
-        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in folder.rglob("*")
-        if file.is_file()
+def fingerprint(folder: Path) -> dict[str, tuple[int, str]]:
+    """Every file of the folder with its time and content, and the folder's time: it shows files that came and went."""
+    files = {str(file.relative_to(folder)): file for file in folder.rglob("*") if file.is_file()}
+    found = {
+        name: (file.stat().st_mtime_ns, hashlib.sha256(file.read_bytes()).hexdigest())
+        for name, file in files.items()
     }
+    return {**found, ".": (folder.stat().st_mtime_ns, "")}
 
 
 @pytest.fixture
