@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import re
 import signal
 import socket
 import ssl
@@ -234,7 +235,7 @@ async def secure_program(folder: Path) -> AsyncIterator[SecureProgram]:
     config.write_text(
         '[server]\nhttps = "files"\nport = 443\nbase_url = "https://sign.example.com"\n'
         'https_certificate = "site.pem"\nhttps_key = "site.key"\n'
-        '[storage]\ndata_dir = "data"\nspare_mib = 4\n'
+        '[storage]\ndata_dir = "data"\nspare_mib = 4\n[metrics]\ntoken = "for Prometheus alone"\n'
     )
     (folder / "data").mkdir(mode=0o700)
     lay_database(folder / "data" / FILE)
@@ -266,12 +267,21 @@ async def secure_program(folder: Path) -> AsyncIterator[SecureProgram]:
                 await program.kill()
 
 
+async def read_time_left(session: aiohttp.ClientSession, base: str) -> float:
+    """Return the seconds until the certificate for HTTPS ends, as Prometheus sees them."""
+    async with session.get(f"{base}/metrics", headers={"Authorization": "Bearer for Prometheus alone"}) as answer:
+        text = await answer.text()
+    [left] = re.findall(r'^esign_certificate_left_seconds\{certificate="https"\} (\S+)$', text, re.MULTILINE)
+    return float(left)
+
+
 async def test_a_service_with_files_and_sockets_of_the_service_manager(tmp_path: Path) -> None:
     async with secure_program(tmp_path) as site, browser(site.root) as session:
         await site.wait_for_note("READY=1\nSTATUS=serving https://sign.example.com")
         await site.wait_for_note("WATCHDOG=1", 2)
         base = f"https://sign.example.com:{site.ports[0]}"
         assert (await get(session, f"{base}/healthz"))[0] == 200
+        assert 364 * 86_400 < await read_time_left(session, base) < 365 * 86_400
         plain = f"http://sign.example.com:{site.ports[1]}"
         assert await get(session, f"{plain}/sign-in") == (308, "https://sign.example.com/sign-in")
         (tmp_path / "site.pem").write_bytes(b"no certificate")

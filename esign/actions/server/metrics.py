@@ -70,16 +70,23 @@ async def observe(runtime: Runtime) -> Observation:
         database=measure_file(file),
         log=measure_file(file.with_name(f"{FILE}-wal")),
         free=free,
-        certificate_ends={
-            mode.value: x509.load_der_x509_certificate(
-                credential.certificate_der
-            ).not_valid_after_utc.timestamp()
-            for mode, credential in runtime.credentials.items()
-        },
+        certificate_ends=find_certificate_ends(runtime),
         workers=len(runtime.pdf.pids),
         lost=dict(runtime.pdf.lost),
         damaged=len(runtime.db.damage.entries()),
     )
+
+
+def find_certificate_ends(runtime: Runtime) -> Mapping[str, float]:
+    """Return the ends of the certificates that seal and of the one for HTTPS, in seconds since 1970."""
+    ends = {
+        f"seal_{mode.value}": x509.load_der_x509_certificate(
+            credential.certificate_der
+        ).not_valid_after_utc.timestamp()
+        for mode, credential in runtime.credentials.items()
+    }
+    certificate = runtime.https.read_state().certificate if runtime.https else None
+    return ends if certificate is None else {**ends, "https": certificate.ends_at / 1000}
 
 
 def measure_file(path: Path) -> int:
@@ -200,8 +207,8 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
         labels=("certificate",),
         unit="seconds",
     )
-    for mode, ends in found.certificate_ends.items():
-        left.add_metric((f"seal_{mode}",), ends - found.now / 1000)
+    for name, ends in found.certificate_ends.items():
+        left.add_metric((name,), ends - found.now / 1000)
     yield left
     yield GaugeMetricFamily("esign_pdf_workers", "PDF workers that live.", found.workers)
     lost = CounterMetricFamily(
