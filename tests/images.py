@@ -1,9 +1,11 @@
 """Renews the pictures of the README from today's pages: python -m tests.images [NAME ...]
 
-Each is a stop of a walk of tests/browser/walks.py or tests/browser/office_walks.py, as `IMAGES` says. Without a name
-all of them are made, and written to docs/images. The letters are those of the browser's system; look at what was made.
+Each is a stop of a walk of tests/browser/walks.py or tests/browser/office_walks.py, as `IMAGES` says; `certificate` is
+that of a demonstration. Without a name all of them are made, and written to docs/images. The letters are those of the
+browser's system; look at what was made.
 """
 
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pypdfium2
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -23,6 +26,7 @@ from tests.screenshots import SIZES
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 QUALITY = 82
+CERTIFICATE, WIDTH = "certificate", 662
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,30 @@ def picture_office(browser: Browser, names: list[str]) -> None:
                 keep_at_stop(page, OFFICE[IMAGES[name].walk](page, place), name)
 
 
+def picture_certificate() -> None:
+    """Seal the sample contract in a demonstration, and keep the first page of its certificate."""
+    with TemporaryDirectory() as data:
+        subprocess.run(
+            [sys.executable, "-m", "esign", "demo", "--exit", "--into", f"{data}/demo"], check=True
+        )
+        (sealed,) = Path(data).rglob("sealed.pdf")
+        document = pypdfium2.PdfDocument(sealed)
+        page = next(
+            one for one in document if "Certificate of completion" in one.get_textpage().get_text_bounded()
+        )
+        picture = page.render(scale=WIDTH / page.get_width()).to_pil().convert("RGB")
+        picture.quantize(64).save(FOLDER / f"{CERTIFICATE}.png", optimize=True)
+        document.close()
+        print(f"{CERTIFICATE}.png {picture.width} × {picture.height}")
+
+
 def main(*wanted: str) -> None:
-    names = list(wanted or IMAGES)
+    names = list(wanted or (*IMAGES, CERTIFICATE))
+    if CERTIFICATE in names:
+        names.remove(CERTIFICATE)
+        picture_certificate()
+    if not names:
+        return
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         for name in (one for one in names if IMAGES[one].walk in WALKS):
@@ -103,6 +129,6 @@ def main(*wanted: str) -> None:
 
 
 if __name__ == "__main__":
-    if unknown := sorted(set(sys.argv[1:]) - IMAGES.keys()):
+    if unknown := sorted(set(sys.argv[1:]) - {*IMAGES, CERTIFICATE}):
         sys.exit(f"no image is called {', '.join(unknown)}\n\n{__doc__}")
     main(*sys.argv[1:])
