@@ -269,7 +269,9 @@ async def secure_program(folder: Path) -> AsyncIterator[SecureProgram]:
 
 async def read_time_left(session: aiohttp.ClientSession, base: str) -> float:
     """Return the seconds until the certificate for HTTPS ends, as Prometheus sees them."""
-    async with session.get(f"{base}/metrics", headers={"Authorization": "Bearer for Prometheus alone"}) as answer:
+    async with session.get(
+        f"{base}/metrics", headers={"Authorization": "Bearer for Prometheus alone"}
+    ) as answer:
         text = await answer.text()
     [left] = re.findall(r'^esign_certificate_left_seconds\{certificate="https"\} (\S+)$', text, re.MULTILINE)
     return float(left)

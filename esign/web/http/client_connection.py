@@ -14,6 +14,7 @@ import struct
 import termios
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import httptools
 import uvicorn
@@ -54,16 +55,38 @@ class Front:
     proxies: Proxies = field(default_factory=Proxies)
 
 
+class Guest(Protocol):
+    """What holds a place: a connection, or a handshake that may lead to one."""
+
+    @property
+    def address(self) -> str | None:
+        """Return the address of the client once it is counted."""
+
+    @property
+    def is_of_proxy(self) -> bool:
+        """Return whether the client is a trusted proxy."""
+
+    def is_waiting(self) -> bool:
+        """Return whether the client has to send something next."""
+
+    def is_in_body(self) -> bool:
+        """Return whether the client has begun to send a body."""
+
+    def abort(self) -> None:
+        """Close it at once."""
+
+
 class Connections(ServerState):
-    """All open connections, and how many of them each network holds."""
+    """All open connections, the TLS handshakes that run, and how many places each network holds."""
 
     def __init__(self, front: Front) -> None:
         super().__init__()
         self.front = front
+        self.handshakes: set[Guest] = set()
         self._held: Counter[str] = Counter()
 
     def admit(self, address: str) -> bool:
-        """Return whether a new connection from `address` may stay.
+        """Return whether a new connection or handshake from `address`, which is among them already, may stay.
 
         Its networks must be below their limits, unless it is a trusted proxy. When all connections are taken,
         one of the network that holds the most is closed to make room, if that network holds at least two more
@@ -72,26 +95,23 @@ class Connections(ServerState):
         fits = all(self._held[network] < self.front.per_address * n for network, n in list_networks(address))
         if not (fits or self.front.proxies.is_trusted(address)):
             return False
-        if len(self.connections) <= self.front.connections:
+        if len(self.connections) + len(self.handshakes) <= self.front.connections:
             return True
         greediest = self._find_greediest()
         if greediest is None or self._count_held(greediest.address) <= self._count_held(address) + 1:
             return False
-        greediest.transport.abort()
+        greediest.abort()
         return True
 
-    def _find_greediest(self) -> "ClientConnection | None":
-        """Return a connection that waits for its client, of the network that holds the most, or None.
+    def _find_greediest(self) -> Guest | None:
+        """Return a connection or handshake that waits for its client, of the network that holds the most, or None.
 
         Of connections that hold equally many, one that is not in the middle of a body comes first. Connections
         of trusted proxies are never returned, because many clients share them.
         """
+        connections = (one for one in self.connections if isinstance(one, ClientConnection))
         waiting = [
-            connection
-            for connection in self.connections
-            if isinstance(connection, ClientConnection)
-            and connection.is_waiting()
-            and not connection.is_of_proxy
+            one for one in (*connections, *self.handshakes) if one.is_waiting() and not one.is_of_proxy
         ]
         return max(
             waiting, key=lambda each: (self._count_held(each.address), not each.is_in_body()), default=None
@@ -123,7 +143,7 @@ class ClientConnection(HttpToolsProtocol):
     """The connection of one client.
 
     `deadline` is the loop time by which the client must have sent what is awaited. It is NEVER while the client
-    owes nothing.
+    owes nothing. `is_admitted` says that its handshake has been admitted.
     """
 
     server_state: Connections
@@ -134,9 +154,12 @@ class ClientConnection(HttpToolsProtocol):
         server_state: Connections,
         app_state: dict[str, object],
         _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        is_admitted: bool = False,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.front = server_state.front
+        self.is_admitted = is_admitted
         self.deadline = NEVER
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self.address: str | None = None
@@ -154,7 +177,7 @@ class ClientConnection(HttpToolsProtocol):
         self.deadline = self.loop.time() + self.front.first_byte
         address = normalise_address(self.client[0]) if self.client else "local"
         self.is_of_proxy = self.front.proxies.is_trusted(address)
-        if self.server_state.admit(address):
+        if self.is_admitted or self.server_state.admit(address):
             self.address = address
             self.server_state.hold(address)
         else:
@@ -260,6 +283,10 @@ class ClientConnection(HttpToolsProtocol):
             self.deadline = min(self.deadline, now + self.front.body)
         elif not self.in_message and self.cycle.response_complete:
             self.deadline = now + self.front.keep_alive
+
+    def abort(self) -> None:
+        """Close it at once."""
+        self.transport.abort()
 
     def is_waiting(self) -> bool:
         """Return whether the client has to send something next."""

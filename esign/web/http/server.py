@@ -14,19 +14,20 @@ from starlette.types import ASGIApp
 from esign.web.http.client_connection import ClientConnection, Connections
 from esign.web.http.client_connection import Front as Front  # exported for callers that start a server
 from esign.web.http.listeners import bind_socket
-
-FAREWELL = 600.0  # seconds for the end of a connection with TLS; the sweep aborts one that makes no progress
+from esign.web.http.tls_listener import TlsListener
 
 
 class Uvicorn(uvicorn.Server):
     """A uvicorn server that leaves signals to its caller, sweeps its connections, and signals when it listens."""
 
     server_state: Connections
+    servers: list[asyncio.Server | TlsListener]  # type: ignore[assignment]
 
     def __init__(self, config: uvicorn.Config, front: Front, tls: ssl.SSLContext | None) -> None:
         super().__init__(config)
         self._tls = tls
         self.server_state = Connections(front)
+        self.servers = []
         self.listening = asyncio.Event()
 
     @contextmanager
@@ -35,26 +36,24 @@ class Uvicorn(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on the sockets. uvicorn makes contexts of its own, and gives a TLS handshake a minute."""
+        """Listen on the sockets. uvicorn makes contexts of its own, and counts no handshakes."""
         await self.lifespan.startup()
         loop, config = asyncio.get_running_loop(), self.config
 
         def make_connection() -> ClientConnection:
-            return ClientConnection(config, self.server_state, self.lifespan.state)
-
-        handshake = self.server_state.front.first_byte if self._tls else None
-        farewell = FAREWELL if self._tls else None
-        self.servers = [
-            await loop.create_server(
-                make_connection,
-                sock=listener,
-                ssl=self._tls,
-                backlog=config.backlog,
-                ssl_handshake_timeout=handshake,
-                ssl_shutdown_timeout=farewell,
+            return ClientConnection(
+                config, self.server_state, self.lifespan.state, is_admitted=self._tls is not None
             )
-            for listener in sockets or ()
-        ]
+
+        for listener in sockets or ():
+            if self._tls is None:
+                self.servers.append(
+                    await loop.create_server(make_connection, sock=listener, backlog=config.backlog)
+                )
+            else:
+                secure = TlsListener(listener, self._tls, self.server_state, make_connection)
+                secure.start(config.backlog)
+                self.servers.append(secure)
         self.started = True
         self.listening.set()
 

@@ -4,13 +4,14 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from esign.web.http.listeners import bind_socket
-from esign.web.http.server import run_server_on
+from esign.web.http.server import Front, run_server_on
 from tests.https.pairs import make_authority, make_pair
 from tests.journeys.api import until
 from tests.web.http.test_server import QUICK, App, closes
@@ -18,14 +19,14 @@ from tests.web.wire import Wire, request
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[tuple[int, App, ssl.SSLContext]]:
+async def serving(folder: Path, front: Front = QUICK) -> AsyncIterator[tuple[int, App, ssl.SSLContext]]:
     root = make_authority()
     pair = make_pair("localhost", issuer=root)
     (folder / "pair.pem").write_bytes(pair.key + pair.chain)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(folder / "pair.pem")
     app = App()
-    async with run_server_on(bind_socket("127.0.0.1", 0), app, QUICK, tls) as server:
+    async with run_server_on(bind_socket("127.0.0.1", 0), app, front, tls) as server:
         yield server.port, app, ssl.create_default_context(cadata=root.chain.decode())
 
 
@@ -100,3 +101,76 @@ async def test_a_client_that_does_not_answer_the_farewell_is_left(tmp_path: Path
 
 def shake_hands(port: int, trust: ssl.SSLContext) -> ssl.SSLSocket:
     return trust.wrap_socket(socket.create_connection(("127.0.0.1", port), 5), server_hostname="localhost")
+
+
+# ---------- clients that only begin ----------
+
+
+class Crowd:
+    """Connections of one address of this machine that say nothing."""
+
+    def __init__(self) -> None:
+        self.streams = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]()
+
+    def count_open(self) -> int:
+        """How many of them the server has not closed."""
+        return sum(not (reader.at_eof() or reader.exception()) for reader, _ in self.streams)
+
+    async def leave(self) -> None:
+        for _, writer in self.streams:
+            writer.close()
+        await asyncio.gather(*(writer.wait_closed() for _, writer in self.streams), return_exceptions=True)
+
+
+@asynccontextmanager
+async def crowding(port: int, number: int) -> AsyncIterator[Crowd]:
+    crowd = Crowd()
+    try:
+        for _ in range(number):
+            crowd.streams.append(await asyncio.open_connection("127.0.0.1", port))
+        yield crowd
+    finally:
+        await crowd.leave()
+
+
+async def is_served(port: int, trust: ssl.SSLContext, address: str) -> bool:
+    try:
+        streams = await asyncio.open_connection(
+            "127.0.0.1", port, local_addr=(address, 0), ssl=trust, server_hostname="localhost"
+        )
+    except OSError:
+        return False
+    wire = Wire(*streams)
+    await wire.write(request("GET", "/", None, "Connection: close"))
+    answer = await wire.read()
+    await wire.close()
+    return answer.status == 200
+
+
+async def test_handshakes_of_one_address_are_limited_and_others_go_on(tmp_path: Path) -> None:
+    patient = replace(QUICK, first_byte=60, per_address=10)
+    async with serving(tmp_path, patient) as (port, _, trust), crowding(port, 30) as crowd:
+        await until(lambda: asyncio.sleep(0, crowd.count_open() == 10 or None), "limit of handshakes")
+        assert not await is_served(port, trust, "127.0.0.1")
+        assert await is_served(port, trust, "127.1.0.1")
+        await crowd.leave()
+
+        async def is_served_again() -> bool | None:
+            return await is_served(port, trust, "127.0.0.1") or None
+
+        await until(is_served_again, "place of a handshake that ended")
+
+
+async def test_where_all_places_are_taken_the_network_with_most_handshakes_makes_room(tmp_path: Path) -> None:
+    patient = replace(QUICK, first_byte=60, per_address=10, connections=10)
+    async with serving(tmp_path, patient) as (port, _, trust), crowding(port, 10) as crowd:
+        assert await is_served(port, trust, "127.1.0.1")
+        await until(lambda: asyncio.sleep(0, crowd.count_open() == 9 or None), "end of a handshake")
+
+
+async def test_handshakes_that_run_end_with_the_server(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        async with serving(tmp_path, replace(QUICK, first_byte=60)) as (port, _, _):
+            crowd = await stack.enter_async_context(crowding(port, 3))
+            assert crowd.count_open() == 3
+        await until(lambda: asyncio.sleep(0, crowd.count_open() == 0 or None), "end of the handshakes")
