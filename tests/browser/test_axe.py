@@ -41,14 +41,20 @@ WIDTHS: dict[str, dict[str, Any]] = {
 }
 
 
+# What was opened or asked for last. Behind it stands the page as it was looked at before.
+ON_TOP = """document.querySelector("dialog[open], :popover-open")
+  ?? document.querySelector("#slot [data-step]")?.closest("#dock") ?? document"""
+
+
 def complaints(page: Page, rules: dict[str, Any], scheme: Literal["light", "dark"] = "light") -> list[Any]:
-    """What axe-core finds on the page as it stands."""
+    """What axe-core finds on the page as it stands; in each run only on what is on top, if anything is."""
     page.emulate_media(color_scheme=scheme)
     page.evaluate(SETTLED if scheme == "light" else PAINTED)  # in the dark nothing has moved since
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     asked = {**rules, "resultTypes": ["violations"], "selectors": False}  # the HTML says where it is
-    found = page.evaluate(f"axe.run({json.dumps(asked)}).then((result) => result.violations)")
+    place = "document" if EVERY else ON_TOP
+    found = page.evaluate(f"axe.run({place}, {json.dumps(asked)}).then((result) => result.violations)")
     return [(one["id"], [(node["html"], node["failureSummary"]) for node in one["nodes"]]) for one in found]
 
 

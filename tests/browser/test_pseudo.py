@@ -26,7 +26,7 @@ def speak_pseudo(site: SigningSite) -> SigningSite:
     return site
 
 
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", choose([name for name in WALKS if name != "sign"], ["sign"]))
 def test_texts_that_are_longer_are_not_cut(visit: Visit, name: str) -> None:
     walk = WALKS[name]
     page = visit(speak_pseudo(walk.start("en")), reduced_motion="reduce", **walk.how)

@@ -17,7 +17,8 @@ SIZES = choose([2, 4], [1, 1.5])  # the root goes no further than a tenth of the
 # of the screen: about a third for the bar at the bottom; choices take more where all of them then have room
 HIGHEST = {1: 0.47, 1.5: 0.4, 2: 0.38, 4: 0.44}
 WALKED = [
-    *("look", "sign", "kinds", "correct", "lose", "approve", "read"),
+    *choose(["look", "kinds"], ["sign"]),
+    *("correct", "lose", "approve", "read"),
     *("code-enter", "code-ask", "code-agreed", "code-wait"),
     *("state-not_yet", "state-sealing_late", "state-completed", "state-renew", "state-languages"),
     "fault-unavailable",
