@@ -213,7 +213,8 @@ def check_free(port: int) -> None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise RefusedAnswer(
-                f"port {port} is taken by another program; end it, or answer proxy", FAILED
+                f"port {port} is taken by another program; end it, or put a proxy in front (--https proxy)",
+                FAILED,
             ) from None
 
 

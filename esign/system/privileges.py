@@ -27,7 +27,8 @@ def become_user(name: str, folder: Path) -> None:
     try:
         if not folder.exists():
             folder.mkdir(mode=0o700, parents=True)
-            os.chown(folder, user.pw_uid, user.pw_gid)
+            # The parent may be the user's, who could have put a link in its place.
+            os.chown(folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
         os.initgroups(name, user.pw_gid)
         os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
         os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)

@@ -5,6 +5,7 @@ import shlex
 import socket
 import stat
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,19 @@ def test_a_name_of_the_dns_gets_its_certificate_by_itself(tmp_path: Path) -> Non
     }
     read = load_config(tmp_path / "esign.toml", {}).server
     assert (read.https, read.port, read.http_port) == ("auto", 443, 80)
+
+
+def test_a_taken_port_of_https_is_told_and_a_proxy_is_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("", 0)) as taken:
+        monkeypatch.setattr(import_module("esign.cli.init"), "HTTPS_PORTS", (taken.getsockname()[1],))
+        refused = init("--address", "sign.example.test", "--yes")
+        assert refused.code == FAILED and "is taken by another program" in refused.err
+        assert "--https proxy" in refused.err and list(tmp_path.iterdir()) == []
+        ran = init(answers=("sign.example.test", "auto", "proxy", "", "", ""))
+    assert ran.code == DONE and "is taken by another program" in ran.err
+    assert written(tmp_path / "esign.toml")["server"]["port"] == 8080
 
 
 @pytest.mark.parametrize(
