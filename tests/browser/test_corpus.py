@@ -95,7 +95,7 @@ CASES: Mapping[str, Fields] = {
     "16-acroform-form-fields-test": upright(1),
     "23-q_unbalanced-bug1157493": low(),
 }
-USUAL = [name for name in CASES if name.startswith(("01", "08", "10", "12", "16", "23"))]
+USUAL = [name for name in CASES if name.startswith(("01", "08", "12", "16"))]
 
 
 @pytest.fixture(scope="module")

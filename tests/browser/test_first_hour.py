@@ -17,6 +17,7 @@ from tests.browser.conftest import Visits, alive
 from tests.browser.hands import Hand, Keyboard, Mouse
 from tests.browser.stage import PATIENCE
 from tests.browser.test_journey import action
+from tests.every import choose
 from tests.journeys.letters import LINK
 from tests.journeys.program import environment, esign
 from tests.web.office.visitor import PASSWORD
@@ -157,7 +158,9 @@ def sign(page: Page, hand: Hand) -> None:
         hand.press(action(page, name))
 
 
-@pytest.mark.parametrize("hand", [Mouse(), Keyboard()], ids=["mouse", "keyboard"])
+@pytest.mark.parametrize(
+    "hand", choose([Keyboard()], [Mouse()]), ids=lambda hand: type(hand).__name__.lower()
+)
 def test_from_the_first_start_to_a_sealed_document(
     visit: Visits, installation: FirstFolder, tmp_path: Path, hand: Hand
 ) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from esign.core.document.document import FieldType
 from tests.browser import photos
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK
 from tests.browser.test_signing import draw
 from tests.web.signing.site import SigningSite, a_document, a_field, a_recipient, other
 
@@ -53,7 +53,7 @@ def picture_in(page: Page, place: str = "#f-fld_ink0 img") -> Image.Image:
 # ---------- a picture ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_a_photograph_becomes_a_signature_without_its_paper(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from esign.core.document.document import Document, FieldType, Ink, RecipientStatus, Role
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import A4, NOW, SigningSite, a_document, a_field, a_recipient, other
 
 Visit = Callable[..., Page]
@@ -175,7 +175,7 @@ def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:
     assert page.evaluate(SHIFT) <= 0.02
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
     page = visit(SigningSite(long(80)), **screen)
     where = page.locator("#where")
@@ -342,7 +342,7 @@ def read_as_text(page: Page) -> None:
     expect(page.locator("#text")).to_be_visible()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_the_document_is_read_as_text_and_its_fields_lead_back(
     visit: Visit, shot: Shot, screen: dict[str, int]
 ) -> None:
@@ -441,7 +441,7 @@ def countersigned_document(*, done: bool) -> Document:
     return a_document(a_recipient(), replace(theirs, order=1, **acted))
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
     page = visit(SigningSite(countersigned_document(done=True)), **screen)
     page.locator("#f-fld_o_signature").evaluate(

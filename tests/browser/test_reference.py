@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visits
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_PHONE
 from tests.browser.stage import a_stage
 
 DESK: dict[str, Any] = {"width": 1280, "height": 800}
@@ -19,7 +19,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"{stage.site.base}/api"
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_it_is_as_wide_as_the_screen_and_shows_where_a_link_leads(
     visit: Visits, address: str, screen: dict[str, Any], shot: Callable[[Page, str], None]
 ) -> None:

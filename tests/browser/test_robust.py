@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from esign.core.document.document import Field, FieldType, Role
 from tests.browser.conftest import Visits
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_PHONE
 from tests.browser.stage import BrowserStage, a_stage
 from tests.journeys.api import a_request
 from tests.pdf.sealing import SCRIPTS, text_of
@@ -83,7 +83,7 @@ def standing(page: Page) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_wrong_values_get_a_sentence_each_and_one_list_and_nothing_is_lost(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:

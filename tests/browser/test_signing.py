@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from esign.core.actor import Mode
 from esign.core.document.document import FieldType, Status
 from esign.core.errors import Detail, Problem
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import (
     STATES,
     SigningSite,
@@ -91,7 +91,7 @@ def fill_everything(page: Page, shot: Callable[[Page, str], None]) -> None:
     shot(page, "sign-8-placed")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_stranger_fills_in_every_type_of_field_and_signs(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
@@ -141,7 +141,7 @@ def test_a_stranger_fills_in_every_type_of_field_and_signs(
     }
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_the_same_fields_can_be_filled_in_as_a_form(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
@@ -158,7 +158,7 @@ def test_the_same_fields_can_be_filled_in_as_a_form(
     expect(page.locator("#f-fld_hours")).to_contain_class("problem")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_every_field_on_the_page_can_be_pressed_and_shows_what_is_given(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
@@ -222,7 +222,7 @@ def to_the_review(page: Page, town: str = "Harrowgate") -> None:
     page.locator("[data-action=consent]").check()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_what_the_service_refuses_is_told_at_the_field_and_in_a_summary_and_nothing_is_lost(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
@@ -360,7 +360,7 @@ def test_finishing_a_document_that_was_withdrawn_meanwhile_shows_that(visit: Vis
     expect(page.locator("body")).to_have_attribute("data-state", "cancelled")
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_declining_takes_a_reason_and_a_second_press(
     visit: Visit, shot: Callable[[Page, str], None], screen: dict[str, int]
 ) -> None:
@@ -386,7 +386,7 @@ def test_declining_can_be_thought_better_of(visit: Visit) -> None:
     assert [call[0] for call in site.calls] == ["view"]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 @pytest.mark.parametrize("name", STATES)
 def test_every_other_state_has_its_page(
     visit: Visit, shot: Callable[[Page, str], None], name: str, screen: dict[str, int]

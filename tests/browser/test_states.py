@@ -13,7 +13,7 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.language import LANGUAGES
 from tests.browser.conftest import alive
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import NOW, STATES, SigningSite
 
 Visit = Callable[..., Page]
@@ -29,7 +29,7 @@ def at(name: str) -> SigningSite:
 # ---------- a new link for an expired document ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_new_link_is_asked_for_in_two_steps(visit: Visit, shot: Shot, screen: dict[str, Any]) -> None:
     site = at("expired")
     page = visit(site, **screen)
@@ -133,7 +133,7 @@ def test_a_machine_that_presses_one_button_of_a_page_does_nothing_by_it(visit: V
 ELSEWHERE = "https://a-customer-portal.with-a-long-name.departments.northlight.example/thanks?for=signing"
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 @pytest.mark.parametrize("name", ["done_waiting", "sealing", "completed"])
 def test_who_has_finished_may_go_on_and_sees_where_it_leads(
     visit: Visit, shot: Shot, name: str, screen: dict[str, Any]
@@ -164,7 +164,7 @@ def test_nobody_is_led_away_by_itself_and_who_only_reads_is_not_asked_to_go(visi
 # ---------- while it is sealed ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_a_seal_that_was_tried_in_vain_is_told_as_it_is(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
@@ -208,7 +208,7 @@ def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: MailDe
     expect(page.locator(".lead")).to_contain_text(words)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 @pytest.mark.parametrize("name", STATES)
 def test_every_state_reads_from_right_to_left(
     visit: Visit, shot: Shot, name: str, screen: dict[str, Any]
@@ -224,7 +224,7 @@ def test_every_state_reads_from_right_to_left(
 # ---------- when something is wrong ----------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_PHONE)
 def test_an_address_with_nothing_behind_it_has_a_page(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:
@@ -250,7 +250,7 @@ def test_who_asks_too_often_reads_how_long_to_wait(visit: Visit, shot: Shot, tag
     assert page.evaluate("document.documentElement.lang") == tag
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 def test_a_failure_of_ours_is_called_one_and_has_a_number(
     visit: Visit, shot: Shot, screen: dict[str, Any]
 ) -> None:

@@ -14,7 +14,7 @@ from esign.core.actor import Mode, Owner
 from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
-from tests.browser.screens import SCREENS
+from tests.browser.screens import ON_A_DESK
 from tests.browser.stage import BrowserStage, a_stage
 from tests.web.signing.site import SigningSite, a_document
 
@@ -59,7 +59,7 @@ async def refuse_to_draw(stage: BrowserStage, path: str, number: int) -> None:
             runtime.pdf.failures.add(name, "it used more processor time than a job may", now)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ON_A_DESK)
 @pytest.mark.parametrize("kind", ["documents", "templates"])
 def test_a_member_is_offered_the_file_too(
     visit: Visits, shot: Callable[[Page, str], None], tmp_path: Path, kind: str, screen: dict[str, Any]
