@@ -61,14 +61,13 @@ async def verify_all_trails(
             broken += 1
             if broken <= MOST:
                 say(f"{chain.document_id}, {wrong}")
-    missing = 0
-    if only is None and (lost := await trails.find_document_without_trail(db)):
-        missing = 1
-        say(f"{lost}: the whole trail is missing")
+    lost = await trails.list_documents_without_trail(db) if only is None else []
+    for document_id in lost[:MOST]:
+        say(f"{document_id}: the whole trail is missing")
     if only is not None and not count + logs:
         raise UnreadableInput(f"there is no audit trail of {only}")
-    if broken + missing:
-        share = f"{broken + missing} of {write_count(count + logs + missing, 'audit trail')}"
+    if broken or lost:
+        share = f"{broken + len(lost)} of {write_count(count + logs + len(lost), 'audit trail')}"
         say(f"BROKEN: {share} changed or missing. Do not rely on them.")
         return False
     held = f", {files} of them compared with their sealed files" if verify is not None else ""

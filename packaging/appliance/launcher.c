@@ -5,8 +5,9 @@
  * every start, which takes 1.6 seconds of processor time; this one does so once for each version and user.
  *
  * What is unpacked is only used from a folder that belongs to this user, that nobody else may write, and whose place
- * nobody else may take. It is complete when it gets its name. The list of its files is compared at each start, because cleaners of temporary folders may
- * remove some. A lock that is held until the program ends keeps other versions from removing it meanwhile.
+ * nobody else may take. It is complete when it gets its name. The list of its files is compared at each start, because
+ * cleaners of temporary folders may remove some. A lock that is held until the program ends keeps other versions from
+ * removing it meanwhile.
  */
 
 #define _GNU_SOURCE

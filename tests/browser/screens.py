@@ -20,5 +20,5 @@ SCREENS = [  # what colours may break is looked for on each of them in light and
     pytest.param({"width": 360, "height": 740, "dark": True}, id="phone-dark"),
     pytest.param({"width": 1280, "height": 800}, id="desk-light"),
 ]
-# Ways through several pages are gone on one of them in each run, in turn; by `packaging/test every` on both.
+# A journey of several pages runs on one of them each time, and on both by `packaging/test every`.
 ON_A_PHONE, ON_A_DESK = (choose([here], [there]) for here, there in (SCREENS, SCREENS[::-1]))

@@ -81,7 +81,7 @@ def test_a_lost_trail_is_missed(
     for arguments in ([], ["--chains"]):
         ran = run_audit(config, *arguments)
         assert ran.code == FAILED and "the whole trail is missing" in ran.out
-        assert "BROKEN: 1 of 1 audit trail changed or missing." in ran.out
+        assert "BROKEN: 2 of 2 audit trails changed or missing." in ran.out
     assert run_audit(config, demonstration.file("sealed.pdf")).code == FAILED
     assert_refused(run_audit(config, document_of(tamper)), USAGE, document_of(tamper))
 

@@ -114,7 +114,7 @@ async def storm(program: Program, path: Path, key: str, office: MailOffice, rece
     listen(receiver, killer)
     async with a_session() as session:
         await Api(session, program.base, key).webhook(receiver.url)
-    async with asyncio.timeout(300), asyncio.TaskGroup() as flows:
+    async with asyncio.timeout(150), asyncio.TaskGroup() as flows:
         for _ in range(FLOWS):
             flows.create_task(crowd.keep_coming())
     assert killer.life == len(PLAN) + 1

@@ -102,15 +102,15 @@ async def get_hash(reader: Reader, document_id: str, seq: int) -> bytes | None:
     return row["hash"] if row else None
 
 
-async def find_document_without_trail(reader: Reader) -> str | None:
-    """Return the id of a document that has no audit entries, although its creation was recorded, or None."""
-    row = await reader.one(
+async def list_documents_without_trail(reader: Reader) -> list[str]:
+    """Return the ids of the documents that have no audit entries, although their creation was recorded."""
+    rows = await reader.all(
         """
-        SELECT id FROM (SELECT id FROM document UNION ALL SELECT document_id FROM audit_head) known
-        WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.document_id = known.id) LIMIT 1
+        SELECT id FROM (SELECT id FROM document UNION SELECT document_id FROM audit_head) known
+        WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.document_id = known.id) ORDER BY id
         """
     )
-    return row["id"] if row else None
+    return [row["id"] for row in rows]
 
 
 async def find_end(reader: Reader, document_id: str) -> TrailEnd:

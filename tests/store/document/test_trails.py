@@ -55,8 +55,7 @@ async def list_broken(db: Database, vault: Vault) -> list[str]:
         async for chain in verify_trails.recompute(db, vault)
         if chain.broken
     ]
-    lost = await trails.find_document_without_trail(db)
-    return [*found, f"{lost} is lost"] if lost else found
+    return [*found, *(f"{lost} is lost" for lost in await trails.list_documents_without_trail(db))]
 
 
 async def test_trails_as_they_were_written_are_intact(
