@@ -278,6 +278,7 @@ SHORT = {
     "members.find_administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.find_pending": "for tests alone",
     "trails.find_headless": "once, after the upgrade of a database from before trails had heads",
+    "trails.list_documents_without_trail": "for the command line alone, which reads every trail beside it",
     "due_jobs.find_due_mails": "a walk through the few organisations with waiting mails; see test_due_jobs",
     "due_jobs.find_due_seals": "a walk through the few organisations with waiting seals; see test_due_jobs",
     "users.find_all": "for the command line alone",
