@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 
 from esign.core import language
@@ -87,10 +88,25 @@ class OfficeWords(PageWords):
         shown = {name: ShownValue(self, value) for name, value in values.items()}
         return str(found).format(**shown) if shown else str(found)
 
-    def script(self, *areas: str) -> Mapping[str, Any]:
-        """Return the sentences of the scripts of some areas by their keys without the area, for a page's `words`."""
-        begun = tuple(f"{area}.script." for area in areas)
-        return {key.rpartition(".")[2]: said for key, said in self.catalogue.items() if key.startswith(begun)}
+    def script(self, *areas: str) -> Markup:
+        """Return the sentences of the scripts of some areas as a JSON object for a page's `words`."""
+        return dump_script_words(self.language.tag, areas)
+
+
+@cache
+def dump_script_words(tag: str, areas: tuple[str, ...]) -> Markup:
+    """Return what the scripts of some areas say, by key without the area, as JSON that is safe inside a page.
+
+    It is made once: looking through all sentences took a fifth of the time of each page.
+    """
+    begun = tuple(f"{area}.script." for area in areas)
+    return htmlsafe_json_dumps(
+        {
+            key.rpartition(".")[2]: said
+            for key, said in load_words(tag).catalogue.items()
+            if key.startswith(begun)
+        }
+    )
 
 
 @cache
