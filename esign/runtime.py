@@ -3,30 +3,38 @@
 Both are passed as an argument and never imported as a value.
 """
 
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from esign.authority import Keyring
-from esign.config import Config, EffectiveSettings
-from esign.core.actor import Mode
-from esign.core.document.document import File
-from esign.core.instant import Instant
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 from esign.core.people.usage import RequestTally
-from esign.core.seal_credential import Credential
-from esign.https import HttpsCertificates
-from esign.mail.smtp import Mailer
-from esign.net import OutboundClient
-from esign.pdf.worker.workers import Workers
-from esign.store.engine.database import Database
-from esign.system.bell import Bell
-from esign.system.clock import GuardedClock
-from esign.system.disk import DiskRoom
-from esign.system.file_cache import FileCache
 from esign.system.measures import Measures
 from esign.system.passwords import Passwords
-from esign.system.vault import Vault
-from esign.tsa import TimeStampClient
+
+if (
+    TYPE_CHECKING
+):  # a command that changes one row of the database starts without what sends mail and reads PDFs
+    from collections.abc import Mapping
+
+    from esign.authority import Keyring
+    from esign.config import Config, EffectiveSettings
+    from esign.core.actor import Mode
+    from esign.core.document.document import File
+    from esign.core.instant import Instant
+    from esign.core.seal_credential import Credential
+    from esign.https import HttpsCertificates
+    from esign.mail.smtp import Mailer
+    from esign.net import OutboundClient
+    from esign.pdf.worker.workers import Workers
+    from esign.store.engine.database import Database
+    from esign.system.bell import Bell
+    from esign.system.clock import GuardedClock
+    from esign.system.disk import DiskRoom
+    from esign.system.file_cache import FileCache
+    from esign.system.vault import Vault
+    from esign.tsa import TimeStampClient
 
 MOST_AHEAD = 16  # new files whose first pages wait to be drawn
 
@@ -75,7 +83,7 @@ class Runtime:
     passwords: Passwords = field(default_factory=Passwords)
     measures: Measures = field(default_factory=Measures)
     unknown_proxies: set[str] = field(default_factory=set)
-    new_files: "deque[tuple[str, File]]" = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
+    new_files: deque[tuple[str, File]] = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 
     @property
     def config(self) -> Config:

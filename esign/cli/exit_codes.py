@@ -26,10 +26,61 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
     """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
     import uvloop
 
+    try:
+        code = uvloop.run(work())
+    except KeyboardInterrupt:
+        sys.exit(0)
+    except Exception as error:
+        failure = describe_failure(error)
+        if failure is None:
+            raise
+        stop_command(*failure)
+    sys.exit(code or 0)
+
+
+def describe_failure(error: Exception) -> tuple[int, str] | None:
+    """Return the exit code and the sentence for an error from outside the program, None for any other.
+
+    What the errors belong to is imported here: a command that ends well does without most of it.
+    """
     from esign.authority import AuthorityError
     from esign.config import ConfigError
     from esign.core.errors import Problem
     from esign.https import UnfitCertificate
+    from esign.store.engine.folder import UnusableFolder
+    from esign.system.descriptors import TooFewDescriptors
+    from esign.system.privileges import CannotBecomeUser
+    from esign.system.vault import DamagedCiphertext, UnusableKey
+
+    match error:
+        case (
+            ConfigError()
+            | TooFewDescriptors()
+            | UnusableFolder()
+            | UnusableKey()
+            | AuthorityError()
+            | UnfitCertificate()
+            | CannotBecomeUser()
+        ):
+            return STORAGE if is_full(error.__context__) else USAGE, str(error)
+        case DamagedCiphertext():
+            return USAGE, f"{error}; restore app.key from a backup"
+        case Problem(code="unavailable"):
+            return (
+                STORAGE,
+                "the database takes no writes; check the disk and its free space,"
+                " and whether another program holds a lock on the database",
+            )
+        case Problem():
+            remedy = "; set organisation.plan" if error.code == "plan_required" else ""
+            return FAILED, error.message.rstrip(".") + remedy
+        case OSError():
+            return describe_refusal(error)
+    return describe_database_failure(error)
+
+
+def describe_database_failure(error: Exception) -> tuple[int, str] | None:
+    """Return the exit code and the sentence for an error of the database or its locks, None for any other."""
     from esign.store.engine.failures import (
         DatabaseError,
         DatabaseMoved,
@@ -39,72 +90,41 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
         is_locked,
         is_no_database,
     )
-    from esign.store.engine.folder import UnusableFolder
     from esign.store.engine.inspection import DamagedDatabase
     from esign.store.engine.locks import AlreadyServed, Locked
     from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
-    from esign.system.descriptors import TooFewDescriptors
-    from esign.system.privileges import CannotBecomeUser
-    from esign.system.vault import DamagedCiphertext, UnusableKey
 
-    try:
-        code = uvloop.run(work())
-    except AlreadyServed as error:
-        stop_command(SERVED, f"{error}; stop it first, or set another storage.data_dir")
-    except NewerSchema as error:
-        stop_command(NEWER, f"{error}; install the newer version of esign again")
-    except UnfitSchema as error:
-        stop_command(
-            NEWER, f"{error}; nothing was written; run the version of esign that this database comes from"
-        )
-    except Locked as error:
-        stop_command(STORAGE, f"{error}; stop it, or wait until it ends")
-    except DatabaseMoved as error:
-        stop_command(STORAGE, str(error))
-    except (StorageFailed, OperationalError) as error:
-        if is_locked(error):
-            stop_command(
-                STORAGE, "another program holds a lock on the database; stop it, or wait until it ends"
+    match error:
+        case AlreadyServed():
+            return SERVED, f"{error}; stop it first, or set another storage.data_dir"
+        case NewerSchema():
+            return NEWER, f"{error}; install the newer version of esign again"
+        case UnfitSchema():
+            return (
+                NEWER,
+                f"{error}; nothing was written; run the version of esign that this database comes from",
             )
-        stop_command(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
-    except DamagedDatabase as error:
-        stop_command(DAMAGED, str(error))
-    except (ForeignDatabase, DatabaseError) as error:
-        if is_corrupt(error):
-            stop_command(DAMAGED, f"the database is damaged: {error}; restore esign.db from a backup")
-        if is_no_database(error):
-            stop_command(
+        case Locked():
+            return STORAGE, f"{error}; stop it, or wait until it ends"
+        case DatabaseMoved():
+            return STORAGE, str(error)
+        case StorageFailed() | OperationalError() if is_locked(error):
+            return STORAGE, "another program holds a lock on the database; stop it, or wait until it ends"
+        case StorageFailed() | OperationalError():
+            return STORAGE, f"the database cannot be written: {error}; check the disk and its free space"
+        case DamagedDatabase():
+            return DAMAGED, str(error)
+        case DatabaseError() if is_corrupt(error):
+            return DAMAGED, f"the database is damaged: {error}; restore esign.db from a backup"
+        case DatabaseError() if is_no_database(error):
+            return (
                 DAMAGED,
                 "esign.db is not a database, or its beginning is damaged; restore it from a backup,"
                 " or set storage.data_dir to the folder of an esign database",
             )
-        stop_command(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (
-        ConfigError,
-        TooFewDescriptors,
-        UnusableFolder,
-        UnusableKey,
-        AuthorityError,
-        UnfitCertificate,
-        CannotBecomeUser,
-    ) as error:
-        stop_command(STORAGE if is_full(error.__context__) else USAGE, str(error))
-    except DamagedCiphertext as error:
-        stop_command(USAGE, f"{error}; restore app.key from a backup")
-    except Problem as problem:
-        if problem.code == "unavailable":
-            stop_command(
-                STORAGE,
-                "the database takes no writes; check the disk and its free space,"
-                " and whether another program holds a lock on the database",
-            )
-        remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
-        stop_command(FAILED, problem.message.rstrip(".") + remedy)
-    except OSError as error:
-        stop_command(*describe_refusal(error))
-    except KeyboardInterrupt:
-        sys.exit(0)
-    sys.exit(code or 0)
+        case ForeignDatabase() | DatabaseError():
+            return DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database"
+    return None
 
 
 def describe_refusal(error: OSError) -> tuple[int, str]:

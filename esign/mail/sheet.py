@@ -5,12 +5,14 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from typing import TYPE_CHECKING
 
 from esign.core.people import brand_colours
 from esign.core.people.account import COLOUR, is_wide
 from esign.mail.words import LetterWords, LoadWords, load_words, write_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 WIDTH = 72
 LABELS = 24
@@ -133,7 +135,9 @@ def _draw_html(head: Letterhead, sheet: LetterSheet, words: LetterWords) -> str:
 
 
 @cache
-def _load_template() -> Template:
+def _load_template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # 0.08 s, and few commands write mail
+
     environment = Environment(loader=PackageLoader("esign.mail"), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("letter.html")
 
