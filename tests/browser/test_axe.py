@@ -33,7 +33,7 @@ OTHERS = [tag for tag in LANGUAGES if tag != "en"]
 SPOKEN = ("look", "approve", "code-question", "state-completed")
 IN_TURN = [*zip(cycle(SPOKEN), OTHERS, strict=False)]
 WAYS = [(name, "phone", "en") for name in WALKS]
-WAYS += [("look", "desk", "en"), ("kinds", "desk", "en")]
+WAYS += [("look", "desk", "en")]
 MORE = [
     (name, screen, tag) for name in WALKS for screen, tag in (("desk", "en"), ("phone", "ar"), ("desk", "ar"))
 ]

@@ -4,7 +4,7 @@ Each page is looked at in Arabic, which runs from right to left, and read in one
 `packaging/test every` in each.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import cycle
 from typing import Any
 
@@ -75,12 +75,12 @@ def test_no_rule_is_broken_and_nothing_is_cut(visit: Visits, office: WalkedOffic
         look(page, base, path, tag)
         assert complaints(page, ALL_BUT_COLOURS) == [], path
     outside = visit.at(f"{base}/sign-in", locale=tag, **PHONE)
-    for path in SIGNED_OUT:
+    for path in every_other(SIGNED_OUT, OTHERS.index(tag) % 2):
         look(outside, base, path, tag)
         assert complaints(outside, ALL_BUT_COLOURS) == [], path
 
 
-def every_other(paths: Iterator[str], first: int) -> list[str]:
+def every_other(paths: Iterable[str], first: int) -> list[str]:
     """Half of the pages; all of them with ESIGN_EVERY."""
     return [*paths] if EVERY else [*paths][first::2]
 

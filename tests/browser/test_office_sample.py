@@ -14,6 +14,7 @@ from tests.browser.screens import ON_A_DESK
 from tests.browser.stage import BrowserStage, a_stage
 from tests.browser.test_journey import action
 from tests.browser.test_office import clean
+from tests.every import choose
 
 LEFT = "net::ERR_ABORTED"
 Shot = Callable[[Page, str], None]
@@ -42,7 +43,7 @@ def fill_in(page: Page) -> None:
     action(page, "finish").click()
 
 
-@pytest.mark.parametrize("mode", [Mode.LIVE, Mode.TEST])
+@pytest.mark.parametrize("mode", choose([Mode.LIVE], [Mode.TEST]))
 @pytest.mark.parametrize("how", ON_A_DESK)
 def test_from_the_empty_list_to_the_sealed_pdf(
     visit: Visits, stage: BrowserStage, shot: Shot, how: dict[str, Any], mode: Mode

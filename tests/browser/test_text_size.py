@@ -92,7 +92,7 @@ def apart(one: Locator, other: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("form", LOGOS)
+@pytest.mark.parametrize("form", choose(["8 to 1", "upright"], ["3 to 1", "square"]))
 def test_the_bar_is_one_row_and_leads_to_the_menu(visit: Visit, form: str) -> None:
     page = visit(a_site_with_logo(form))
     bar, menu, logo = page.locator(".bar"), page.locator("[popovertarget=menu]"), page.locator(".bar .logo")
