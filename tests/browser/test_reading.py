@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from esign.core.document.document import Document, FieldType, Ink, RecipientStatus, Role
 from tests.browser.screens import ON_A_DESK, ON_A_PHONE
@@ -113,20 +113,47 @@ def ask_late(pages: int) -> Document:
     return replace(document, file=replace(document.file, pages=(A4,) * pages))
 
 
-def test_the_path_leads_to_a_far_page_at_once_and_fetches_it_before_all_others(visit: Visit) -> None:
+def note_pictures(page: Page) -> list[str]:
+    """The pictures of pages that are asked for from now on, such as `3.webp`."""
     asked: list[str] = []
+
+    def note(request: Request) -> None:
+        name = request.url.rpartition("/pages/")[2]
+        if ".webp" in name:
+            asked.append(name)
+
+    page.on("request", note)
+    return asked
+
+
+def test_the_path_leads_to_a_far_page_that_was_fetched_while_there_was_time(visit: Visit) -> None:
     page = visit(SigningSite(ask_late(60)))
-    wait_until_loaded(page, 1)
     wait_until_loaded(page, 2)
-    page.on("request", lambda request: asked.append(request.url.rpartition("/pages/")[2]))
+    wait_until_loaded(page, 60)
+    assert page.evaluate("scrollY") == 0
+    asked = note_pictures(page)
     page.locator("[data-action=sign]:visible").click()
     expect(page.locator("#slot [data-field=fld_late]")).to_be_focused()
-    wait_until_loaded(page, 60)
-    wait_until_loaded(page, 59)
     assert rect(page, "#f-fld_late")["top"] < PHONE["height"]
-    pictures = [name for name in asked if ".webp" in name]
-    assert pictures[0] == "60.webp", pictures
-    assert len(pictures) <= 6 and all(int(name.partition(".")[0]) > 56 for name in pictures), pictures
+    wait_until_loaded(page, 59)
+    assert "60.webp" not in asked
+    assert len(asked) <= 5 and all(int(name.partition(".")[0]) > 56 for name in asked), asked
+
+
+def test_a_page_that_is_gone_to_is_fetched_before_all_others(visit: Visit) -> None:
+    page = visit(SigningSite(ask_late(60)))
+    wait_until_loaded(page, 60)
+    asked = note_pictures(page)
+    page.locator("#page-3").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
+    wait_until_loaded(page, 3)
+    press(page, "#where")
+    page.keyboard.type("40")
+    page.keyboard.press("Enter")
+    wait_until_loaded(page, 40)
+    wait_until_loaded(page, 41)
+    there = [name for name in asked if int(name.partition(".")[0]) > 8]
+    assert there[0] == "40.webp", asked
+    assert len(there) <= 8 and all(36 < int(name.partition(".")[0]) < 44 for name in there), asked
 
 
 def test_a_picture_of_a_page_that_was_left_gives_way_to_the_page_of_the_field(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 // The pictures of the pages: only those near the eye are held, sharper ones where the page is large; and where one is.
 // What is needed first is fetched first, and what is passed is not fetched to its end: on a phone all share one slow line.
+// When nothing else is missing, the page that the path leads to next is fetched as well.
 // A page that cannot be drawn says so, and offers the file instead.
 
 import { $, $$, t } from "./dom.js";
@@ -19,6 +20,7 @@ const failed = new Set();  // pictures that did not come, and are not asked for 
 let waiting = 0, last = scrollY;
 let sought = $(".field.active")?.closest(".page") ?? null;   // the page that the path has led to, until it is shown
 
+const ahead = () => $(".page[data-ahead]");
 const pictures = (page) => $$(":scope > img", page);
 const pageOf = (img) => img.closest(".page");
 /** How many times the dots of the first picture the screen can show. */
@@ -36,17 +38,23 @@ function distance(page) {
   return Math.max(top - innerHeight, -bottom, 0);
 }
 
-/** What is to be fetched, the most urgent first: the page of the field, then the nearest; sharper ones last, for what is on the screen. */
+/** What is to be fetched, the most urgent first: the page of the field, the nearest, sharper ones for what is on the screen, the page ahead. */
 function missing() {
-  const rows = [];
-  for (const page of sought ? [sought, ...near] : near) {
+  const rows = [], next = ahead();
+  for (const page of new Set([sought, ...near, next].filter(Boolean))) {
     const off = distance(page), finest = fineness(page);
     for (const img of pictures(page)) {
       const has = held(img), size = has ? finest : Math.min(1, finest);
-      if (has < size && !failed.has(img) && (!has || !off)) rows.push({ img, size, rank: page === sought && !has ? -1 : has ? 1 : 0, off });
+      if (has < size && !failed.has(img) && (!has || !off)) rows.push({ img, size, rank: rank(page, next, has), off });
     }
   }
   return rows.sort((a, b) => a.rank - b.rank || a.off - b.off);
+}
+
+function rank(page, next, has) {
+  if (page === sought && !has) return -1;
+  if (page === next && !near.has(page)) return 2;
+  return has ? 1 : 0;
 }
 
 /** Puts the picture in when it can be painted, so that nothing flashes; the one that is there stays until then. */
@@ -103,15 +111,16 @@ function settle() {
   if (sought && pictures(sought).every((img) => held(img) || failed.has(img))) sought = null;
   if (!$(".sheets").clientWidth || !(sought || first.complete)) return;
   if (first.complete && first.isConnected && first.src !== EMPTY && !first.naturalWidth) first.src = EMPTY;   // asked for anew below
-  for (const page of far) if (page !== sought) pictures(page).forEach(release);
-  for (const img of [...loads.keys()]) if (sought ? pageOf(img) !== sought : !near.has(pageOf(img))) cancel(img);
+  const next = ahead();
+  for (const page of far) if (page !== sought && page !== next) pictures(page).forEach(release);
+  for (const img of [...loads.keys()]) if (sought ? pageOf(img) !== sought : !near.has(pageOf(img)) && pageOf(img) !== next) cancel(img);
   if (!sought && Math.abs(scrollY - last) > innerHeight) {   // pages fly past
     last = scrollY;
     return soon();
   }
   last = scrollY;
   for (const { img, size, rank } of missing()) {
-    if (loads.size >= LANES || (sought && rank >= 0)) break;
+    if (loads.size >= (rank === 2 ? 1 : LANES) || (sought && rank >= 0)) break;
     if (!loads.has(img)) load(img, size);
   }
 }
@@ -171,5 +180,5 @@ watch(FAR, ({ target, isIntersecting }) => (isIntersecting ? far.delete(target) 
 watch(NEAR, ({ target, isIntersecting }) => (isIntersecting ? near.add(target) : near.delete(target)));
 watch(0, () => {});   // what comes onto the screen may need a sharper picture
 addEventListener("sought", ({ detail }) => seek(detail));
-for (const event of ["zoomed", "resize"]) addEventListener(event, soon);
+for (const event of ["ahead", "zoomed", "resize"]) addEventListener(event, soon);
 for (const event of ["load", "error"]) first.addEventListener(event, soon);   // the others wait for the first

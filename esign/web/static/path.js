@@ -37,6 +37,8 @@ const begun = () => path.some((a) => value(a) && !missing(a) && a.touched);
 const open = () => path.filter((a) => missing(a) || bad(a));
 /** The next to come by after this step: what was filled in here before is passed over. */
 const after = (a) => path.find(bad) ?? path.slice(path.indexOf(a) + 1).find((one) => !one.touched || !value(one) || missing(one)) ?? open()[0];
+/** The step that the button leads to. */
+const following = () => (active ? after(active) : (begun() ? open()[0] : path.find((a) => !value(a) || missing(a))) ?? path[0]);
 const focusable = (a) => $("input:checked, input, select, textarea, .put", a.box);
 /** What has the focus while the step is active: its control, or the large button where that does the same. */
 const target = (a) => (focusable(a)?.getClientRects().length ? focusable(a) : next);
@@ -100,7 +102,17 @@ function step(does, action, name, count = "") {
   $(".count", next).hidden = !count;
 }
 
+/** The page that the button leads to is fetched while there is time. */
+function expect() {
+  const page = following()?.parts[0].place?.closest(".page"), before = $(".page[data-ahead]");
+  if (page === (before ?? undefined)) return;
+  if (before) delete before.dataset.ahead;
+  if (page) page.dataset.ahead = "";
+  dispatchEvent(new Event("ahead"));
+}
+
 function bar() {
+  expect();
   const left = open(), needed = path.filter((a) => a.required && (!a.came || left.includes(a)));
   const done = needed.filter((a) => !left.includes(a)).length, total = needed.length;
   meter.hidden = !total;
@@ -178,7 +190,7 @@ function forward() {
   if (next.dataset.does === "review") return review();
   if (next.dataset.does === "ink") return adopt(active);
   if (!active && document.body.classList.contains("as-form")) return settled();
-  if (!active) return go((begun() ? open()[0] : path.find((a) => !value(a) || missing(a))) ?? path[0]);
+  if (!active) return go(following());
   if (!check(active)) {
     list(path.filter(bad));
     bring(active.parts[0].place);
