@@ -39,6 +39,7 @@ AT_LEISURE = (
     "/draft",
     "/view",
     "/palette",
+    "/erasure",
 )  # a page that no longer needs the answer gives it up
 
 
