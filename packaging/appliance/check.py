@@ -3,7 +3,9 @@
 Each part runs in a bare Debian without Python, certificates or fonts, and must seal and verify a document there.
 """
 
+import base64
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -164,7 +166,7 @@ def check_unpacked_once() -> None:
     """Check that a second start uses what the first unpacked, repairs it, and that another version removes it."""
     machine = Machine("unpacked")
     shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
-    cache = machine.root / "root/.cache/esign"
+    cache = machine.root / "var/cache/esign"
     machine.run("esign", "--version")
     (folder,) = cache.iterdir()
     before = folder.stat().st_ino
@@ -180,6 +182,22 @@ def check_unpacked_once() -> None:
     shutil.rmtree(folder)
     machine.run("esign", "--version")
     require(sorted(cache.iterdir()) == [folder], "another version was left")
+
+
+def check_other_user() -> None:
+    """Start the one file as root with `[server] user`, and have that server seal a document."""
+    machine = Machine("other-user")
+    shutil.copy(find_one_file(), machine.root / "usr/bin/esign")
+    machine.run("useradd", "--system", "ada")
+    data = {"ESIGN_STORAGE__DATA_DIR": "/var/lib/esign"}
+
+    def seal(port: int) -> None:
+        key = machine.run("esign", "keys", "create", "--name", "check", "--test", user="ada:ada", **data)
+        seal_by_request(port, key.split()[-1])
+
+    serve(machine, "esign", "serve", work=seal, ESIGN_SERVER__USER="ada", **data)
+    owner = machine.run("stat", "--format", "%U %a", "/var/lib/esign", "/var/lib/esign/esign.db").split()
+    require(owner == ["ada", "700", "ada", "600"], f"the data belong to the user alone: {owner}")
 
 
 def check_folder() -> None:
@@ -337,8 +355,53 @@ def seal_document(machine: Machine, program: str, folder: str = "/root", **optio
     require("intact" in trails.lower(), trails)
 
 
-def serve(machine: Machine, program: str, *arguments: str, probe: str = "", **options: str | bool) -> None:
-    """Start the server, wait for its first answer, look at its memory, and stop it."""
+def seal_by_request(port: int, key: str) -> None:
+    """Create a document over the API, have its recipient sign, and wait for the sealed file."""
+
+    def ask(path: str, body: dict[str, object] | None = None) -> bytes:
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1{path}")
+        request.add_header("Authorization", f"Bearer {key}")
+        request.add_header("Accept", "application/pdf, application/json")
+        if body is not None:
+            request.add_header("Content-Type", "application/json")
+            request.data = json.dumps(body).encode()
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  (our own server)
+            return bytes(answer.read())
+
+    field = {"type": "signature", "page": 1, "x": 12, "y": 70}
+    contract = (ROOT / "esign/demo/contract.pdf").read_bytes()
+    made = json.loads(
+        ask(
+            "/documents",
+            {
+                "fileName": "contract.pdf",
+                "file": base64.b64encode(contract).decode(),
+                "send": True,
+                "recipients": [{"name": "Ada Example", "email": "ada@example.com", "fields": [field]}],
+            },
+        )
+    )
+    ask(f"/test/documents/{made['id']}/simulate", {"action": "complete"})
+    for _ in range(600):
+        try:
+            require(b"/ByteRange" in ask(f"/documents/{made['id']}/files/sealed"), "the file has a signature")
+            print("  a document was sealed over the API")
+            return
+        except urllib.error.HTTPError as error:
+            require(error.code == 409, f"{error.code}: {error.read()!r}")
+            time.sleep(0.1)
+    sys.exit("the document was not sealed within a minute")
+
+
+def serve(
+    machine: Machine,
+    program: str,
+    *arguments: str,
+    probe: str = "",
+    work: Callable[[int], None] | None = None,
+    **options: str | bool,
+) -> None:
+    """Start the server, wait for its first answer, look at its memory, do `work` with its port, and stop it."""
     if "ESIGN_STORAGE__DATA_DIR" not in options and "--config" not in arguments:
         options["ESIGN_STORAGE__DATA_DIR"] = "/root/data"
     with socket.socket() as free:
@@ -360,6 +423,8 @@ def serve(machine: Machine, program: str, *arguments: str, probe: str = "", **op
         time.sleep(3)
         server = find_server(machine)
         tell("idle memory, MiB", read_memory(server), IDLE_MIB)
+        if work:
+            work(port)
         if probe:
             entered = ["nsenter", "--target", str(server), "--mount", "--pid", "chroot", machine.root, probe]
             ran = subprocess.run(entered, env={**os.environ, "ESIGN_SERVER__PORT": str(port)}, check=False)
@@ -419,6 +484,7 @@ CHECKS: dict[str, Callable[[], None]] = {
     "one-file": check_one_file,
     "bad-places": check_bad_places,
     "unpacked-once": check_unpacked_once,
+    "other-user": check_other_user,
     "folder": check_folder,
     "unit": check_unit,
     "package": check_package,

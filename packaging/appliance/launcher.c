@@ -4,6 +4,9 @@
  * payload: every file of the program in one deflate stream, and a footer. PyInstaller's own one file unpacks 160 MB at
  * every start, which takes 1.6 seconds of processor time; this one does so once for each version and user.
  *
+ * Root unpacks it where every user may read it: with server.user, the server goes on as another user, and starts its workers
+ * from there.
+ *
  * What is unpacked is only used from a folder that belongs to this user, that nobody else may write, and whose place
  * nobody else may take. It is complete when it gets its name. The list of its files is compared at each start, because
  * cleaners of temporary folders may remove some. A lock that is held until the program ends keeps other versions from
@@ -32,6 +35,7 @@
 #endif
 #define LIST "files.txt"
 #define PART (256 * 1024)
+#define FOR_ALL "/var/cache" /* of root */
 
 struct footer {
     char magic[8];
@@ -48,6 +52,8 @@ struct source {
 
 static struct footer footer;
 static struct source source;
+static mode_t rights; /* of what is made: 0700, or 0755 for all users */
+static mode_t mask;   /* the umask of the program */
 static char refused[4096]; /* the folders that were tried, and why not */
 
 static int fail(const char *sentence)
@@ -97,7 +103,7 @@ static void make_parents(char *path, size_t from)
 {
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        mkdir(path, 0700);
+        mkdir(path, rights);
         *slash = '/';
     }
 }
@@ -125,7 +131,7 @@ static const char *unpack(const char *folder)
             part[head.size] = 0;
             if (symlink(part, path)) return strerror(errno);
         } else {
-            int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, head.mode & 0700);
+            int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, head.mode & rights);
             if (file < 0) return strerror(errno);
             for (uint64_t left = head.size; left;) {
                 size_t size = left < sizeof part ? left : sizeof part;
@@ -258,7 +264,7 @@ static int start_from(char *home, char **arguments)
         snprintf(fresh, sizeof fresh, "%s/.%d.new", home, (int)getpid());
         snprintf(old, sizeof old, "%s/.%d.old", home, (int)getpid());
         remove_tree(fresh);
-        const char *reason = mkdir(fresh, 0700) ? strerror(errno) : unpack(fresh);
+        const char *reason = mkdir(fresh, rights) ? strerror(errno) : unpack(fresh);
         if (reason) {
             remove_tree(fresh);
             refuse(home, reason);
@@ -275,7 +281,9 @@ static int start_from(char *home, char **arguments)
         remove_others(home);
     }
     snprintf(program, sizeof program, "%s/esign", folder);
+    umask(mask);
     execv(program, arguments);
+    umask(022);
     if (errno == ENOENT) exit(fail("this program needs a Linux with glibc, and this one has none; use the container."));
     refuse(folder, strerror(errno));
     return 0;
@@ -286,6 +294,7 @@ int main(int count, char **arguments)
     const char *roots[][3] = {
         {getenv("CACHE_DIRECTORY"), "", "/unpacked"}, /* of a systemd unit */
         {getenv("XDG_CACHE_HOME"), "", "/esign"},
+        {geteuid() ? NULL : FOR_ALL, "", "/esign"},
         {getenv("HOME"), "/.cache", "/esign"},
         {getenv("TMPDIR"), "", "/esign-"},
         {"/tmp", "", "/esign-"},
@@ -293,6 +302,7 @@ int main(int count, char **arguments)
     };
     char home[PATH_MAX];
     (void)count;
+    mask = umask(022);
     source.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (source.file < 0) return fail("/proc is not mounted, and this program needs it.");
     if (lseek(source.file, -(off_t)sizeof footer, SEEK_END) < 0 ||
@@ -301,6 +311,7 @@ int main(int count, char **arguments)
     for (size_t one = 0; one < sizeof roots / sizeof *roots; one++) {
         const char *root = roots[one][0];
         if (!root || root[0] != '/' || strlen(root) > 1024) continue;
+        rights = strcmp(root, FOR_ALL) ? 0700 : 0755;
         snprintf(home, sizeof home, "%s%s%s", strcmp(root, "/") ? root : "", roots[one][1], roots[one][2]);
         if (home[strlen(home) - 1] == '-')
             snprintf(home + strlen(home), sizeof home - strlen(home), "%u", (unsigned)geteuid());
