@@ -44,8 +44,8 @@ NO_SUCH_NAME = (socket.EAI_NONAME, socket.EAI_NODATA)
 class HttpsState:
     """How HTTPS is: the certificate that is shown, and what is wrong. `renews_at` is None where files are used.
 
-    `failed_since` and `next_at` are set while orders fail. A `problem` beside a valid certificate leaves the server
-    as it is, for the time being.
+    `failed_since`, `last_at` and `next_at` are set while orders fail. A `problem` beside a valid certificate leaves
+    the server as it is, for the time being.
     """
 
     mode: str
@@ -53,11 +53,18 @@ class HttpsState:
     problem: HttpsProblem | None
     renews_at: Instant | None = None
     failed_since: Instant | None = None
+    last_at: Instant | None = None
     next_at: Instant | None = None
 
     def is_valid(self, now: Instant) -> bool:
         """Return whether there is a certificate that has not expired."""
         return self.certificate is not None and now < self.certificate.ends_at
+
+    def may_hasten(self, now: Instant) -> bool:
+        """Return whether somebody may ask for an order now: one has failed, a minute ago or earlier."""
+        if self.last_at is None or self.next_at is None:
+            return False
+        return now < self.next_at and now - self.last_at >= renewal_times.BY_HAND
 
     def needs_attention(self, now: Instant) -> bool:
         """Return whether a person should look at it: a renewal that fails for a day mends itself as a rule."""
@@ -116,8 +123,14 @@ class HttpsCertificates:
             problem=self._problem,
             renews_at=renews_at if automatic else None,
             failed_since=record.failed_since if failing else None,
+            last_at=record.last_at if failing else None,
             next_at=record.next_at if failing else None,
         )
+
+    def hasten_order(self, now: Instant) -> None:
+        """Place the next order at the next `refresh`, if it may be hastened: a person says that the cause is mended."""
+        if self.read_state().may_hasten(now):
+            self._record = replace(self._record, next_at=now)
 
     async def refresh(self, now: Instant) -> bool:
         """Take up changed files, or order a certificate that is due. Return whether another one is shown now."""

@@ -6,6 +6,7 @@ BEFORE_END: Millis = 30 * DAY
 SHARE = 3  # of its life; a certificate of 45 days is renewed 15 days before its end
 # Let's Encrypt takes 5 failed proofs of a name in an hour. These leave room for somebody who tries by hand.
 PAUSES: tuple[Millis, ...] = (MINUTE, 10 * MINUTE, 60 * MINUTE, 180 * MINUTE, 360 * MINUTE)
+BY_HAND: Millis = MINUTE  # between a failed order and one that somebody asks for
 LONGEST: Millis = DAY
 AFTER_START: Millis = 15 * MINUTE
 

@@ -132,6 +132,7 @@ GET  /server/clock                                          own
 POST /server/clock                                          own     password code
 GET  /server/address                                        own
 POST /server/address                                        own     password code
+POST /server/address/https                                  own
 GET  /server/mail                                           own
 POST /server/mail                                           own     password code
 POST /server/mail/test                                      own     password code

@@ -96,6 +96,7 @@ OFFICE_TEXT = """
 /set-up/{token}                             member.joined
 /server/clock                               clock.confirmed
 /server/address                             server.changed
+/server/address/https                       trying
 /server/mail                                server.changed
 /server/mail/test                           trying
 /server/mail/remove                         server.changed

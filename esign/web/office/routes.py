@@ -95,6 +95,7 @@ TABLE = (
     *make_form_routes("/set-up/{token}", emailed_links.show_setup, emailed_links.set_up),
     # the server; steps for an owner before the first document is sent
     *make_form_routes("/server/address", address.show, address.save, Permission.OWN, fresh="sent"),
+    OfficeRoute("POST", "/server/address/https", address.hasten_certificate, Permission.OWN),
     *make_form_routes("/server/mail", mail_server.show, mail_server.save, Permission.OWN, fresh="sent"),
     OfficeRoute(
         "POST", "/server/mail/test", mail_server.try_out, Permission.OWN, fresh=True, again=mail_server.show

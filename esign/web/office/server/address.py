@@ -35,9 +35,18 @@ async def show(call: OfficeCall) -> Response:
         suggested=opened if suggested else None,
         earlier=settings.chosen.earlier_url,
         https=https,
+        now=call.runtime.clock.now(),
         proxy=min(call.runtime.unknown_proxies, default=None),
         obstacle=call.words.say(https.problem.sentence) if https and https.problem else "",
     )
+
+
+async def hasten_certificate(call: OfficeCall) -> Response:
+    """Have the certificate for HTTPS ordered now, instead of at the planned time after a failure."""
+    await browser_settings.require_may_change(call.runtime, call.signed_in.organisation)
+    if call.runtime.https:
+        call.runtime.https.hasten_order(call.runtime.clock.now())
+    return call.redirect_to(f"{HERE}#https")
 
 
 def is_fit(opened: str, config: Config) -> bool:

@@ -81,6 +81,36 @@ async def test_an_order_that_fails_is_told_with_the_time_of_the_next_in_the_lang
         assert "Die Zertifizierungsstelle 127.0.0.1 ist nicht erreichbar." in page.said
 
 
+async def test_somebody_who_mended_the_cause_does_not_wait_for_the_planned_order(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    server = {
+        "https": "auto",
+        "base_url": f"https://{HOST}",
+        "acme_directory": f"http://127.0.0.1:{find_free_port()}/dir",
+    }
+    async with an_office(tmp_path / "data", clock=clock, server=server) as office:
+        ada, https = await office.signed_in("Ada"), office.runtime.https
+        assert https is not None
+        await refresh(office)
+        clock.advance(minutes=1)
+        await refresh(office)
+        failed = https.read_state()
+        assert "Try again" not in (await ada.get(HERE)).said, "an order failed just now"
+        assert (await ada.post(f"{HERE}/https")).to == f"{HERE}#https"
+        assert https.read_state() == failed
+        clock.advance(minutes=1)
+        await refresh(office)
+        assert https.read_state() == failed, "the next order is planned for later"
+        assert "Try again" in (await ada.get(HERE)).said
+        await ada.post(f"{HERE}/https")
+        page = await ada.get(HERE)
+        assert "esign is getting a certificate." in page.said and "Try again" not in page.said
+        await refresh(office)
+        assert https.read_state().last_at == clock.now()
+        assert "Next try" in (await ada.get(HERE)).said
+
+
 async def test_a_proxy_that_the_settings_do_not_name_is_told(tmp_path: Path) -> None:
     async with an_office(tmp_path / "data") as office:
         ada = await office.signed_in("Ada")
