@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from esign.web.signing.throttle import LinkThrottle
 
 METRICS = "/metrics"
+PLAIN_CONNECTIONS = 200  # beside https, plain http only leads there and answers authorities
 PICTURES = "pictures"  # the folder in the data folder
 
 log = logging.getLogger("esign")
@@ -349,7 +351,7 @@ async def run_plain(app: App, listeners: Listeners) -> AsyncIterator[None]:
     if listeners.plain is None:
         yield
         return
-    async with run_server_on(listeners.plain, app.plain, app.front):
+    async with run_server_on(listeners.plain, app.plain, replace(app.front, connections=PLAIN_CONNECTIONS)):
         yield
 
 

@@ -139,7 +139,7 @@ def describe_refusal(error: OSError) -> tuple[int, str]:
         errno.EADDRNOTAVAIL: NO_SUCH_ADDRESS,
         errno.EAFNOSUPPORT: NO_SUCH_ADDRESS,
         errno.EACCES: "; set server.port to 1024 or more, start esign as root with server.user, let systemd open the"
-        " port, or give esign CAP_NET_BIND_SERVICE",
+        " port, or give esign AmbientCapabilities=CAP_NET_BIND_SERVICE",
     }
     if error.filename is None:
         return FAILED, said + remedies.get(error.errno or 0, "")

@@ -25,6 +25,7 @@ PAUSE = 1.0  # seconds between two questions about an authorization
 POLLS = 90
 NONCES = 3
 FINISH = 90 * SECOND
+EXPECTED = (errors.Error, JoseError)
 CHALLENGE_TOO_LONG = "the authority has not asked for the proof in 90 seconds"
 
 
@@ -41,8 +42,11 @@ def order_certificate(authority: AcmeAuthority, order: AcmeOrder) -> bytes:
         raise OrderFailed("late", CHALLENGE_TOO_LONG, network.retry_after) from error
     except requests.RequestException as error:
         raise OrderFailed("unreachable", describe_connection_error(error)) from error
-    except (errors.Error, JoseError, KeyError, ValueError) as error:
-        raise OrderFailed("invalid_answer", str(error)[:300], network.retry_after) from error
+    except (OrderFailed, OrderStopped):
+        raise
+    except Exception as error:  # the libraries trust the shape of answers: an odd one may raise anything
+        detail = str(error) if isinstance(error, EXPECTED) else f"{type(error).__name__}: {error}"
+        raise OrderFailed("invalid_answer", detail[:300], network.retry_after) from error
     finally:
         network.session.close()
 
@@ -149,7 +153,7 @@ def prove(client: ClientV2, authorization: messages.AuthorizationResource, order
 def make_failure(error: messages.Error, retry_after: int) -> OrderFailed:
     """Return an error of the authority as a failure of the order."""
     first = error.subproblems[0] if error.subproblems else error
-    code = error.code or first.code or error.typ.rpartition(":")[2]
+    code = error.code or first.code or str(error.typ).rpartition(":")[2]
     return OrderFailed(code, " ".join(str(first.detail or first.title or "").split())[:300], retry_after)
 
 

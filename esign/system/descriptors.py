@@ -2,7 +2,7 @@
 
 import resource
 
-NEEDED = 1_500  # 1,000 connections of visitors, 64 deliveries, mail, PDF workers, the database
+NEEDED = 1_500  # 1,200 connections of visitors, 64 deliveries, mail, PDF workers, the database
 FEWEST = 256  # with fewer, a handful of browsers would keep the database from opening its files
 
 

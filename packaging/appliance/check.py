@@ -147,10 +147,14 @@ def check_bad_places() -> None:
         "esign", "--version", user="ada:ada", HOME="/nonexistent", tmp="mode=1777,size=20m", code=2
     )
     require("No space left on device" in said and len(said.splitlines()) == 1, said)
+    machine.run("useradd", "--create-home", "bob")
+    crowded = {"HOME": "/home/bob", "XDG_CACHE_HOME": "/tmp"}  # noqa: S108  (of the machine)
+    machine.run("esign", "--version", user="bob:bob", tmp="mode=1777,size=20m", **crowded)
     foreign = machine.root / "tmp" / "esign-1000"
     foreign.mkdir(mode=0o777)
     said = machine.run("esign", "--version", user="ada:ada", HOME="/nonexistent", code=2)
     require("others may write there" in said, said)
+    (machine.root / "var/cache/esign").touch()  # root has to look elsewhere
     others = machine.root / "home" / "eve"
     others.mkdir(mode=0o700)
     shutil.chown(others, 1001)
@@ -170,6 +174,8 @@ def check_unpacked_once() -> None:
     machine.run("esign", "--version")
     (folder,) = cache.iterdir()
     before = folder.stat().st_ino
+    rights = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, folder / "files.txt")}
+    require([*rights.values()] == ["0o755", "0o600"], f"every user may read it, and nobody lock it: {rights}")
     machine.run("esign", "--version")
     require(folder.stat().st_ino == before, "it was unpacked twice")
     (folder / "lib" / "base_library.zip").unlink()

@@ -35,7 +35,6 @@
 #endif
 #define LIST "files.txt"
 #define PART (256 * 1024)
-#define FOR_ALL "/var/cache" /* of root */
 
 struct footer {
     char magic[8];
@@ -52,7 +51,7 @@ struct source {
 
 static struct footer footer;
 static struct source source;
-static mode_t rights; /* of what is made: 0700, or 0755 for all users */
+static mode_t rights; /* of what is made: 0700, and of root 0755 for all users */
 static mode_t mask;   /* the umask of the program */
 static char refused[4096]; /* the folders that were tried, and why not */
 
@@ -114,9 +113,12 @@ static const char *unpack(const char *folder)
     static char part[PART];
     char path[PATH_MAX], name[1024];
     snprintf(path, sizeof path, "%s/" LIST, folder);
-    FILE *list = fopen(path, "w");
+    /* Nobody else may open the list, and so hold a lock on it. */
+    int opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *list = opened < 0 ? NULL : fdopen(opened, "w");
     if (!list || lseek(source.file, footer.offset, SEEK_SET) < 0) return strerror(errno);
     source.left = footer.length;
+    memset(&source.stream, 0, sizeof source.stream); /* an earlier folder may have been too small for all of it */
     if (inflateInit(&source.stream) != Z_OK) return "no memory";
     for (;;) {
         struct { uint32_t name, mode; uint64_t size; } head;
@@ -203,8 +205,9 @@ static void remove_others(const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
+    unsigned number = 0;
     while (folder && (entry = readdir(folder))) {
-        char path[PATH_MAX], list[PATH_MAX];
+        char path[PATH_MAX], list[PATH_MAX], old[PATH_MAX];
         if (!strcmp(entry->d_name, footer.id)) continue;
         snprintf(path, sizeof path, "%s/%s", home, entry->d_name);
         if (entry->d_name[0] == '.') {
@@ -214,7 +217,9 @@ static void remove_others(const char *home)
         snprintf(list, sizeof list, "%s/" LIST, path);
         int file = open(list, O_RDONLY | O_CLOEXEC);
         if (file < 0) continue;
-        if (!flock(file, LOCK_EX | LOCK_NB)) remove_tree(path);
+        /* It loses its name first: a start of that version may unpack it again meanwhile. */
+        snprintf(old, sizeof old, "%s/.%d.%u.old", home, (int)getpid(), number++);
+        if (!flock(file, LOCK_EX | LOCK_NB) && !rename(path, old)) remove_tree(old);
         close(file);
     }
     if (folder) closedir(folder);
@@ -245,12 +250,14 @@ static int is_usable(char *home)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/", home);
     make_parents(path, 1);
-    if (lstat(home, &found) || !S_ISDIR(found.st_mode) || !realpath(home, path))
-        return refuse(home, strerror(errno ? errno : ENOTDIR)), 0;
+    /* What is looked at is what is used: a link may lead elsewhere a moment later. */
+    if (!realpath(home, path) || lstat(path, &found)) return refuse(home, strerror(errno)), 0;
+    if (!S_ISDIR(found.st_mode)) return refuse(home, strerror(ENOTDIR)), 0;
     if (found.st_uid != geteuid() || found.st_mode & 022) return refuse(home, "others may write there"), 0;
     if (strlen(path) > PATH_MAX / 2) return refuse(home, "its path is too long"), 0;
     if (!is_firm(path)) return refuse(home, "others may replace a folder above it"), 0;
     if (!statvfs(path, &system) && system.f_flag & ST_NOEXEC) return refuse(home, "mounted noexec"), 0;
+    if ((found.st_mode & rights) != rights && chmod(path, rights)) return refuse(home, strerror(errno)), 0;
     strcpy(home, path);
     return 1;
 }
@@ -292,9 +299,9 @@ static int start_from(char *home, char **arguments)
 int main(int count, char **arguments)
 {
     const char *roots[][3] = {
+        {geteuid() ? NULL : "/var/cache", "", "/esign"}, /* before what a user may have left in the environment of root */
         {getenv("CACHE_DIRECTORY"), "", "/unpacked"}, /* of a systemd unit */
         {getenv("XDG_CACHE_HOME"), "", "/esign"},
-        {geteuid() ? NULL : FOR_ALL, "", "/esign"},
         {getenv("HOME"), "/.cache", "/esign"},
         {getenv("TMPDIR"), "", "/esign-"},
         {"/tmp", "", "/esign-"},
@@ -303,6 +310,7 @@ int main(int count, char **arguments)
     char home[PATH_MAX];
     (void)count;
     mask = umask(022);
+    rights = geteuid() ? 0700 : 0755;
     source.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (source.file < 0) return fail("/proc is not mounted, and this program needs it.");
     if (lseek(source.file, -(off_t)sizeof footer, SEEK_END) < 0 ||
@@ -311,7 +319,6 @@ int main(int count, char **arguments)
     for (size_t one = 0; one < sizeof roots / sizeof *roots; one++) {
         const char *root = roots[one][0];
         if (!root || root[0] != '/' || strlen(root) > 1024) continue;
-        rights = strcmp(root, FOR_ALL) ? 0700 : 0755;
         snprintf(home, sizeof home, "%s%s%s", strcmp(root, "/") ? root : "", roots[one][1], roots[one][2]);
         if (home[strlen(home) - 1] == '-')
             snprintf(home + strlen(home), sizeof home - strlen(home), "%u", (unsigned)geteuid());

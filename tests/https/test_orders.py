@@ -274,3 +274,76 @@ async def test_an_answer_that_is_none_of_an_authority_is_told(tmp_path: Path, no
         assert not await certificates.refresh(now)
     problem = certificates.read_state().problem
     assert problem is not None and problem.brief == "the authority has trouble"
+
+
+class OddAuthority:
+    """An authority that answers one of its requests as none should."""
+
+    def __init__(self, odd: str, answer: object) -> None:
+        self.odd, self.answer = odd, answer
+        self.asked = 0
+        self.app = Starlette(
+            routes=[
+                Route("/dir", self.give_directory),
+                Route("/nonce", self.give_nonce, methods=["HEAD", "GET"]),
+                Route("/{what}", self.give, methods=["POST"]),
+            ]
+        )
+
+    async def give_directory(self, request: Request) -> Response:
+        self.asked += 1
+        names = ("newNonce", "newAccount", "newOrder", "revokeCert", "keyChange")
+        usual = {name: self.place(request, name[3:].lower()) for name in names}
+        return JSONResponse(self.answer if self.odd == "dir" else usual)
+
+    async def give_nonce(self, request: Request) -> Response:
+        return PlainTextResponse("", headers={"Replay-Nonce": "bm9uY2U"})
+
+    async def give(self, request: Request) -> Response:
+        what = request.path_params["what"]
+        order = {
+            "status": "pending",
+            "identifiers": [{"type": "dns", "value": HOST}],
+            "authorizations": [self.place(request, "authz")],
+            "finalize": self.place(request, "finalize"),
+        }
+        usual = {"account": {"status": "valid"}, "order": order}
+        headers = {"Replay-Nonce": "bm9uY2U", "Location": self.place(request, f"{what}/1")}
+        if what != self.odd:
+            return JSONResponse(usual[what], 201, headers)
+        refused = isinstance(self.answer, dict) and "type" in self.answer
+        return JSONResponse(self.answer, 400 if refused else 201, headers)
+
+    @staticmethod
+    def place(request: Request, what: str) -> str:
+        return f"http://{request.headers['host']}/{what}"
+
+
+@pytest.mark.parametrize(
+    ("odd", "answer"),
+    [
+        ("dir", []),
+        ("dir", {"newNonce": 5}),
+        ("account", {"type": 5, "detail": ["x"]}),
+        ("account", [1]),
+        ("order", {"status": "pending"}),
+        ("order", "what?"),
+        ("authz", {"status": "pending"}),
+        ("authz", []),
+    ],
+)
+async def test_an_odd_answer_is_told_and_the_next_order_waits_as_after_any_failure(
+    tmp_path: Path, now: Instant, odd: str, answer: object
+) -> None:
+    authority = OddAuthority(odd, answer)
+    async with run_server(authority.app, "127.0.0.1", 0) as server:
+        settings = ServerSettings(
+            https="auto", base_url=f"https://{HOST}", acme_directory=f"http://127.0.0.1:{server.port}/dir"
+        )
+        certificates = HttpsCertificates(settings, tmp_path, now)
+        assert not await certificates.refresh(now)
+        state, asked = certificates.read_state(), authority.asked
+        assert state.problem is not None and asked, "the authority was asked, and what it said is told"
+        assert state.next_at == now + MINUTE
+        assert not await certificates.refresh(now + 5_000)
+        assert (certificates.read_state(), authority.asked) == (state, asked)

@@ -332,5 +332,5 @@ def test_a_port_below_1024_without_the_right_names_three_ways() -> None:
     assert code == 1
     assert said == (
         "::, port 443: Permission denied; set server.port to 1024 or more, start esign as root with server.user, let"
-        " systemd open the port, or give esign CAP_NET_BIND_SERVICE"
+        " systemd open the port, or give esign AmbientCapabilities=CAP_NET_BIND_SERVICE"
     )

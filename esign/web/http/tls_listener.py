@@ -26,14 +26,16 @@ class Handshake:
         self.address = address
         self.is_of_proxy = is_of_proxy
         self.task: asyncio.Task[None] | None = None
+        self._is_aborted = False  # its task ends later, and no other client gets its place a second time
 
     def is_waiting(self) -> bool:
-        return True
+        return not self._is_aborted
 
     def is_in_body(self) -> bool:
         return False
 
     def abort(self) -> None:
+        self._is_aborted = True
         if self.task is not None:
             self.task.cancel()
 

@@ -168,6 +168,37 @@ async def test_where_all_places_are_taken_the_network_with_most_handshakes_makes
         await until(lambda: asyncio.sleep(0, crowd.count_open() == 9 or None), "end of a handshake")
 
 
+def is_open(one: socket.socket) -> bool:
+    """Whether the server has not closed this connection, on which nothing was said."""
+    try:
+        return bool(one.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+async def test_a_place_is_given_once_however_many_networks_ask_at_the_same_time(tmp_path: Path) -> None:
+    """What makes room ends a moment later."""
+    patient = replace(QUICK, first_byte=60, per_address=10, connections=10)
+    async with serving(tmp_path, patient) as (port, _, _), crowding(port, 10) as crowd:
+        others = [socket.socket() for _ in range(40)]
+        for number, one in enumerate(others, 1):
+            one.bind((f"127.{number}.0.1", 0))
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+
+        async def count_places() -> bool | None:
+            return crowd.count_open() + sum(map(is_open, others)) <= 12 or None
+
+        try:
+            await until(count_places, "end of all for whom there is no place")
+            assert any(map(is_open, others))
+        finally:
+            for one in others:
+                one.close()
+
+
 async def test_handshakes_that_run_end_with_the_server(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         async with serving(tmp_path, replace(QUICK, first_byte=60)) as (port, _, _):
