@@ -146,9 +146,9 @@ def test_a_page_that_is_gone_to_is_fetched_before_all_others(visit: Visit) -> No
     asked = note_pictures(page)
     page.locator("#page-3").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
     wait_until_loaded(page, 3)
-    press(page, "#where")
-    page.keyboard.type("40")
-    page.keyboard.press("Enter")
+    page.locator("#where").evaluate("one => one.click()")  # it may have gone to rest meanwhile
+    page.locator("#goto-page").fill("40")
+    page.locator("#goto-page").press("Enter")
     wait_until_loaded(page, 40)
     wait_until_loaded(page, 41)
     there = [name for name in asked if int(name.partition(".")[0]) > 8]
