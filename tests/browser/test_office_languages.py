@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from esign.core.language import LANGUAGES
-from esign.web.office.frame.words import load_words
+from esign.web.office.frame.words import dump_script_words, load_words
 from tests import pseudo
 from tests.browser.conftest import Visits
 from tests.browser.layout import SPARED, find_faults
@@ -42,9 +42,11 @@ def longer_words() -> Iterator[None]:
     kept = dict(english.catalogue), dict(english.sentences)
     for words in (english.catalogue, english.sentences):
         words.update(pseudo.translate(words))  # type: ignore[attr-defined]
+    dump_script_words.cache_clear()
     yield
     for words, before in zip((english.catalogue, english.sentences), kept, strict=True):
         words.update(before)  # type: ignore[attr-defined]
+    dump_script_words.cache_clear()
 
 
 def choose_pages(tag: str, paths: list[str]) -> list[str]:
