@@ -423,7 +423,8 @@ def serve(
                     require(answer.status == 200, "healthz")
                     break
             except (urllib.error.URLError, ConnectionError):
-                require(process.poll() is None, str(process.stdout and process.stdout.read()))
+                if process.poll() is not None and process.stdout:
+                    sys.exit(f"the server has ended: {process.stdout.read()}")
                 time.sleep(0.005)
         tell("first 200, seconds", time.perf_counter() - before, ANSWER_SECONDS)
         time.sleep(3)
