@@ -299,7 +299,10 @@ def check_container() -> None:
             machine.run("sh", "-ec", rest)
         elif word == "ENV":
             environment = dict(one.split("=", 1) for one in rest.split())
-    environment["HOME"] = "/data"
+    environment |= {
+        "HOME": "/data",
+        "ESIGN_SERVER__BASE_URL": "https://sign.example.com",
+    }  # as compose.yaml asks for
     seal_document(machine, "esign", user="10001:10001", read_only=True, folder="/data", **{"HOME": "/data"})
     serve(
         machine,
