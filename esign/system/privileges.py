@@ -30,6 +30,11 @@ def become_user(name: str, folder: Path) -> None:
     try:
         if not os.path.lexists(folder) and is_roots(folder.parent):
             make_folder(folder, user)
+    except OSError as error:
+        raise CannotBecomeUser(
+            f"server.user: the data folder {folder} cannot be made for {name}: {error.strerror}"
+        ) from None
+    try:
         os.initgroups(name, user.pw_gid)
         os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
         os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)

@@ -299,10 +299,8 @@ def check_container() -> None:
             machine.run("sh", "-ec", rest)
         elif word == "ENV":
             environment = dict(one.split("=", 1) for one in rest.split())
-    environment |= {
-        "HOME": "/data",
-        "ESIGN_SERVER__BASE_URL": "https://sign.example.com",
-    }  # as compose.yaml asks for
+    # compose.yaml sets an address as well: without one, a server that listens on all of them does not start.
+    environment |= {"HOME": "/data", "ESIGN_SERVER__BASE_URL": "https://sign.example.com"}
     seal_document(machine, "esign", user="10001:10001", read_only=True, folder="/data", **{"HOME": "/data"})
     serve(
         machine,

@@ -47,7 +47,7 @@ NAMES = {
 }
 
 
-# Each of them is one that letters, lines or directions can go wrong with; the others are alphabets beside.
+# From right to left, joined letters, pictures, both directions in a line, and a name that wraps.
 HARD = ("arabic", "devanagari", "emoji", "mixed", "very long")
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from esign.core.document.document import Document, FieldType, Ink, RecipientStatus, Role
+from tests.browser.conftest import alive
 from tests.browser.screens import ON_A_DESK, ON_A_PHONE
 from tests.web.signing.site import A4, NOW, SigningSite, a_document, a_field, a_recipient, other
 
@@ -179,7 +180,12 @@ def test_a_page_whose_picture_is_on_its_way_shows_a_sketch_of_it(visit: Visit, s
     page = visit(SigningSite(ask_late(60)))
     held: list[Route] = []
     page.route("**/pages/*.webp", lambda route: held.append(route))
-    page.locator("[data-action=sign]:visible").click()
+    page.reload(wait_until="commit")  # so that no page is fetched ahead
+    alive(page)
+    asked = note_pictures(page)
+    with page.expect_request("**/pages/60.webp"):
+        page.locator("[data-action=sign]:visible").click()
+    assert asked[0] == "60.webp", asked
     page.wait_for_function(
         "() => document.querySelector('#page-60').getBoundingClientRect().top < innerHeight"
     )

@@ -86,3 +86,10 @@ def test_a_program_that_the_user_cannot_run_is_told(tmp_path: Path) -> None:
     said = become_nobody(tmp_path / "data", str(program))
     if os.geteuid() == 0:
         assert f"nobody cannot run {program}; let nobody read the folder of the program" in said
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = become_nobody(tmp_path / "file" / "data")
+    if os.geteuid() == 0:
+        assert f"the data folder {tmp_path}/file/data cannot be made for nobody: Not a directory" in said

@@ -26,16 +26,15 @@ class Handshake:
         self.address = address
         self.is_of_proxy = is_of_proxy
         self.task: asyncio.Task[None] | None = None
-        self._is_aborted = False  # its task ends later, and no other client gets its place a second time
 
     def is_waiting(self) -> bool:
-        return not self._is_aborted
+        # One that was cancelled ends a moment later, and its place is given away once.
+        return self.task is None or not self.task.cancelling()
 
     def is_in_body(self) -> bool:
         return False
 
     def abort(self) -> None:
-        self._is_aborted = True
         if self.task is not None:
             self.task.cancel()
 

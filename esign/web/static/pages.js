@@ -12,6 +12,7 @@ const FIRST = 1.15;        // so much may a picture be stretched before a sharpe
 const sheets = $$(".page"), near = new Set(), far = new Set(sheets);
 const AGAIN = 4000;        // milliseconds after which a picture is asked for again that the server had no time for
 const BUSY = [429, 503];
+const AHEAD = 2;           // the rank of the page that the path leads to next: after all that is near
 const REFUSED = 400;       // the answer for a page that cannot be drawn in this size
 const EMPTY = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 const first = $("img", sheets[0]);
@@ -45,15 +46,15 @@ function missing() {
     const off = distance(page), finest = fineness(page);
     for (const img of pictures(page)) {
       const has = held(img), size = has ? finest : Math.min(1, finest);
-      if (has < size && !failed.has(img) && (!has || !off)) rows.push({ img, size, rank: rank(page, next, has), off });
+      if (has < size && !failed.has(img) && (!has || !off)) rows.push({ img, size, rank: rankOf(page, next, has), off });
     }
   }
   return rows.sort((a, b) => a.rank - b.rank || a.off - b.off);
 }
 
-function rank(page, next, has) {
+function rankOf(page, next, has) {
   if (page === sought && !has) return -1;
-  if (page === next && !near.has(page)) return 2;
+  if (page === next && !near.has(page)) return AHEAD;
   return has ? 1 : 0;
 }
 
@@ -120,7 +121,7 @@ function settle() {
   }
   last = scrollY;
   for (const { img, size, rank } of missing()) {
-    if (loads.size >= (rank === 2 ? 1 : LANES) || (sought && rank >= 0)) break;
+    if (loads.size >= (rank === AHEAD ? 1 : LANES) || (sought && rank >= 0)) break;
     if (!loads.has(img)) load(img, size);
   }
 }

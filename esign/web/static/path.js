@@ -38,7 +38,7 @@ const open = () => path.filter((a) => missing(a) || bad(a));
 /** The next to come by after this step: what was filled in here before is passed over. */
 const after = (a) => path.find(bad) ?? path.slice(path.indexOf(a) + 1).find((one) => !one.touched || !value(one) || missing(one)) ?? open()[0];
 /** The step that the button leads to. */
-const following = () => (active ? after(active) : (begun() ? open()[0] : path.find((a) => !value(a) || missing(a))) ?? path[0]);
+const nextStep = () => (active ? after(active) : (begun() ? open()[0] : path.find((a) => !value(a) || missing(a))) ?? path[0]);
 const focusable = (a) => $("input:checked, input, select, textarea, .put", a.box);
 /** What has the focus while the step is active: its control, or the large button where that does the same. */
 const target = (a) => (focusable(a)?.getClientRects().length ? focusable(a) : next);
@@ -103,8 +103,8 @@ function step(does, action, name, count = "") {
 }
 
 /** The page that the button leads to is fetched while there is time. */
-function expect() {
-  const page = following()?.parts[0].place?.closest(".page"), before = $(".page[data-ahead]");
+function markAhead() {
+  const page = nextStep()?.parts[0].place?.closest(".page"), before = $(".page[data-ahead]");
   if (page === (before ?? undefined)) return;
   if (before) delete before.dataset.ahead;
   if (page) page.dataset.ahead = "";
@@ -112,7 +112,7 @@ function expect() {
 }
 
 function bar() {
-  expect();
+  markAhead();
   const left = open(), needed = path.filter((a) => a.required && (!a.came || left.includes(a)));
   const done = needed.filter((a) => !left.includes(a)).length, total = needed.length;
   meter.hidden = !total;
@@ -190,7 +190,7 @@ function forward() {
   if (next.dataset.does === "review") return review();
   if (next.dataset.does === "ink") return adopt(active);
   if (!active && document.body.classList.contains("as-form")) return settled();
-  if (!active) return go(following());
+  if (!active) return go(nextStep());
   if (!check(active)) {
     list(path.filter(bad));
     bring(active.parts[0].place);

@@ -36,6 +36,12 @@ def use_files(folder: Path) -> dict[str, Any]:
     }
 
 
+def order_from_nobody() -> dict[str, Any]:
+    """An authority that cannot be reached."""
+    directory = f"http://127.0.0.1:{find_free_port()}/dir"
+    return {"https": "auto", "base_url": f"https://{HOST}", "acme_directory": directory}
+
+
 async def refresh(office: Office) -> None:
     """Two ticks."""
     assert office.runtime.https is not None
@@ -63,12 +69,7 @@ async def test_the_page_shows_the_certificate_and_what_is_wrong_with_new_files(t
 async def test_an_order_that_fails_is_told_with_the_time_of_the_next_in_the_language_of_the_reader(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    server = {
-        "https": "auto",
-        "base_url": f"https://{HOST}",
-        "acme_directory": f"http://127.0.0.1:{find_free_port()}/dir",
-    }
-    async with an_office(tmp_path / "data", clock=clock, server=server) as office:
+    async with an_office(tmp_path / "data", clock=clock, server=order_from_nobody()) as office:
         ada = await office.signed_in("Ada")
         assert "esign is getting a certificate." in (await ada.get(HERE)).said
         await refresh(office)
@@ -84,12 +85,7 @@ async def test_an_order_that_fails_is_told_with_the_time_of_the_next_in_the_lang
 async def test_somebody_who_mended_the_cause_does_not_wait_for_the_planned_order(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    server = {
-        "https": "auto",
-        "base_url": f"https://{HOST}",
-        "acme_directory": f"http://127.0.0.1:{find_free_port()}/dir",
-    }
-    async with an_office(tmp_path / "data", clock=clock, server=server) as office:
+    async with an_office(tmp_path / "data", clock=clock, server=order_from_nobody()) as office:
         ada, https = await office.signed_in("Ada"), office.runtime.https
         assert https is not None
         await refresh(office)
