@@ -118,6 +118,7 @@ NETWORK = (
 )
 SOON_FULL = MOUNT.format(size="24k")
 FULL = f"{MOUNT.format(size='8k')} dd if=/dev/zero of=$data/filling bs=4k count=2 2>/dev/null; "
+NOT_ROOT = 'exec unshare --user "$@"; '
 NO_PARENT = '{mount} export ESIGN_STORAGE__DATA_DIR="$data/below"; '
 
 CASES = (
@@ -156,8 +157,12 @@ CASES = (
         "Name or service not known", script="", settings={"ESIGN_SERVER__HOST": "none.invalid", **HTTPS}
     ),
     BadStart("this process may open", script="ulimit -n 200; "),
+    BadStart("there is no user", script="", settings={"ESIGN_SERVER__USER": "no-such-user"}),
+    BadStart("only root can become", script=NOT_ROOT, settings={"ESIGN_SERVER__USER": "daemon"}),
+    BadStart("esign cannot become", script="", settings={"ESIGN_SERVER__USER": "nobody"}),
 )
-ELSEWHERE = (  # tested below, with another program beside
+ELSEWHERE = (  # the first in tests/system/test_privileges.py, the others below, with another program beside
+    "server.user: … cannot run",
     "Address already in use; set server.port",
     "Address already in use; set metrics.port",
     "another esign server works on",
@@ -210,7 +215,7 @@ def test_every_row_of_the_page_has_its_case() -> None:
     parts = [text.split(" … ") for text in told]
     missing = [row for row in ROWS if not any(all(part in row for part in each) for each in parts)]
     assert missing == []
-    assert len(ROWS) >= 29
+    assert len(ROWS) >= 34
 
 
 @contextmanager
