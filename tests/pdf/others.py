@@ -1,19 +1,25 @@
 """Signatures and time stamps that another program puts into a file: pyHanko, with authorities of the tests."""
 
 import asyncio
+import hashlib
 import io
 from datetime import datetime
+from functools import cache
 
-from asn1crypto import keys
+from asn1crypto import cms, core, keys
 from asn1crypto import x509 as asn1
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import SigSeedSubFilter
+from pyhanko.sign.general import as_signing_certificate
 from pyhanko.sign.timestamps import DummyTimeStamper
 from pyhanko_certvalidator.registry import SimpleCertificateStore
+from pyhanko_certvalidator.util import get_pyca_cryptography_hash
 
 from esign.core.instant import to_datetime
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, an_authority
@@ -35,6 +41,30 @@ def store(*issuers: x509.Certificate) -> SimpleCertificateStore:
     return known
 
 
+class Stamper(DummyTimeStamper):
+    """The time stamper of pyHanko, which loads its key for each stamp and looks 50 ms whether it is sound."""
+
+    def __init__(self, issued: Issued, known: SimpleCertificateStore, at: datetime) -> None:
+        super().__init__(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=at)
+        assert isinstance(issued.key, RSAPrivateKey)
+        self._loaded = issued.key
+
+    def _sign_tst_info(
+        self, tst_info_data: bytes, md_algorithm: str, dt: datetime
+    ) -> tuple[bytes, cms.CMSAttributes]:
+        digest = hashlib.new(md_algorithm, tst_info_data).digest()
+        values = {
+            "content_type": "tst_info",
+            "signing_time": cms.Time({"utc_time": core.UTCTime(dt)}),
+            "signing_certificate": as_signing_certificate(self.tsa_cert),
+            "message_digest": digest,
+        }
+        attributes = cms.CMSAttributes({"type": name, "values": (value,)} for name, value in values.items())
+        hashed_by = get_pyca_cryptography_hash(md_algorithm)
+        return self._loaded.sign(attributes.dump(), PKCS1v15(), hashed_by), attributes
+
+
+@cache
 def a_stamper(
     name: str = "Test Time Stamps", at: int = NOW, last: datetime = MADE + 3 * YEAR
 ) -> DummyTimeStamper:
@@ -51,7 +81,7 @@ def a_stamper(
     )
     issued = Issued(own, made)
     known = store(authority.certificate)
-    return DummyTimeStamper(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=to_datetime(at))
+    return Stamper(issued, known, to_datetime(at))
 
 
 def signed_in_loop(
