@@ -96,8 +96,7 @@ async def at_browser(
     confirmed: Instant | None = None,
 ) -> Visitor:
     """A session of their own; `signed_in` and `confirmed` are milliseconds ago, by code where they have one."""
-    now, visitor = office.clock.now(), office.visitor()
-    token = visitor.token = make_token()
+    now, token, visitor = office.clock.now(), make_token(), office.visitor()
     session = Session(
         id=make_id("ses", now),
         user_id=user.id,
@@ -114,7 +113,7 @@ async def at_browser(
         await sessions.add(tx, token, session)
 
     await office.runtime.db.write(write)
-    await visitor.get("/documents")
+    visitor.hold(token, session)
     return visitor
 
 

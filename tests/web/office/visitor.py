@@ -16,12 +16,13 @@ from esign.actions.people import one_time_links, sessions
 from esign.actions.people.sessions import SignInRequest
 from esign.core.actor import Origin
 from esign.core.people.member import Member, MemberRole, MemberStatus
-from esign.core.people.user import Stage, User
+from esign.core.people.user import Session, Stage, User
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import members, organisations, users
 from esign.system.entropy import make_id
 from esign.system.passwords import build_known_lane
+from esign.web.office.frame.office_call import make_csrf_token
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.site import JourneySite, a_site
@@ -78,6 +79,10 @@ class Visitor:
         self.token: str | None = None
         self.known_as: str | None = None
         self.csrf = ""
+
+    def hold(self, token: str, session: Session) -> None:
+        """Be in this session, and know the mac of its forms without having read a page of it."""
+        self.token, self.csrf = token, make_csrf_token(self.site.runtime, session)
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
         return await self._ask("GET", path, headers)
@@ -179,14 +184,8 @@ class Office:
         user = await self.user(name, role, organisation)
         own = await organisations.find_by_user(self.runtime.db, user.id)
         visitor = self.visitor()
-        visitor.token, _ = await sessions.begin_session(
-            self.runtime,
-            user,
-            own[-1].id,
-            Stage.WHOLE,
-            SignInRequest(Origin("127.0.0.1", "Firefox/132 Linux")),
-        )
-        assert (await visitor.get("/account")).status == 200
+        request = SignInRequest(Origin("127.0.0.1", "Firefox/132 Linux"))
+        visitor.hold(*await sessions.begin_session(self.runtime, user, own[-1].id, Stage.WHOLE, request))
         return visitor
 
     async def user_of(self, email: str) -> User:

@@ -41,10 +41,8 @@ async def enter(office: Office, name: str, role: MemberRole = MemberRole.OWNER) 
     )
     [own] = await organisations.find_by_user(office.runtime.db, user.id)
     visitor = office.visitor()
-    visitor.token, _ = await sessions.begin_session(
-        office.runtime, user, own.id, Stage.WHOLE, SignInRequest(Origin("127.0.0.1", None))
-    )
-    await visitor.get("/account")
+    request = SignInRequest(Origin("127.0.0.1", None))
+    visitor.hold(*await sessions.begin_session(office.runtime, user, own.id, Stage.WHOLE, request))
     return visitor
 
 

@@ -55,10 +55,8 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
     first = await organisations.find_first(office.runtime.db)
     assert first
     visitor = office.visitor()
-    visitor.token, _ = await sessions.begin_session(
-        office.runtime, user, first.id, stage, SignInRequest(Origin("127.0.0.1", None))
-    )
-    await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")
+    request = SignInRequest(Origin("127.0.0.1", None))
+    visitor.hold(*await sessions.begin_session(office.runtime, user, first.id, stage, request))
     return visitor
 
 
@@ -152,7 +150,7 @@ async def test_what_another_site_sends_is_refused(
     # before the first owner, the address is known by the word of the browser alone; the path holds a secret
     is_first = line.path.startswith("/set-up/") and forged == "another origin alone"
     assert answer.status == (404 if is_first else 400)
-    assert (await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")).status == 200
+    assert (await visitor.get("/palette?q=" if stage is Stage.WHOLE else "/sign-in/code")).status == 200
 
 
 @pytest.mark.parametrize("line", [line for line in UNSAFE if line.needs is not None], ids=name)
