@@ -103,7 +103,7 @@ def test_every_body_that_is_shown_is_what_its_operation_says() -> None:
     assert len(bodies()) > 700
     for place, example in bodies():
         faults = list(described.validator(*place).iter_errors(example))
-        assert not faults, f"{place}: {faults[0].json_path}: {faults[0].message}"
+        assert not faults, f"{place}: {faults[0].instance_path}: {faults[0].message}"
 
 
 def test_every_operation_that_takes_or_gives_a_body_shows_one() -> None:
@@ -195,7 +195,7 @@ def test_every_line_in_the_words_is_of_something() -> None:
 @pytest.mark.parametrize("name, example", examples(), ids=[name for name, _ in examples()])
 def test_every_example_is_what_its_schema_says(name: str, example: Any) -> None:
     faults = list(described.validator("components", "schemas", name).iter_errors(example))
-    assert not faults, f"{faults[0].json_path}: {faults[0].message}"
+    assert not faults, f"{faults[0].instance_path}: {faults[0].message}"
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -214,7 +214,7 @@ async def test_what_is_delivered_is_what_the_description_says(site: Site) -> Non
         place = ("webhooks", delivered.type, "post", "requestBody", "content", "application/json", "schema")
         assert delivered.type in spoken
         faults = list(described.validator(*place).iter_errors(delivered.event))
-        assert not faults, f"{delivered.type} {faults[0].json_path}: {faults[0].message}"
+        assert not faults, f"{delivered.type} {faults[0].instance_path}: {faults[0].message}"
         stamp = int(delivered.headers["webhook-timestamp"])
         expected = sign(webhook["secret"], delivered.id, stamp, delivered.body)
         assert delivered.headers["webhook-signature"] == expected
