@@ -99,7 +99,7 @@ def collect_modules() -> dict[str, set[str]]:
     """Return the words of each module and package by its last name; a package also has those of its modules."""
     modules: dict[str, set[str]] = {}
     for path in (ROOT / "esign").rglob("*.py"):
-        words = set(_find_words(path.read_text("utf-8")))
+        words = _find_words(path.read_text("utf-8"))
         modules.setdefault(path.stem, set()).update(words)
         modules.setdefault(path.parent.name, set()).update({path.stem}, words)
     return modules
@@ -132,13 +132,18 @@ def _find_files() -> Iterator[Path]:
     yield from (ROOT / "pyproject.toml", ROOT / "esign.toml.example", ROOT / "docs" / "openapi.json")
 
 
-def _find_words(source: str) -> Iterator[str]:
+@cache
+def _find_words(source: str) -> frozenset[str]:
     docstrings = _find_docstrings(source)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.NAME, tokenize.STRING) and token.start not in docstrings:
-            yield from WORD.findall(token.string)
+    code = (
+        token.string
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type in (tokenize.NAME, tokenize.STRING) and token.start not in docstrings
+    )
+    return frozenset(word for text in code for word in WORD.findall(text))
 
 
+@cache
 def _find_docstrings(source: str) -> set[tuple[int, int]]:
     """Return where the docstrings begin: line and column."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
