@@ -1,7 +1,8 @@
 """axe-core finds nothing to complain of in the office: every stop of every walk, in light and dark.
 
-In each run at a desk, where everything is in sight, while test_office_languages looks at the pages on a phone; by
-`packaging/test every` on a phone as well.
+In each run at a desk, where everything is in sight, while test_office_languages looks at the pages on a phone; and in
+the dark where a walk begins, on each page that there is. By `packaging/test every` on a phone as well, and each stop in
+the dark.
 """
 
 from collections.abc import Iterator
@@ -34,6 +35,6 @@ def test_no_rule_is_broken_on_the_way_through_the_office(
         excused="responded with a status of 422",  # a form that is shown again
         **WIDTHS[screen],
     )
-    for stop in OFFICE[name](page, office):
-        assert_clean(page, stop)
+    for at, stop in enumerate(OFFICE[name](page, office)):
+        assert_clean(page, stop, dark=at == 0)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{stop} is too wide"

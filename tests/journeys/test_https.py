@@ -7,7 +7,7 @@ import signal
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from esign.app import App, open_runtime, run_plain
+from esign.app import PLAIN_CONNECTIONS, App, open_runtime, run_plain
 from esign.cli.exit_codes import describe_refusal
 from esign.config import Config
 from esign.demo.journey import find_free_port
@@ -166,6 +166,36 @@ async def test_from_nothing_to_https_and_on_under_load(secure: SecureSite) -> No
         assert await find_shown(secure.port) != first
         assert await ask_over(reader, writer) == b"HTTP/1.1 200 OK\r\n", "the connection from before goes on"
         writer.close()
+
+
+async def test_silent_connections_to_plain_http_take_no_place_of_https(secure: SecureSite) -> None:
+    """Of 300 from 30 networks the plain port keeps as many as it may, answers a newcomer, and https has its own."""
+    assert await secure.order() == 1
+    surplus, ended = 300 - PLAIN_CONNECTIONS, 0
+
+    async def wait_for_end(reader: asyncio.StreamReader) -> None:
+        nonlocal ended
+        with suppress(ConnectionResetError):
+            await reader.read()
+        ended += 1
+
+    async with asyncio.TaskGroup() as group:
+        opened = []
+        for number in range(300):
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", secure.pebble.http_port, local_addr=(f"127.0.{1 + number // 10}.1", 0)
+            )
+            opened.append((writer, group.create_task(wait_for_end(reader))))
+        await until(lambda: asyncio.sleep(0, ended == surplus or None), "end of what is too many")
+        newcomer = aiohttp.TCPConnector(resolver=Here(), local_addr=("127.0.200.1", 0))
+        async with aiohttp.ClientSession(connector=newcomer) as plain:
+            assert (await get(plain, f"{secure.plain}/sign-in"))[0] == 308
+        async with await secure.trust() as session:
+            assert (await get(session, f"{secure.base}/sign-in"))[0] == 200
+        for writer, task in opened:
+            task.cancel()
+            writer.close()
+        assert ended <= surplus + 1, "the newcomer took the place of one"
 
 
 async def ask_over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:

@@ -21,11 +21,15 @@ from tests.browser.layout import find_faults
 from tests.logos import TEAL, file_of
 from tests.mail.samples import INVITATION, letters, vary
 
-ENDS = """cell => {
-  const text = document.createRange();
-  text.selectNodeContents(cell);
-  const { left, right } = text.getBoundingClientRect();
-  return { left, right };
+LINES = """() => {
+  const place = (cell) => {
+    const text = document.createRange();
+    text.selectNodeContents(cell);
+    const { left, right } = text.getBoundingClientRect();
+    return { left, right };
+  };
+  return [...document.querySelectorAll("tr:has(> td.line)")]
+    .map((row) => [...row.querySelectorAll("td")].map(place));
 }"""
 SHOTS = os.environ.get("ESIGN_SHOTS")
 
@@ -69,8 +73,7 @@ def test_a_letter_fits_in_every_language(browser: Browser, tag: str) -> None:
         page.set_content(letter.html)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
         assert page.evaluate("document.documentElement.lang") == tag
-        for row in page.locator("tr:has(> td.line)").all():
-            label, fact = (cell.evaluate(ENDS) for cell in row.locator("td").all())
+        for label, fact in page.evaluate(LINES):
             assert label["right"] + 8 <= fact["left"] or fact["right"] + 8 <= label["left"], name
         if SHOTS and "_" not in name:
             page.screenshot(path=f"{SHOTS}/mail-{name}-360-{tag}.png", full_page=True)
@@ -88,8 +91,7 @@ def test_texts_that_are_two_fifths_longer_are_not_cut(browser: Browser, width: i
     for name, letter in letters("en", load_pseudo).items():
         page.set_content(letter.html)
         assert find_faults(page) == [], name
-        for row in page.locator("tr:has(> td.line)").all():
-            label, fact = (cell.evaluate(ENDS) for cell in row.locator("td").all())
+        for label, fact in page.evaluate(LINES):
             assert label["right"] + 8 <= fact["left"], name
         assert max(map(len, letter.text.splitlines())) <= 78 or name == "awkward", name
     page.close()
