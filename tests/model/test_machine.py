@@ -14,7 +14,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from esign.core.instant import parse
 from tests.api.site import SiteAnswer
-from tests.every import EVERY
 from tests.model import rules
 from tests.model.rules import (
     DAY,
@@ -33,9 +32,8 @@ from tests.model.world import ModelStage, ModelWorld, both, call_of
 
 T = TypeVar("T")
 
-# A run tries 60 lives, `packaging/test every` 100; `ESIGN_MODEL=2000` is a night's run, each time another one and with
-# longer lives.
-EXAMPLES = int(os.environ.get("ESIGN_MODEL", "100" if EVERY else "60"))
+# Every change 100 lives; `ESIGN_MODEL=2000` is a night's run, each time another one and with longer lives.
+EXAMPLES = int(os.environ.get("ESIGN_MODEL", "100"))
 NIGHT = "ESIGN_MODEL" in os.environ
 STEPS = 50 if NIGHT else 30
 EDITS = SENDERS[: SENDERS.index("send")]
