@@ -105,7 +105,10 @@ def main() -> None:
         if not chosen or name in chosen:
             print(f"== {name}", flush=True)
             check()
-    print("Everything in dist/ holds.")
+    if EXCEEDED:
+        print(f"Everything in dist/ works, but is above what is promised: {'; '.join(EXCEEDED)}.")
+    else:
+        print("Everything in dist/ holds.")
 
 
 def check_one_file() -> None:
@@ -429,8 +432,8 @@ def serve(
                     sys.exit(f"the server has ended: {process.stdout.read()}")
                 time.sleep(0.005)
         tell("first 200, seconds", time.perf_counter() - before, ANSWER_SECONDS)
-        time.sleep(3)
         server = find_server(machine)
+        wait_until_idle(server)
         tell("idle memory, MiB", read_memory(server), IDLE_MIB)
         if work:
             work(port)
@@ -459,6 +462,22 @@ def find_server(machine: Machine) -> int:
     sys.exit("there is no server")
 
 
+def wait_until_idle(process: int) -> None:
+    """Return when the process has used no more than 10 ms of a processor in a second."""
+    for _ in range(60):
+        before = read_processor_time(process)
+        time.sleep(1)
+        if read_processor_time(process) - before <= 1:
+            return
+    sys.exit("the server does not become idle within a minute")
+
+
+def read_processor_time(process: int) -> int:
+    """Return the processor time that the process has used, in hundredths of a second (proc(5), utime and stime)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 def read_memory(process: int) -> float:
     """Return the memory that is this process's own, in MiB."""
     told = Path(f"/proc/{process}/smaps_rollup").read_text()
@@ -477,9 +496,14 @@ def measure(work: Callable[[], object]) -> float:
     return time.perf_counter() - before
 
 
+EXCEEDED: list[str] = []  # measurements above what is promised; a busy machine is no failure
+
+
 def tell(what: str, value: float, most: float | None = None) -> None:
-    """Print a measurement, with a sign if it is above what is promised. A busy machine is no failure."""
+    """Print a measurement, and remember it if it is above what is promised."""
     verdict = "" if most is None else f" (at most {most:g})" if value <= most else f"  ABOVE {most:g}"
+    if most is not None and value > most:
+        EXCEEDED.append(f"{what}: {value:.2f} instead of {most:g}")
     print(f"  {what}: {value:.2f}{verdict}", flush=True)
 
 
