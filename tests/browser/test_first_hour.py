@@ -123,7 +123,7 @@ class FirstOwner:
         answer = self.page.get_by_text("The test page was sealed and verified.")
         expect(answer).to_be_visible()
         self.press("Done")
-        self.page.wait_for_url("**/documents*")  # what was done leaves the address at once
+        self.page.wait_for_url("**/documents*")  # its `?done=` is taken away at once
 
     def send(self, file: Path) -> None:
         self.pressed.append("New document")

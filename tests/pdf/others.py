@@ -42,7 +42,7 @@ def store(*issuers: x509.Certificate) -> SimpleCertificateStore:
 
 
 class Stamper(DummyTimeStamper):
-    """The time stamper of pyHanko, which loads its key for each stamp and looks 50 ms whether it is sound."""
+    """Stamps like the class it extends, but loads its key once: that one loads and checks it, 50 ms, for each stamp."""
 
     def __init__(self, issued: Issued, known: SimpleCertificateStore, at: datetime) -> None:
         super().__init__(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=at)

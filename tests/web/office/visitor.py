@@ -81,7 +81,7 @@ class Visitor:
         self.csrf = ""
 
     def hold(self, token: str, session: Session) -> None:
-        """Be in this session, and know the mac of its forms without having read a page of it."""
+        """Take this session, and compute the secret of its forms instead of reading it from a page."""
         self.token, self.csrf = token, make_csrf_token(self.site.runtime, session)
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
