@@ -109,14 +109,16 @@ def open_part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
             handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except FileExistsError:
             raise CannotBackUp(f"another backup is being written to {target}; wait until it ends") from None
-    with os.fdopen(handle, "r+b") as file:
-        try:
-            with suppress(OSError):  # a file system without locks
-                try_lock(handle)
-            yield part, file
-        finally:
-            with suppress(OSError):  # the disk may be gone
-                part.unlink(missing_ok=True)
+    file = os.fdopen(handle, "r+b")
+    try:
+        with suppress(OSError):  # a file system without locks
+            try_lock(handle)
+        yield part, file
+    finally:
+        with suppress(OSError):  # what could not be written before; the disk may be gone
+            file.close()
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def remove_left_parts(folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from esign import __version__
+from esign.cli.backup import backup
 from esign.cli.clock import clock
 from esign.cli.completion import completion
 from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
@@ -234,5 +235,5 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
-for command in (keys, users, orgs, clock, completion, init, licenses, upgrade_check):
+for command in (backup, keys, users, orgs, clock, completion, init, licenses, upgrade_check):
     main.add_command(command)

@@ -295,6 +295,31 @@ class MetricsSettings(Table):
         return self.port != 0 or self.token is not None
 
 
+LEAST_PASSPHRASE = 12  # characters; whoever has a backup can try any number
+
+
+class BackupSettings(Table):
+    """What opens the backups of `esign backup`: a passphrase, private keys of age or SSH, or either of them."""
+
+    passphrase: SecretStr | None = declare_key(
+        None, "Passphrase of backups, kept elsewhere too; better in ESIGN_BACKUP__PASSPHRASE_FILE."
+    )
+    recipients: tuple[str, ...] = declare_key((), 'Public keys of age or SSH, such as "age1…".', strict=False)
+
+    @model_validator(mode="after")
+    def _require_long_passphrase(self) -> Self:
+        if self.passphrase is not None and len(self.passphrase.get_secret_value()) < LEAST_PASSPHRASE:
+            raise ValueError(
+                f"backup.passphrase: found a short one; allowed is a text of {LEAST_PASSPHRASE} or more characters"
+            )
+        return self
+
+    @property
+    def secret(self) -> str | None:
+        """Return the passphrase itself, or None."""
+        return self.passphrase.get_secret_value() if self.passphrase else None
+
+
 class WebhookSettings(Table):
     """Where webhooks may go besides public https addresses."""
 
@@ -411,6 +436,7 @@ class Config(BaseModel):
     seal: SealSettings = Field(default_factory=SealSettings)
     organisation: OrganisationSettings = Field(default_factory=OrganisationSettings)
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    backup: BackupSettings = Field(default_factory=BackupSettings)
     webhooks: WebhookSettings = Field(default_factory=WebhookSettings)
     reminders: ReminderSettings = Field(default_factory=ReminderSettings)
     expiry: ExpirySettings = Field(default_factory=ExpirySettings)
