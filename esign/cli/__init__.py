@@ -19,6 +19,7 @@ from esign.cli.installation import load_config, open_database, open_installation
 from esign.cli.keys import keys
 from esign.cli.licenses import licenses
 from esign.cli.orgs import orgs
+from esign.cli.restore import restore
 from esign.cli.upgrade_check import upgrade_check
 from esign.cli.users import users
 
@@ -235,5 +236,5 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
-for command in (backup, keys, users, orgs, clock, completion, init, licenses, upgrade_check):
+for command in (backup, keys, users, orgs, clock, completion, init, licenses, restore, upgrade_check):
     main.add_command(command)

@@ -67,6 +67,7 @@ def describe_failure(error: Exception) -> tuple[int, str] | None:
     from esign.backup.container import NewerBackup
     from esign.backup.encryption import WrongKey
     from esign.backup.make_backup import CannotBackUp
+    from esign.backup.restore_backup import CannotRestore
     from esign.config import ConfigError
     from esign.core.errors import Problem
     from esign.https import UnfitCertificate
@@ -88,7 +89,11 @@ def describe_failure(error: Exception) -> tuple[int, str] | None:
             return STORAGE if is_full(error.__context__) else USAGE, str(error)
         case CannotBackUp():
             return FAILED, f"no backup was made: {error}"
-        case WrongKey() | NewerBackup():
+        case CannotRestore():
+            return USAGE, f"nothing was restored: {error}"
+        case NewerBackup():
+            return NEWER, f"the backup cannot be opened: {error}; install that version, or a newer one"
+        case WrongKey():
             return USAGE, f"the backup cannot be opened: {error}"
         case DamagedBackup():
             return USAGE, f"the backup is damaged: {error}; take another one"

@@ -11,7 +11,7 @@ from esign.https import HttpsCertificates
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.failures import DatabaseError
-from esign.store.queue import deliveries, outbox
+from esign.store.queue import deliveries, held_jobs, outbox
 
 LATE = 10 * MINUTE
 STILL = MINUTE
@@ -92,6 +92,20 @@ def list_warnings(runtime: Runtime) -> list[str]:
     state = runtime.https.read_state() if runtime.https else None
     https = [f"https: {state.problem.brief}"] if state and state.problem else []
     return notices + https + silent + growing + clock + full + list_damage(runtime)
+
+
+async def list_held(runtime: Runtime) -> list[str]:
+    """Return a warning while something is held back since a restore from a backup."""
+    held = await held_jobs.find_open_restoration(runtime.db)
+    if held is not None:
+        return [
+            f"restored from a backup of {rfc3339(held.made_at)}: mails and webhooks that waited in it are held back;"
+            " esign restore --resume"
+        ]
+    unsealed = await held_jobs.list_unsealed(runtime.db)
+    return (
+        [f"since a restore {format_count(len(unsealed), 'document')} held back, unsealed"] if unsealed else []
+    )
 
 
 def list_damage(runtime: Runtime) -> list[str]:
