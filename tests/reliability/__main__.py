@@ -5,6 +5,7 @@ from importlib import import_module
 
 COMMANDS = {  # the module of each name, which has a function `main` of the arguments that returns the exit code
     "bodies": "bodies",
+    "litestream": "litestream",
 }
 
 
