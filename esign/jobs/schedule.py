@@ -14,8 +14,10 @@ from esign.jobs import (
     expire,
     flush_usage,
     key_expiry,
+    patrol,
     prune,
     purge,
+    quick_check,
     remind,
     renew_certificates,
     renew_https,
@@ -41,6 +43,8 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (retry_one_seal.tick, 60),
     (flush_usage.tick, 60),
     (disable_webhooks.tick, 60),
+    (patrol.tick, 60),
+    (patrol.recheck, 3600),
     (key_expiry.tick, 3600),
     (renew_certificates.tick, 3600),
     (purge.tick, 3600),
@@ -48,6 +52,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (sweep_pictures.tick, 3600),
     (compact_index.tick, 86_400),
     (check_database.tick, 86_400),
+    (quick_check.tick, 86_400),
 )
 
 

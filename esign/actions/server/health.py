@@ -115,7 +115,7 @@ def list_damage(runtime: Runtime) -> list[str]:
         return []
     named = ", ".join(f"{table} {key}" for table, key, _ in found[:NAMED])
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return [f"cannot be read or worked with, and is set aside: {named}{more}; esign check reads everything"]
+    return [f"cannot be read or worked with, and is set aside: {named}{more}; esign doctor reads everything"]
 
 
 def describe_large_log(size: int, seconds: float) -> str:

@@ -95,11 +95,21 @@ async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str
         texts=row[0],
         labels=row[1],
     )
+    await index_words(tx, number, row)
+
+
+async def index_words(tx: Transaction, number: int, row: Sequence[str]) -> None:
+    """Add the words of a row to the index, which has none of this number yet."""
     await tx.run(
         "INSERT INTO search_index (rowid, words) VALUES (:number, :words)",
         number=number,
         words=search_words.list_words(*row),
     )
+
+
+async def clear(tx: Transaction) -> None:
+    """Remove everything from the index of words, to write it again from the rows."""
+    await tx.run("INSERT INTO search_index (search_index) VALUES ('delete-all')")
 
 
 async def find_number(tx: Transaction, created_at: Instant, document_id: str) -> int:
