@@ -166,7 +166,7 @@ def doctor(as_json: bool, fix: bool, seals: bool, data_only: bool, file: Path | 
     run_doctor(file, as_json=as_json, fix=fix, seals=seals, data_only=data_only)
 
 
-@main.command(hidden=True)
+@main.command()
 @with_config
 def check(file: Path | None) -> None:
     """Check that the whole database can be read: the former name of esign doctor --data."""

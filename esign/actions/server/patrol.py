@@ -14,6 +14,7 @@ from esign.actions.mail.notices import News
 from esign.actions.verification import verify_trails
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, Instant
+from esign.core.people.member import MemberRole, MemberStatus
 from esign.pdf.report import Verification, VerificationCase
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerBusy
@@ -21,7 +22,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, sealed_files
 from esign.store.document.sealed_files import SealedFile
 from esign.store.engine.database import Transaction
-from esign.store.people import organisations
+from esign.store.people import members, organisations
 from esign.store.server import patrol
 from esign.store.server.patrol import Damage, PatrolState
 
@@ -138,6 +139,12 @@ async def look_again(runtime: Runtime) -> None:
             await runtime.db.write(partial(patrol.forget_damage, damage=damage))
 
 
+async def has_owner(runtime: Runtime, organisation_id: str) -> bool:
+    """Return whether anybody reads what owners are told."""
+    found = await members.find_administrators(runtime.db, organisation_id)
+    return any(one.role is MemberRole.OWNER and one.status is MemberStatus.ACTIVE for one in found)
+
+
 async def report_damage(runtime: Runtime) -> int:
     """Keep the damage that was found since, and mail the owners about what they were not told of.
 
@@ -153,7 +160,7 @@ async def report_damage(runtime: Runtime) -> int:
         return 0
     untold = await patrol.list_untold(runtime.db, TOLD)
     first = await organisations.find_first(runtime.db)
-    if not untold or first is None:
+    if not untold or first is None or not await has_owner(runtime, first.id):
         return 0
     names = "; ".join(f"{one.kind} {one.subject}" for one in untold[:NAMED])
     facts: dict[str, str | int] = {"number": len(untold), "damaged": names}
