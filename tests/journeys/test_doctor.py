@@ -69,8 +69,12 @@ LOST: dict[str, tuple[str, set[str]]] = {
         " SELECT 'dlv_x', 'wh_x', id, type, 'pending', 0, 0, 0, 0 FROM event LIMIT 1",
         {"jobs"},
     ),
-    "an event is missing": ("DELETE FROM event WHERE sequence = 3", {"events"}),
+    "an event is missing": (
+        "DELETE FROM attempt; DELETE FROM delivery; DELETE FROM event WHERE sequence = 3",
+        {"events"},
+    ),
     "the last event is missing": (
+        "DELETE FROM attempt; DELETE FROM delivery;"
         "DELETE FROM event WHERE sequence = (SELECT max(sequence) FROM event)",
         {"events"},
     ),

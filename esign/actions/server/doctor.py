@@ -92,7 +92,8 @@ async def examine(wanted: Examination) -> Diagnosis:
     ) as error:
         broken = CheckLine("data", CheckState.WRONG, str(error), "See docs/backup.md.")
         if isinstance(error, OlderSchema):
-            broken = replace(broken, remedy="See esign upgrade-check, then start esign once.")
+            remedy = "See esign upgrade-check, then start esign once."
+            broken = replace(broken, state=CheckState.NOT_CHECKED, remedy=remedy)
         return Diagnosis([broken, *await examine_surroundings(wanted, open_nothing(wanted))])
     found = await asyncio.to_thread(inspect_data, wanted.data, opened.vault, opened.now)
     done: list[str] = []

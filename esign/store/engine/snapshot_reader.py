@@ -47,8 +47,8 @@ class SnapshotReader:
         applied = migrate.read_applied(self._connection) or {}
         if missing := [each for each in migrate.load_migrations() if each.name not in applied]:
             raise OlderSchema(
-                f"the database is of an earlier version: {len(missing)} migrations are missing, which the next start"
-                " of esign applies"
+                "the database is of an earlier version, and the next start of esign migrates it: what is missing is"
+                f" {', '.join(map(str, missing))}"
             )
 
     def close(self) -> None:

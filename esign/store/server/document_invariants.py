@@ -18,7 +18,7 @@ from esign.store.engine.readers import Row
 from esign.store.engine.search_index import collect_words
 from esign.store.engine.unreadable_rows import UNREADABLE
 from esign.store.server.fault import Check, Fault, Inspection, Repair
-from esign.store.server.stored_contents import read_content_here
+from esign.store.server.stored_contents import find_sealed_hash, read_content_here
 
 DOCUMENTS, ENTRIES = 250, 2_500  # in one batch, at most about so many
 LATE_SEAL = MINUTE
@@ -324,7 +324,7 @@ def check_seals(found: Inspection) -> Iterator[Fault]:
 def compare_file(found: Inspection, document_id: str, sha256: str, *, late: bool) -> Iterator[Fault]:
     """Compare a sealed file with its trail. One without a head was sealed by a version that wrote none, if `late`."""
     rows = found.reader.all("SELECT seal FROM document WHERE id = :id", id=document_id)
-    if not rows or sha256 not in str(rows[0]["seal"]):
+    if not rows or find_sealed_hash(rows[0]["seal"]) != sha256:
         return  # it was deleted meanwhile
     fault, content = read_content_here(found, sha256)
     if fault is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from esign.store.engine.sql import load_object
 from esign.store.server.fault import Check, Fault, Inspection
 
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -107,13 +108,18 @@ def note_sealed(found: Inspection, sha256: str, content: bytes) -> None:
         id=document_id,
         number=number,
     )
-    if (
-        rows
-        and rows[0]["seal"]
-        and sha256 in str(rows[0]["seal"])
-        and bytes(rows[0]["hash"]).hex() == expected
-    ):
+    if not rows or find_sealed_hash(rows[0]["seal"]) != sha256:
+        return  # the certificate of completion names the same entry, and is not the sealed file
+    if bytes(rows[0]["hash"]).hex() == expected:
         found.whole_seals.add(document_id)
+
+
+def find_sealed_hash(seal: object) -> str | None:
+    """Return the hash of the sealed file from the column of a document, or None if it has none."""
+    try:
+        return str(load_object(str(seal))["sha256"]) if seal is not None else None
+    except (ValueError, KeyError):
+        return None
 
 
 def read_content_here(found: Inspection, sha256: str) -> tuple[str | None, bytes]:
