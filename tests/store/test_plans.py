@@ -22,6 +22,7 @@ from esign.store.document import (
     listing,
     phone_handoffs,
     saved_views,
+    sealed_files,
     templates,
 )
 from esign.store.engine import document_pages
@@ -55,6 +56,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
+from esign.store.server import patrol
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps, walks
@@ -272,8 +274,13 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find_page": lambda tx: webhooks.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "webhooks.get_many": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
     "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
+    "sealed_files.find_after": lambda tx: sealed_files.find_after(tx, "doc_1", 100),
+    "sealed_files.find_of_content": lambda tx: sealed_files.find_of_content(tx, "5e" * 32),
+    "patrol.find_contents": lambda tx: patrol.find_contents(tx, "5e", "5f", 200),
 }
 SHORT = {
+    "patrol.list_damage": "a whole installation has a handful, and none in most",
+    "patrol.list_untold": "the same, along an index that holds no others",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
     "organisations.find_all": "an installation has a handful",
