@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from esign.actions.server.data_checks import check_folder
 from esign.core.document import audit
 from esign.core.document.document import Document, File, Recipient, RecipientStatus, Status
 from esign.core.document.state.outcome import Event
@@ -61,8 +62,6 @@ async def run(names: list[str]) -> None:
     seconds = []
 
     async def diagnose() -> None:
-        from esign.actions.server.data_checks import check_folder
-
         began = time.perf_counter()
         result = await asyncio.to_thread(check_folder, folder, None)
         seconds.append(time.perf_counter() - began)
