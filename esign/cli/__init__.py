@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from esign import __version__
+from esign.cli.app_key import protect_app, rotate_app, unprotect_app
 from esign.cli.backup import backup
 from esign.cli.clock import clock
 from esign.cli.completion import completion
@@ -222,5 +223,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
+for command in (rotate_app, protect_app, unprotect_app):
+    keys.add_command(command)
 for command in (backup, keys, users, orgs, clock, completion, init, licenses, restore, upgrade_check):
     main.add_command(command)

@@ -127,6 +127,7 @@ def describe_database_failure(error: Exception) -> tuple[int, str] | None:
     from esign.store.engine.inspection import DamagedDatabase
     from esign.store.engine.locks import AlreadyServed, Locked
     from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
+    from esign.store.engine.migration_copy import CopyFailed
 
     match error:
         case AlreadyServed():
@@ -140,6 +141,8 @@ def describe_database_failure(error: Exception) -> tuple[int, str] | None:
             )
         case Locked():
             return STORAGE, f"{error}; stop it, or wait until it ends"
+        case CopyFailed():
+            return STORAGE, str(error)
         case DatabaseMoved():
             return STORAGE, str(error)
         case StorageFailed() | OperationalError() if is_locked(error):

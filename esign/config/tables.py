@@ -162,6 +162,21 @@ class StorageSettings(Table):
     picture_cache_mib: int = declare_key(
         512, "MiB for pictures of pages, which are drawn again when needed; no backup.", ge=0, le=1_000_000
     )
+    key_file: LocalPath | None = declare_key(
+        None, "File of the key that encrypts secrets; if not set, app.key of systemd or in the data folder."
+    )
+    key_passphrase: SecretStr | None = declare_key(
+        None, "Passphrase of that key; better in ESIGN_STORAGE__KEY_PASSPHRASE_FILE."
+    )
+    backup_before_migration: bool = declare_key(
+        True, "Whether the database is copied before a new version changes its schema."
+    )
+
+    def take_key_passphrase(self) -> str | None:
+        """Return the passphrase, and forget it: the program lives longer than it is needed."""
+        secret = self.key_passphrase
+        object.__setattr__(self, "key_passphrase", None)
+        return secret.get_secret_value() if secret is not None else None
 
 
 class MailSettings(Table):

@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from esign.jobs import (
     check_database,
     compact_index,
+    delete_copies,
     deliver_webhooks,
     disable_webhooks,
     draw_ahead,
     erase,
     expire,
     flush_usage,
+    follow_key_exchange,
     key_expiry,
     patrol,
     prune,
@@ -34,6 +36,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (draw_ahead.tick, 1),
+    (follow_key_exchange.tick, 1),
     (watch_clock.tick, 5),
     (renew_https.tick, 5),
     (erase.tick, 5),
@@ -50,6 +53,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (purge.tick, 3600),
     (prune.tick, 3600),
     (sweep_pictures.tick, 3600),
+    (delete_copies.tick, 86_400),
     (compact_index.tick, 86_400),
     (check_database.tick, 86_400),
     (quick_check.tick, 86_400),

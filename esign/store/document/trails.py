@@ -1,6 +1,7 @@
 """Audit trails as they are stored, for verification: damaged entries are read as well."""
 
 import hmac
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -51,8 +52,8 @@ class TrailRow:
 
     def is_last(self, head: bytes, vault: Vault) -> bool:
         """Return whether the head of the trail vouches that it ends here, with this hash."""
-        mac = vault.compute_mac(PURPOSE, compose_head_message(self.document_id, self.seq, head, self.late))
-        return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
+        message = compose_head_message(self.document_id, self.seq, head, self.late)
+        return self.head_seq == self.seq and vault.is_mac(PURPOSE, message, self.head_mac or b"")
 
 
 async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[TrailRow]:
