@@ -230,6 +230,7 @@ def open_content(source: KeySource, path: Path, content: bytes) -> bytes:
 def find_passphrase(source: KeySource, content: bytes) -> str:
     """Return the passphrase of a protected file, from the settings or typed. Raises UnusableKey."""
     path = source.path
+    refuse_changed_file(content, path)
     given = source.read_passphrase()
     if given is not None:
         return given
@@ -264,14 +265,18 @@ def protect(app_key: bytes, passphrase: str) -> bytes:
     return head + nonce + AESGCM(_derive_key(head, passphrase)).encrypt(nonce, app_key, head)
 
 
+def refuse_changed_file(content: bytes, path: Path) -> None:
+    """Raise UnusableKey if a protected file has another form than `protect` gives it."""
+    is_whole = len(content) == PROTECTED_BYTES
+    cost = COST.unpack_from(content, len(MAGIC)) if is_whole else ()
+    if not is_whole or any(asked > most for asked, most in zip(cost, MOST_COST, strict=True)):
+        raise UnusableKey(f"{path} is a protected application key that was changed; restore it from a backup")
+
+
 def unlock(content: bytes, passphrase: str, path: Path) -> bytes:
     """Return the key in a protected file. Raises UnusableKey, and WrongPassphrase."""
+    refuse_changed_file(content, path)
     start = len(MAGIC) + COST.size + SALT
-    cost = COST.unpack_from(content, len(MAGIC)) if len(content) == PROTECTED_BYTES else MOST_COST
-    if len(content) != PROTECTED_BYTES or any(
-        asked > most for asked, most in zip(cost, MOST_COST, strict=True)
-    ):
-        raise UnusableKey(f"{path} is a protected application key that was changed; restore it from a backup")
     head, nonce, sealed = content[:start], content[start : start + NONCE], content[start + NONCE :]
     try:
         return AESGCM(_derive_key(head, passphrase)).decrypt(nonce, sealed, head)
