@@ -157,7 +157,7 @@ def make_key(path: Path) -> None:
         )
     try:
         write_once(path, os.urandom(KEY_BYTES))
-    except OSError as error:
+    except (PermissionError, FileNotFoundError) as error:
         raise UnusableKey(
             f"{path} cannot be made: {error.strerror}; let the user that esign runs as write its folder"
             " for the first start, or put 32 random bytes there"

@@ -5,6 +5,7 @@ import pkgutil
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import product
 
@@ -56,7 +57,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
-from esign.store.server import patrol
+from esign.store.server import key_exchange, patrol
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps, walks
@@ -267,6 +268,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "templates.find_page": lambda tx: templates.find_page(tx, OWNER, 25, AFTER, "lease"),
     "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
     "templates.find_titles": lambda tx: templates.find_titles(tx, Owner(ORGANISATION, Mode.LIVE), 100),
+    "users.list_recovery": lambda tx: users.list_recovery(tx, "usr_1"),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
@@ -277,6 +279,12 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sealed_files.find_after": lambda tx: sealed_files.find_after(tx, "doc_1", 100),
     "sealed_files.find_of_content": lambda tx: sealed_files.find_of_content(tx, "5e" * 32),
     "patrol.find_contents": lambda tx: patrol.find_contents(tx, "5e", "5f", 200),
+    **{
+        f"key_exchange.find_rows of {one.table}.{one.column}": partial(
+            key_exchange.find_rows, secret=one, after=None
+        )
+        for one in key_exchange.STORED
+    },
 }
 SHORT = {
     "patrol.list_damage": "a whole installation has a handful, and none in most",
