@@ -32,7 +32,7 @@ CODE = b"\x11" * 16 + b"1234"
 @pytest.fixture
 def config(demonstration: Demonstration, tmp_path: Path) -> Path:
     """An installation with a sealed document, webhooks and mails, and what the demonstration has none of."""
-    file = configuration(tmp_path)
+    file = configuration(tmp_path, "[limits]\nrequests_per_minute = 100000")
     [database] = demonstration.folder.rglob(FILE)
     shutil.copytree(database.parent, tmp_path / "data", ignore=shutil.ignore_patterns("pictures", "*.lock"))
     (tmp_path / "data").chmod(0o700)
