@@ -18,6 +18,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +156,7 @@ async def run_round(binary: Path, version: str, seconds: float, random: Random, 
         return wrong
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.reliability litestream", description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
