@@ -13,7 +13,17 @@ CONFIGURATION = "esign.toml"
 DATA = "data/"  # before the path of each file of the data folder
 LOG = f"{FILE}-wal"
 # Made again when needed, or of use to the running server alone.
-LEFT_OUT = {FILE, LOG, f"{FILE}-shm", "lock", "write.lock", "reserve", "pictures", "setup-link"}
+LEFT_OUT = {
+    FILE,
+    LOG,
+    f"{FILE}-shm",
+    "lock",
+    "write.lock",
+    "reserve",
+    "pictures",
+    "setup-link",
+    "before-migration",
+}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from esign.cli.exit_codes import FOUND, USAGE, run_steps, stop_command
-from esign.cli.installation import load_config, with_config
+from esign.cli.installation import load_config, make_key_source, with_config
 
 if TYPE_CHECKING:
     from esign.backup.encryption import Protection
@@ -64,7 +64,10 @@ def backup(
         require_place(data, target)
         protection = choose_protection(config, plain, recipients)
         configuration = file or (CONFIGURATION if CONFIGURATION.exists() else None)
-        made = make_backup(data, configuration, target, protection, now, check_copy, scratch)
+        source = make_key_source(config)
+        made = make_backup(
+            data, configuration, target, protection, now, lambda copy: check_copy(copy, source), scratch
+        )
         click.echo(describe_backup(made, protection))
         for line in list_left_out(config, os.environ):
             click.echo(line)
@@ -130,6 +133,7 @@ def list_left_out(config: "Config", environ: Mapping[str, str]) -> list[str]:
 
     data = config.storage.data_dir.resolve()
     named = {
+        "storage.key_file": config.storage.key_file,
         "seal.pkcs12": config.seal.pkcs12,
         "seal.certificate": config.seal.certificate,
         "seal.key": config.seal.private_key,

@@ -1,51 +1,49 @@
-"""Check the installation in a folder that nobody works on: pages, rows, files, audit trails and the application key.
+"""Check the installation in a folder that nobody works on, as `esign doctor --data` does.
 
-It is what `esign check` and `esign verify-audit --chains` know, for backups before they count as made.
+Backups are checked so before they count as made, and before they are restored.
 """
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from esign.actions.verification import verify_trails
-from esign.store.document import trails
+from esign.actions.server.data_checks import describe_faults, inspect_data
 from esign.store.engine.connections import FILE, open_for_command
-from esign.store.engine.inspection import find_damage
+from esign.store.engine.failures import DatabaseError
 from esign.store.server import installation
-from esign.store.server.read_everything import read_all
-from esign.system.vault import UnusableKey, Vault, load_or_make_vault
+from esign.system.app_key import KeySource, open_vault
+from esign.system.clock import SystemClock
+from esign.system.vault import UnusableKey, Vault
 
-MOST = 20  # findings of one kind that are named
+MOST = 20  # findings that are named
 
 
-def check_copy(folder: Path) -> list[str]:
+def find_key_of_copy(folder: Path, source: KeySource) -> KeySource:
+    """Return where the key of a copied installation is: in the copy, else where the settings say."""
+    inside = KeySource(folder / FILE, None, source.read_passphrase(), {}, source.may_ask)
+    return inside if inside.path.exists() else replace(source, database=folder / FILE)
+
+
+def check_copy(folder: Path, source: KeySource) -> list[str]:
     """Return what is wrong with the installation in a folder, whose database gets the schema of this version.
 
-    Raise UnfitSchema, ForeignDatabase and sqlite3.Error if it cannot be opened. Takes a second for some hundred MiB.
+    Raise UnfitSchema and ForeignDatabase if it cannot be opened. Takes a second for some hundred MiB.
     """
-    pages = find_damage(folder / FILE)
-    if pages:
-        return [f"pages: {line}" for line in pages]
     try:
-        vault = load_or_make_vault(folder / "app.key", folder / FILE)
-        return asyncio.run(check_content(folder / FILE, vault))
+        vault = open_vault(find_key_of_copy(folder, source))
+        asyncio.run(confirm_key(folder / FILE, vault))
     except UnusableKey as error:
         return [str(error).replace(f"{folder}/", "")]
+    except DatabaseError as error:
+        return [f"pages: {error}"]
+    return list(shorten(describe_faults(inspect_data(folder, vault, SystemClock().now()))))
 
 
-async def check_content(path: Path, vault: Vault) -> list[str]:
-    """Return what is wrong with the rows, files and audit trails of a database. Raise UnusableKey."""
+async def confirm_key(path: Path, vault: Vault) -> None:
+    """Raise UnusableKey if the database belongs to another key."""
     async with open_for_command(path) as db:
         await installation.confirm_key(db, vault)
-        await read_all(db)
-        found = [f"{table} {key}: {reason}" for table, key, reason in db.damage.entries()]
-        broken = [
-            f"audit trail of {chain.document_id}: {chain.broken}"
-            async for chain in verify_trails.recompute(db, vault)
-            if chain.broken
-        ]
-        lost = [f"audit trail of {id}: it is missing" for id in await trails.list_documents_without_trail(db)]
-    return [line for kind in (found, broken, lost) for line in shorten(kind)]
 
 
 def shorten(lines: list[str]) -> Iterator[str]:

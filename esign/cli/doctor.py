@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from esign.cli.exit_codes import FAILED, run_command
-from esign.cli.installation import load_config
+from esign.cli.installation import load_config, make_key_source
 
 
 def run_doctor(
@@ -31,7 +31,7 @@ def run_doctor(
         if config.storage.data_dir.exists():
             folder.require_own(config.storage.data_dir)
         used = file or Path("esign.toml")
-        found = await examine(Examination(config, used, data_only, seals, fix))
+        found = await examine(Examination(config, make_key_source(config), used, data_only, seals, fix))
         if as_json:
             click.echo(json.dumps(found.describe(), indent=2, ensure_ascii=False))
         else:

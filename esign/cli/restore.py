@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from esign.cli.exit_codes import FOUND, USAGE, run_command, run_steps, stop_command
-from esign.cli.installation import load_config, open_installation, with_config
+from esign.cli.installation import load_config, make_key_source, open_installation, with_config
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from esign.config import Config
     from esign.core.instant import Instant
     from esign.store.server.contents import Contents
+    from esign.system.app_key import KeySource
 
 TWO_FILES = (
     "These documents have all signatures and no seal in the backup. They may have been sealed and handed out since:"
@@ -98,9 +99,9 @@ def restore_file(source: Path, key: Path | None, data_dir: Path | None, file: Pa
             click.echo(f"{file} was written as it is in the backup.")
         config = load_config(file)
         data = data_dir or config.storage.data_dir
-        size = source.stat().st_size
+        size, key_source = source.stat().st_size, make_key_source(config)
         held, contents, found = restore_backup(
-            archive, identity, size, data, lambda folder: prepare_copy(folder, made_at, now)
+            archive, identity, size, data, lambda folder: prepare_copy(folder, key_source, made_at, now)
         )
     click.echo(describe_restore(source, about.made_at, about.esign, data, contents))
     click.echo(describe_gap(made_at, now, contents))
@@ -138,25 +139,27 @@ def find_identity(
 
 
 def prepare_copy(
-    folder: Path, made_at: "Instant", now: "Instant"
+    folder: Path, source: "KeySource", made_at: "Instant", now: "Instant"
 ) -> "tuple[HeldReport, Contents, list[str]]":
     """Check the extracted files, hold back what waits in them, and return what is held and held in all, and damage."""
     import asyncio
 
-    from esign.cli.check_copy import check_copy
+    from esign.cli.check_copy import check_copy, find_key_of_copy
 
-    found = check_copy(folder)
-    return *asyncio.run(hold_copy(folder, made_at, now)), found
+    found = check_copy(folder, source)
+    return *asyncio.run(hold_copy(folder, find_key_of_copy(folder, source), made_at, now)), found
 
 
-async def hold_copy(folder: Path, made_at: "Instant", now: "Instant") -> "tuple[HeldReport, Contents]":
+async def hold_copy(
+    folder: Path, source: "KeySource", made_at: "Instant", now: "Instant"
+) -> "tuple[HeldReport, Contents]":
     """Hold back what waits in the database of a folder, and return that with how much there is in all."""
     from esign.actions.server import restoration
     from esign.store.engine.connections import FILE, open_for_command
     from esign.store.server.contents import count_contents
-    from esign.system.vault import load_or_make_vault
+    from esign.system.app_key import open_vault
 
-    vault = load_or_make_vault(folder / "app.key", folder / FILE)
+    vault = open_vault(source)
     async with open_for_command(folder / FILE) as db:
         await restoration.hold_all(db, made_at, now)
         return await restoration.report_held(db, vault), await count_contents(db)

@@ -31,7 +31,8 @@ from esign.store.engine.database import Transaction
 from esign.store.engine.search_index import SLOTS, collect_words
 from esign.store.engine.sql import dumps, insert
 from esign.store.server import installation
-from esign.system.vault import Vault, load_or_make_vault
+from esign.system.app_key import KeySource, open_vault
+from esign.system.vault import Vault
 from tests.bench.grown import BATCH, FOLDER, SPREAD, STAFF, START, a_name
 from tests.bench.table import describe_machine
 from tests.factories import (
@@ -102,7 +103,7 @@ async def database(count: int) -> Path:
     if not (folder / "ready").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(0o700, parents=True)
-        vault = load_or_make_vault(folder / "app.key", folder / FILE)
+        vault = open_vault(KeySource(folder / FILE))
         async with open_for_command(folder / FILE) as db:
             await installation.confirm_key(db, vault)
             await store_organisation(db, an_organisation())

@@ -17,6 +17,7 @@ from esign.config import Config
 from esign.store.engine.connections import FILE
 from esign.store.engine.locks import server_lock
 from esign.store.engine.search_words import register
+from esign.system.app_key import KeySource
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import configuration, esign
 from tests.journeys.site import JourneySite
@@ -147,7 +148,9 @@ def find_checks(data: Path) -> set[str]:
 
 async def fix(data: Path) -> tuple[CheckState, list[str]]:
     config = Config.model_validate({"storage": {"data_dir": data}})
-    found = await examine(Examination(config, data_only=True, repair=True))
+    found = await examine(
+        Examination(config, KeySource(config.storage.data_dir / FILE), data_only=True, repair=True)
+    )
     return found.state, list(found.repairs)
 
 

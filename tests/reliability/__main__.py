@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 import click
 import uvloop
 
-from tests.reliability import bodies, full_disk, io_faults, kills, litestream, power_cuts, slow_clients, soak, stops
+from tests.reliability import (
+    bodies,
+    full_disk,
+    io_faults,
+    kills,
+    litestream,
+    power_cuts,
+    slow_clients,
+    soak,
+    stops,
+)
 from tests.reliability.figures import Run
 
 FIGURES: dict[str, Run] = {

@@ -2,8 +2,8 @@
 
 strace records every write, sync and answer of the server. From the record follow the files that a power cut at a chosen
 moment can leave: without all that was not synced, with a random part of it, with the last write torn. Each is opened,
-read and checked as `esign check` does. The same load by a server with `synchronous = NORMAL` must lose answers here:
-otherwise the test would not notice a missing sync.
+read and checked as `esign doctor --data` does. The same load by a server with `synchronous = NORMAL` must lose answers
+here: otherwise the test would not notice a missing sync.
 """
 
 import asyncio
@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from esign.actions.server.data_checks import HARMLESS, inspect_data
 from esign.store.engine.connections import FILE, open_for_command
-from esign.store.server.read_everything import read_all
+from esign.system.clock import SystemClock
 from tests.journeys.program import COMMAND
 from tests.reliability import arguments
 from tests.reliability.crowd import Acknowledgement, Crowd
@@ -122,11 +123,13 @@ async def cut_power(
 async def judge(data: Path, known: Sequence[Acknowledgement]) -> tuple[list[str], list[str]]:
     """Return what is lost and what is damaged in a data folder, opened as the program opens it."""
     try:
-        async with open_for_command(data / FILE) as db:
-            await read_all(db)
-            damage = [f"{table} {key}: {reason}" for table, key, reason in db.damage.entries()]
-            losses = find_losses(data / FILE, known)
-            faults = find_faults(data / FILE)
+        async with open_for_command(data / FILE):
+            pass  # brings the log into the file
+        found = await asyncio.to_thread(inspect_data, data, None, SystemClock().now())
+        damage = [f"{fault.check.value}: {fault}" for fault in found.faults if fault.check not in HARMLESS]
+        damage += [found.unread] if found.unread else []
+        losses = find_losses(data / FILE, known)
+        faults = find_faults(data / FILE)
     except Exception as error:
         return [], [f"it cannot be opened: {error!r}"]
     return losses, damage + faults

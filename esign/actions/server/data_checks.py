@@ -16,8 +16,9 @@ from esign.store.engine.snapshot_reader import OlderSchema, SnapshotReader
 from esign.store.server.derived_values import check_counts, check_jobs
 from esign.store.server.fault import Check, Fault, Inspection, Repair
 from esign.store.server.invariants import find_faults
+from esign.system.app_key import KeySource, open_vault
 from esign.system.clock import SystemClock
-from esign.system.vault import UnusableKey, Vault, load_or_make_vault
+from esign.system.vault import UnusableKey, Vault
 
 BACKUP = "Restore esign.db from a backup."
 FIX = "esign doctor --fix mends it."
@@ -137,13 +138,17 @@ def check_folder(folder: Path, now: Instant | None = None) -> list[str]:
     """
     if not (folder / FILE).exists():
         return [f"there is no {FILE} in {folder}"]
-    vault = None
-    if (folder / "app.key").exists():
+    vault, source = None, KeySource(folder / FILE)
+    if source.path.exists():
         try:
-            vault = load_or_make_vault(folder / "app.key", folder / FILE)
+            vault = open_vault(source)
         except UnusableKey as error:
             return [str(error)]
-    found = inspect_data(folder, vault, SystemClock().now() if now is None else now)
+    return describe_faults(inspect_data(folder, vault, SystemClock().now() if now is None else now))
+
+
+def describe_faults(found: DataFindings) -> list[str]:
+    """Return a line for each fault; empty if all is well."""
     if found.unread is not None:
         return [found.unread]
     return [f"{fault.check.value}: {fault}" for fault in found.faults]

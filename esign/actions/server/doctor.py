@@ -24,9 +24,10 @@ from esign.store.engine.snapshot_reader import OlderSchema, SnapshotQueries, Sna
 from esign.store.server import clock_marks, repairs
 from esign.store.server.clock_marks import ClockRecord
 from esign.store.server.fault import Fault, Repair
+from esign.system.app_key import KeySource, open_vault
 from esign.system.clock import GuardedClock, SystemClock, read_boot_id
 from esign.system.file_cache import FileCache
-from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, load_or_make_vault
+from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
 
 PICTURES = "pictures"  # the folder in the data folder
 
@@ -43,13 +44,14 @@ DONE = {
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What to examine: the configuration, its file, and how far to go.
+    """What to examine: the configuration, where the application key is, the file of the settings, and how far to go.
 
     `data_only` leaves out settings and network. `seals` verifies each seal with a PDF worker. `repair` mends what can
     be derived.
     """
 
     config: Config
+    key: KeySource
     file: Path | None = None
     data_only: bool = False
     seals: bool = False
@@ -109,7 +111,7 @@ def open_nothing(wanted: Examination) -> Opened:
 
 async def open_data(wanted: Examination) -> Opened:
     """Read the key, the settings that owners chose, and the time. Nothing is made and nothing is written."""
-    vault = load_or_make_vault(wanted.data / "app.key", wanted.data / FILE)
+    vault = open_vault(wanted.key)
     with closing(SnapshotReader(wanted.data / FILE)) as reader:
         queries = SnapshotQueries(reader)
         settings = await browser_settings.load(queries, vault, wanted.config)

@@ -1,7 +1,5 @@
 """Audit trails as they are stored, for verification: damaged entries are read as well."""
 
-import hmac
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
