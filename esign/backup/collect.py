@@ -19,6 +19,7 @@ LEFT_OUT = {
     f"{FILE}-shm",
     "lock",
     "write.lock",
+    "key.lock",
     "reserve",
     "pictures",
     "setup-link",

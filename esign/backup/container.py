@@ -111,9 +111,9 @@ def open_archive(source: BinaryIO) -> Iterator[zipfile.ZipFile]:
 def open_content(archive: zipfile.ZipFile, identity: Identity | None) -> Iterator[BinaryIO]:
     """Give the tar of a backup as a stream. Raise WrongKey or DamagedBackup, also as the block ends."""
     names = archive.namelist()
-    name = ENCRYPTED if ENCRYPTED in names else PLAIN
+    name = PLAIN if read_about(archive).encrypted_with == NOTHING else ENCRYPTED
     if name not in names:
-        raise DamagedBackup("it has no content")
+        raise DamagedBackup("it has no content, or not the one that it names")
     if name == ENCRYPTED and identity is None:
         raise WrongKey("it is encrypted; give its passphrase or a private key")
     try:

@@ -36,6 +36,8 @@ def restore_backup(
     `extract_backup` and `prepare` raise.
     """
     was_there = folder.exists()
+    if was_there:
+        require_empty(folder)  # before anything about it is changed
     data_folder.prepare(folder)
     try:
         with hold_empty_folder(folder) as stage:
@@ -62,13 +64,7 @@ def hold_empty_folder(folder: Path) -> Iterator[Path]:
         if not try_lock(handle):
             raise AlreadyServed(f"another esign server, or a restore, works on {folder}")
         stage = folder / STAGE
-        found = sorted(path.name for path in folder.iterdir() if path != stage)
-        if found:
-            more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            raise CannotRestore(
-                f"{folder} is not empty, it holds {', '.join(found[:NAMED])}{more}; move them away, or name another"
-                " folder with --data-dir"
-            )
+        require_empty(folder)
         remove_stage(stage)
         stage.mkdir(0o700)
         try:
@@ -77,6 +73,20 @@ def hold_empty_folder(folder: Path) -> Iterator[Path]:
             remove_stage(stage)
     finally:
         os.close(handle)
+
+
+def require_empty(folder: Path) -> None:
+    """Raise CannotRestore if anything but an interrupted restore is in a folder."""
+    try:
+        found = sorted(path.name for path in folder.iterdir() if path.name != STAGE)
+    except NotADirectoryError:
+        raise CannotRestore(f"{folder} is no folder; name another with --data-dir") from None
+    if found:
+        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        raise CannotRestore(
+            f"{folder} is not empty, it holds {', '.join(found[:NAMED])}{more}; move them away, or name another"
+            " folder with --data-dir"
+        )
 
 
 def remove_stage(stage: Path) -> None:
@@ -101,7 +111,11 @@ def put_in_place(made: Path, folder: Path) -> None:
 
     Raise OSError after moving all of them back.
     """
-    for left in (f"{FILE}-wal", f"{FILE}-shm", "write.lock"):  # of the check that ended
+    log = made / f"{FILE}-wal"
+    if log.exists() and log.stat().st_size:  # it holds what was just written: that mails are held back
+        raise CannotRestore("the log of the restored database could not be emptied; is the disk full?")
+    require_empty(folder)
+    for left in (log.name, f"{FILE}-shm", "write.lock"):  # of the check that ended
         (made / left).unlink(missing_ok=True)
     moved: list[str] = []
     try:

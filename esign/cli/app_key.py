@@ -1,6 +1,7 @@
 """`esign keys rotate-app`, `protect-app` and `unprotect-app`: the application key, which encrypts secrets at rest."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from esign.cli.installation import load_config, make_key_source, with_config
 
 if TYPE_CHECKING:
     from esign.config import Config
+    from esign.store.engine.locks import KeyLock
     from esign.system.app_key import KeySource
 
 LATER = """\
@@ -40,7 +42,6 @@ def rotate_app(new_file: Path | None, file: Path | None) -> None:
         from esign.actions.server.exchange_app_key import ExchangeStep, KeyExchange
         from esign.store.engine import folder
         from esign.store.engine.connections import FILE, open_for_command
-        from esign.store.engine.locks import KeyLock
         from esign.system import app_key
         from esign.system.clock import SystemClock
 
@@ -49,9 +50,7 @@ def rotate_app(new_file: Path | None, file: Path | None) -> None:
         source = replace(source, passphrase=passphrase)
         present = app_key.read_or_make_key(source)
         data = folder.prepare(config.storage.data_dir)
-        with closing(KeyLock(data)) as lock:
-            if not lock.try_hold():
-                stop_command(USAGE, "another command of esign works on this database; wait until it ends")
+        with hold_key_file(source, content) as lock:
             async with open_for_command(data / FILE, config.storage.backup_before_migration) as db:
                 exchange = KeyExchange(db, source, present, passphrase, SystemClock(), new_file)
                 async for step in exchange.run():
@@ -108,7 +107,8 @@ def protect_app(file: Path | None) -> None:
             stop_command(
                 USAGE, f"the passphrase is too short; take {app_key.LEAST_PASSPHRASE} characters or more"
             )
-        write_file(source, app_key.protect(key, passphrase))
+        with hold_key_file(source, content):
+            write_file(source, app_key.protect(key, passphrase))
         click.echo(f"{source.path} is protected. Without the passphrase, nobody opens it again.", err=True)
 
     run_command(work)
@@ -126,16 +126,38 @@ def unprotect_app(file: Path | None) -> None:
         source, content = read_present(config, writing=True)
         if not app_key.is_protected(content):
             stop_command(USAGE, f"{source.path} has no passphrase")
-        write_file(source, app_key.open_content(source, source.path, content))
+        key = app_key.open_content(source, source.path, content)
+        with hold_key_file(source, content):
+            write_file(source, key)
         click.echo(f"{source.path} has no passphrase any more.", err=True)
 
     run_command(work)
 
 
-def read_present(config: "Config", *, writing: bool = False) -> tuple["KeySource", bytes]:
-    """Return where the key is, and the content of its file. Exits without one, or where it cannot be written."""
+@contextmanager
+def hold_key_file(source: "KeySource", content: bytes) -> Iterator["KeyLock"]:
+    """Keep other commands from working with the key. Exits if one does, or if the file has another content by now.
+
+    A passphrase may have been typed since it was read: what is written must not bring back a key that was exchanged.
+    """
+    from esign.store.engine.locks import KeyLock
     from esign.system import app_key
 
+    with closing(KeyLock(source.database.parent)) as lock:
+        if not lock.try_hold():
+            stop_command(USAGE, "another command of esign works on this database; wait until it ends")
+        if app_key.read_file(source) != content:
+            stop_command(USAGE, f"{source.path} was changed meanwhile; run the command again")
+        yield lock
+
+
+def read_present(config: "Config", *, writing: bool = False) -> tuple["KeySource", bytes]:
+    """Return where the key is, and the content of its file. Exits without one, or where it cannot be written."""
+    from esign.store.engine import folder
+    from esign.system import app_key
+
+    if config.storage.data_dir.exists():
+        folder.require_own(config.storage.data_dir)
     source = make_key_source(config)
     if not source.database.exists() or not source.path.exists():
         stop_command(

@@ -53,12 +53,14 @@ def backup(
         from esign.backup.make_backup import choose_target, make_backup, require_place
         from esign.cli.check_copy import check_copy
         from esign.config.reading import FILE as CONFIGURATION
+        from esign.store.engine import folder
         from esign.store.engine.connections import FILE
         from esign.system.clock import SystemClock
 
         data = config.storage.data_dir
         if not (data / FILE).exists():
             stop_command(USAGE, f"there is no database in {data}; choose the configuration with --config")
+        folder.require_own(data)
         now = SystemClock().now()
         target = choose_target(destination, now)
         require_place(data, target)

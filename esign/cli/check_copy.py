@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from esign.actions.server.data_checks import describe_faults, inspect_data
+from esign.actions.server.data_checks import HARMLESS, describe_faults, inspect_data
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.failures import DatabaseError
 from esign.store.server import installation
@@ -26,7 +26,9 @@ def find_key_of_copy(folder: Path, source: KeySource) -> KeySource:
 
 
 def check_copy(folder: Path, source: KeySource) -> list[str]:
-    """Return what is wrong with the installation in a folder, whose database gets the schema of this version.
+    """Return what is damaged in the installation in a folder, whose database gets the schema of this version.
+
+    What the program itself puts right is no damage: a job that was being worked on, a counter, a search index.
 
     Raise UnfitSchema and ForeignDatabase if it cannot be opened. Takes a second for some hundred MiB.
     """
@@ -37,7 +39,9 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
         return [str(error).replace(f"{folder}/", "")]
     except DatabaseError as error:
         return [f"pages: {error}"]
-    return list(shorten(describe_faults(inspect_data(folder, vault, SystemClock().now()))))
+    found = inspect_data(folder, vault, SystemClock().now())
+    lost = [fault for fault in found.faults if fault.repair is None and fault.check not in HARMLESS]
+    return list(shorten(describe_faults(replace(found, faults=lost))))
 
 
 async def confirm_key(path: Path, vault: Vault) -> None:

@@ -39,6 +39,11 @@ TWO_FILES = (
     help="Restore into this folder instead of that of the settings.",
 )
 @click.option(
+    "--plain",
+    is_flag=True,
+    help="Take a backup that is not encrypted, although the settings have a passphrase or public keys.",
+)
+@click.option(
     "--resume", "is_resume", is_flag=True, help="Send the mails and webhooks that a restore held back."
 )
 @click.option("--drop", is_flag=True, help="With --resume: do not send them, give them up.")
@@ -48,6 +53,7 @@ def restore(
     source: Path | None,
     identity: Path | None,
     data_dir: Path | None,
+    plain: bool,
     is_resume: bool,
     drop: bool,
     seal_anew: bool,
@@ -61,8 +67,8 @@ def restore(
     backup was restored, and what it holds is damaged.
     """
     if is_resume:
-        if source is not None or identity is not None or data_dir is not None:
-            raise click.UsageError("--resume takes neither a backup nor --identity or --data-dir.")
+        if source is not None or identity is not None or data_dir is not None or plain:
+            raise click.UsageError("--resume takes neither a backup nor --identity, --data-dir or --plain.")
         resume(load_config(file), drop=drop, seal_anew=seal_anew)
         return
     if source is None:
@@ -72,12 +78,14 @@ def restore(
     path = source
 
     def work() -> int:
-        return restore_file(path, identity, data_dir, file)
+        return restore_file(path, identity, data_dir, file, plain)
 
     run_steps(work)
 
 
-def restore_file(source: Path, key: Path | None, data_dir: Path | None, file: Path | None) -> int:
+def restore_file(
+    source: Path, key: Path | None, data_dir: Path | None, file: Path | None, plain: bool
+) -> int:
     """Restore a backup, say what came of it, and return the exit code."""
     from esign.backup.container import open_archive, read_about
     from esign.backup.extract import extract_configuration
@@ -90,14 +98,17 @@ def restore_file(source: Path, key: Path | None, data_dir: Path | None, file: Pa
         about = read_about(archive)
         made_at, now = parse(about.made_at), SystemClock().now()
         missing = file is not None and not file.exists()
-        identity = find_identity(archive, about.encrypted_with, key, None if missing else load_config(file))
+        config = None if missing else load_config(file)
+        if not plain:
+            require_encryption(about.encrypted_with, key, config)
+        identity = find_identity(archive, about.encrypted_with, key, config)
         if missing and file is not None:
             content = extract_configuration(archive, identity)
             if content is None:
                 stop_command(USAGE, f"there is no {file}, and none is in the backup; write one: esign init")
             write_once(file, content)
             click.echo(f"{file} was written as it is in the backup.")
-        config = load_config(file)
+        config = config or load_config(file)
         data = data_dir or config.storage.data_dir
         size, key_source = source.stat().st_size, make_key_source(config)
         held, contents, found = restore_backup(
@@ -113,6 +124,21 @@ def restore_file(source: Path, key: Path | None, data_dir: Path | None, file: Pa
     if found:
         click.echo("esign: what the backup holds is DAMAGED; keep it, and try an older one", err=True)
     return FOUND if found else 0
+
+
+def require_encryption(protection: str, key: Path | None, config: "Config | None") -> None:
+    """Raise WrongKey for an unencrypted backup where those of this installation are encrypted.
+
+    Whoever can write where backups are kept could have put it there.
+    """
+    from esign.backup.container import NOTHING
+    from esign.backup.encryption import WrongKey
+
+    wanted = key is not None or (
+        config is not None and (config.backup.secret is not None or config.backup.recipients)
+    )
+    if protection == NOTHING and wanted:
+        raise WrongKey("it is not encrypted, as yours are; if you made it yourself, add --plain")
 
 
 def find_identity(
@@ -156,11 +182,13 @@ async def hold_copy(
     """Hold back what waits in the database of a folder, and return that with how much there is in all."""
     from esign.actions.server import restoration
     from esign.store.engine.connections import FILE, open_for_command
+    from esign.store.server import installation
     from esign.store.server.contents import count_contents
     from esign.system.app_key import open_vault
 
     vault = open_vault(source)
     async with open_for_command(folder / FILE) as db:
+        await installation.confirm_key(db, vault)
         await restoration.hold_all(db, made_at, now)
         return await restoration.report_held(db, vault), await count_contents(db)
 

@@ -6,9 +6,10 @@ from esign.runtime import Runtime
 
 async def tick(runtime: Runtime) -> int:
     """Take the next step of the pass, report what was found, and return the number of contents read."""
-    count = await patrol.walk_on(runtime)
-    await patrol.report_damage(runtime)
-    return count
+    try:
+        return await patrol.walk_on(runtime)
+    finally:
+        await patrol.report_damage(runtime)
 
 
 async def recheck(runtime: Runtime) -> int:

@@ -304,6 +304,8 @@ def find_obstacle(source: KeySource) -> str | None:
     path = source.path
     if source.is_credential:
         return f"{path} is a credential of systemd, which only systemd writes"
+    if path.exists() and path.stat().st_uid != os.geteuid():
+        return f"{path} belongs to another user; run the command as its owner"
     if path.is_symlink() or not os.access(path.parent, os.W_OK | os.X_OK) or path.is_mount():
         return f"{path} cannot be replaced by this user"
     if path != source.inside and source.inside.exists():

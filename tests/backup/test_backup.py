@@ -185,6 +185,20 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["/etc/x", "data/../x", "../x", "data//x", "data/./x", "data\\x", ""])
 def test_paths_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
     assert not is_inside(name)
+    refuse_file(tmp_path, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["esign.db-journal", "esign.db-mj12", "esign.db/x", ".hidden", "https/.x", "lock", "key.lock", "reserve"],
+)
+def test_files_that_no_backup_has_are_refused(tmp_path: Path, name: str) -> None:
+    """SQLite deletes the file that a journal beside the database names."""
+    refuse_file(tmp_path, f"data/{name}")
+
+
+def refuse_file(tmp_path: Path, name: str) -> None:
+    """Assert that a backup with a file of this name is refused before anything of it is written."""
     content = b"".join(stream_archive([hold_content(name, b"evil")], {}))
     with zipfile.ZipFile(tmp_path / "evil", "w") as archive:
         archive.writestr(

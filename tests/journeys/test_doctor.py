@@ -13,6 +13,7 @@ import pytest
 from esign.actions.server.data_checks import check_folder
 from esign.actions.server.diagnosis import CheckState
 from esign.actions.server.doctor import Examination, examine
+from esign.cli.check_copy import check_copy
 from esign.config import Config
 from esign.store.engine.connections import FILE
 from esign.store.engine.locks import server_lock
@@ -201,6 +202,23 @@ def test_a_damaged_page_is_named(data: Path) -> None:
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 4096)
     assert "pages" in find_checks(data)
+
+
+def test_what_the_program_puts_right_is_no_damage_of_a_backup(data: Path) -> None:
+    spoil(data, ";".join(statements for statements, _ in DERIVED.values() if "completed" not in statements))
+    assert find_checks(data) and check_copy(data, KeySource(data / FILE)) == []
+    spoil(data, LOST["a piece of a content is missing"][0])
+    assert check_copy(data, KeySource(data / FILE))
+
+
+def test_a_seal_that_a_restore_holds_back_is_no_fault(data: Path) -> None:
+    spoil(data, DERIVED["no job makes a seal"][0])
+    spoil(
+        data,
+        "INSERT INTO outbox (kind, key, document_id, state, due_at, attempts, created_at)"
+        " SELECT 'seal', 'seal:' || id, id, 'held', 1, 1, 0 FROM document",
+    )
+    assert find_checks(data) == set()
 
 
 def test_a_document_that_is_lost_is_missed(data: Path) -> None:

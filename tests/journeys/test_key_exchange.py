@@ -6,14 +6,19 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import aiohttp
 import pytest
 from click.testing import CliRunner
 
-from esign.actions.server.exchange_app_key import ExchangeStep, KeyExchange
+from esign.actions.server.exchange_app_key import ExchangeStep, KeyExchange, follow_exchange
 from esign.cli import main
+from esign.cli.app_key import hold_key_file
+from esign.runtime import Runtime
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.locks import KeyLock
 from esign.store.server import installation, key_exchange
@@ -299,8 +304,41 @@ def test_an_exchange_does_not_begin_beside_a_command(config: Path) -> None:
 async def test_a_file_of_another_key_is_refused(config: Path) -> None:
     new = config.parent / "new.key"
     new.write_bytes(b"short")
-    async with opened(config) as exchange:
-        exchange.new_file = new
-        with pytest.raises(UnusableKey, match="is not the new key"):
-            async for _ in exchange.run():
-                pass
+    for sentence in ("is there already; name a new file", "is not the new key of this exchange"):
+        async with opened(config) as exchange:
+            exchange.new_file = new
+            with pytest.raises(UnusableKey, match=sentence):
+                async for _ in exchange.run():
+                    pass
+        await run_until(config, ExchangeStep.BEGUN)
+
+
+def test_a_key_that_was_exchanged_meanwhile_is_not_brought_back(config: Path) -> None:
+    """Somebody types a passphrase for a while, and another command exchanges the key."""
+    source = KeySource(config.parent / "data" / FILE)
+    before = app_key.read_file(source)
+    assert command(config, "keys", "rotate-app").code == 0
+    with pytest.raises(SystemExit), hold_key_file(source, before):
+        raise AssertionError("the old key would be written")
+    with (
+        hold_key_file(source, read_key(config)),
+        pytest.raises(SystemExit),
+        hold_key_file(source, read_key(config)),
+    ):
+        raise AssertionError("two commands at once")
+
+
+async def test_a_server_that_misses_the_end_of_an_exchange_follows_the_next(config: Path) -> None:
+    data = config.parent / "data"
+    async with open_for_command(data / FILE) as db:
+        vault = Vault(read_key(config))
+        await installation.confirm_key(db, vault)
+        runtime = cast(Runtime, SimpleNamespace(db=db, vault=vault, clock=SystemClock(), boot="b"))
+        keys = [read_key(config), b"1" * 32, b"2" * 32]
+        for present, following in pairwise(keys):
+            await db.write(lambda tx, a=present, b=following: key_exchange.begin(tx, Vault(a), b, a))  # type: ignore[misc]
+            assert await follow_exchange(runtime) == 1 and await follow_exchange(runtime) == 0
+            assert vault.compute_mac("x", b"y") == Vault(following).compute_mac("x", b"y")
+            adopted = await installation.find(db, installation.ADOPTED)
+            assert adopted and adopted.endswith(installation.compute_key_mac(Vault(following)))
+            await db.write(lambda tx, b=following: key_exchange.end(tx, Vault(b)))  # type: ignore[misc]

@@ -123,3 +123,16 @@ def test_the_rate_of_a_pass_follows_the_time() -> None:
     state = stored.PatrolState("", 0)
     places = [patrol.find_due_place(state, part * patrol.PASS // 4) for part in range(6)]
     assert places == ["0" * 64, "4" + "0" * 63, "8" + "0" * 63, "c" + "0" * 63, patrol.END, patrol.END]
+
+
+async def test_what_cannot_be_read_stops_neither_the_pass_nor_the_mail(
+    site: JourneySite, clock: FakeClock
+) -> None:
+    await add_owner(site)
+    document = await site.complete_document()
+    await job.tick(site.runtime)
+    await spoil(site, "UPDATE document SET metadata = '[' WHERE id = :id", id=document)
+    await run_pass(site, clock)
+    state = await stored.find(site.runtime.db)
+    assert state is not None and state.finished_at == clock.now()
+    assert site.runtime.db.damage.entries() and await count_mails(site) == 1

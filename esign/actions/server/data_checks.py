@@ -46,7 +46,7 @@ DATA_CHECKS: Mapping[Check, DataCheck] = {
         "every row refers to rows that exist", "rows refer to rows that do not exist", BACKUP
     ),
     Check.ROWS: DataCheck(
-        "every row can be read ({rows:,} and {documents:,} documents)",
+        "every row can be read ({documents:,} documents and {rows:,} other rows)",
         "rows cannot be read, and are left out of lists",
         "Put them back from a backup.",
     ),

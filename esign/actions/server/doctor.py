@@ -21,7 +21,7 @@ from esign.store.engine.failures import DatabaseError
 from esign.store.engine.locks import AlreadyServed, server_lock
 from esign.store.engine.migrate import ForeignDatabase, UnfitSchema
 from esign.store.engine.snapshot_reader import OlderSchema, SnapshotQueries, SnapshotReader
-from esign.store.server import clock_marks, repairs
+from esign.store.server import clock_marks, installation, repairs
 from esign.store.server.clock_marks import ClockRecord
 from esign.store.server.fault import Fault, Repair
 from esign.system.app_key import KeySource, open_vault
@@ -114,6 +114,7 @@ async def open_data(wanted: Examination) -> Opened:
     vault = open_vault(wanted.key)
     with closing(SnapshotReader(wanted.data / FILE)) as reader:
         queries = SnapshotQueries(reader)
+        await installation.join_exchange(queries, vault)
         settings = await browser_settings.load(queries, vault, wanted.config)
         record = await clock_marks.find(queries)
     clock = GuardedClock(SystemClock(), record.mark if record else None, read_boot_id())

@@ -77,7 +77,7 @@ class KeyExchange:
         next_key = await self._begin()
         is_in_file = next_key == self.present
         yield ExchangeStep.BEGUN
-        adopted_at = await self._wait_for_server()
+        adopted_at = await self._wait_for_server(next_key)
         yield ExchangeStep.ADOPTED
         while True:
             began_at, self.count = self.clock.monotonic(), ExchangeCount()
@@ -130,6 +130,8 @@ class KeyExchange:
             return next_key
         try:
             is_made = not path.exists()
+            if not is_made and not self.vault.is_exchanging:  # somebody else may know what is in it
+                raise UnusableKey(f"{path} is there already; name a new file")
             write_once(path, self._compose_file(next_key))
             content = path.read_bytes()
         except OSError as error:
@@ -144,14 +146,15 @@ class KeyExchange:
     def _compose_file(self, key: bytes) -> bytes:
         return key if self.passphrase is None else app_key.protect(key, self.passphrase)
 
-    async def _wait_for_server(self) -> float:
+    async def _wait_for_server(self, next_key: bytes) -> float:
         """Return the monotonic time from which on nothing is written with the present key. Raises UnusableKey.
 
         A server that starts from now on finds both keys.
         """
         folder, until = self.source.database.parent, self.clock.monotonic() + ADOPTING_SECONDS
         while is_served(folder):
-            if await installation.find(self.db, installation.ADOPTED) is not None:
+            adopted = await installation.find(self.db, installation.ADOPTED)
+            if adopted is not None and adopted.endswith(installation.compute_key_mac(Vault(next_key))):
                 return self.clock.monotonic() + SETTLING_SECONDS
             if self.clock.monotonic() >= until:
                 raise UnusableKey(
@@ -217,11 +220,14 @@ async def follow_exchange(runtime: Runtime) -> int:
         vault.retire_older_keys(PASSING, now + KEPT_SECONDS)
         log.info("the application key was exchanged, and the one before is forgotten")
         return 1
-    next_key = vault.decrypt(installation.EXCHANGE, sealed) if not vault.is_exchanging else None
-    if next_key is not None:
+    next_key = vault.decrypt(installation.EXCHANGE, sealed)
+    mac = installation.compute_key_mac(Vault(next_key))
+    if (
+        installation.compute_key_mac(vault) != mac
+    ):  # also where one exchange ended and the next began in between
         vault.adopt_key(next_key)
         log.info("a new application key is used from now on; the one before still reads")
-    own = runtime.boot.encode()
+    own = runtime.boot.encode() + mac
     if await installation.find(db.points, installation.ADOPTED) == own:
         return 0
     await db.write(lambda tx: installation.save(tx, installation.ADOPTED, own))

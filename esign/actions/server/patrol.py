@@ -22,6 +22,8 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, sealed_files
 from esign.store.document.sealed_files import SealedFile
 from esign.store.engine.database import Transaction
+from esign.store.engine.failures import DatabaseError
+from esign.store.engine.unreadable_rows import UnreadableRow
 from esign.store.people import members, organisations
 from esign.store.server import patrol
 from esign.store.server.patrol import Damage, PatrolState
@@ -56,6 +58,8 @@ async def walk_on(runtime: Runtime) -> int:
             await read_content(runtime, sha256)
         except PatrolWaits:
             break  # it is the first of the next step
+        except (DatabaseError, UnreadableRow) as error:
+            runtime.db.damage.note(BLOB, sha256, f"it cannot be read: {error}")
         count += 1
         runtime.measures.patrolled["contents"] += 1
     if count:
@@ -131,7 +135,7 @@ async def look_again(runtime: Runtime) -> None:
             runtime.db.damage.forget(damage.kind, damage.subject)
             try:
                 await read_content(runtime, damage.subject.split()[-1])
-            except PatrolWaits:
+            except (PatrolWaits, DatabaseError, UnreadableRow):
                 runtime.db.damage.note(damage.kind, damage.subject, damage.reason)
         elif damage.found_at > runtime.clock.now() - PASS:
             continue  # whatever found it says so again when it comes upon it

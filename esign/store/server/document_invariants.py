@@ -355,10 +355,10 @@ def compare_head(found: Inspection, document_id: str, head: tuple[str, int, str]
 
 
 def check_sealing(found: Inspection, document: Document) -> Iterator[Fault]:
-    """Check that a document that waits for its seal has a job."""
+    """Check that a document that waits for its seal has a job, or one that a restore holds back."""
     if document.updated_at > found.now - LATE_SEAL:
         return
     if not found.reader.all(
-        "SELECT 1 FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document.id}"
+        "SELECT 1 FROM outbox WHERE key = :key AND state IN ('pending', 'held')", key=f"seal:{document.id}"
     ):
         yield Fault(Check.SEALING, document.id, "it waits for its seal, and no job makes it", Repair.SEAL_JOB)

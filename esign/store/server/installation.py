@@ -12,7 +12,7 @@ SETTINGS = "settings"  # what owners set in the browser, as ciphertext
 KEY = "key"  # a mac that only the application key of this database makes
 NEXT = "next_key"  # while the application key is exchanged: the next one, encrypted with the present one
 PREVIOUS = "previous_key"  # the present one, encrypted with the next one
-ADOPTED = "next_key_adopted"  # the run of the server that writes with the next one
+ADOPTED = "next_key_adopted"  # the run of the server that writes with the next one, and the mac of that key
 
 
 async def find(reader: Reader, name: str) -> bytes | None:
@@ -57,14 +57,23 @@ async def confirm_key(db: Database, vault: Vault) -> None:
     ciphertexts, and then gets one. While the key is exchanged, the database has each of the two keys encrypted with
     the other, and the vault gets the one that it lacks.
     """
-    known = await find(db, KEY)
-    if known is None:
-        if await is_foreign(db, vault):
-            raise UnusableKey(FOREIGN)
+    await join_exchange(db, vault)
+    if await find(db, KEY) is None:
         await db.write(lambda tx: save(tx, KEY, compute_key_mac(vault)))
+
+
+async def join_exchange(reader: Reader, vault: Vault) -> None:
+    """Give the vault the other key while the key is exchanged, and write nothing.
+
+    Raise UnusableKey if the database was written with another key.
+    """
+    known = await find(reader, KEY)
+    if known is None:
+        if await is_foreign(reader, vault):
+            raise UnusableKey(FOREIGN)
     elif hmac.compare_digest(known, compute_key_mac(vault)):
-        await adopt_next_key(db, vault)
-    elif not await accept_previous_key(db, vault, known):
+        await adopt_next_key(reader, vault)
+    elif not await accept_previous_key(reader, vault, known):
         raise UnusableKey(FOREIGN)
 
 

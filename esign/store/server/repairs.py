@@ -13,7 +13,7 @@ from esign.store.document import documents
 from esign.store.engine import search_index
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.unreadable_rows import UnreadableRow
-from esign.store.queue import outbox
+from esign.store.queue import held_jobs, outbox
 from esign.store.server.derived_values import LEASE_OVER, LONGEST_LEASE
 from esign.store.server.fault import Fault, Repair
 
@@ -113,6 +113,8 @@ async def mend_seal_job(tx: Transaction, subject: str, now: Instant) -> bool:
     """Queue the job of a document that waits for its seal."""
     document = await documents.get(tx, subject)
     if document.status is not Status.SEALING or await outbox.find_seal_time(tx, subject) is not None:
+        return False
+    if await held_jobs.is_seal_held(tx, subject):
         return False
     await outbox.requeue_seal(tx, subject, now)
     return True
