@@ -1,7 +1,6 @@
 """Put the files of a backup into an empty folder, each checked against its hash, and the database made whole."""
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ from esign.backup.collect import CONFIGURATION, DATA, LEFT_OUT, LOG
 from esign.backup.container import open_content, read_about
 from esign.backup.encryption import Identity
 from esign.store.engine.connections import FILE
+from esign.store.engine.failures import DatabaseError
 from esign.store.engine.snapshot import settle_copy
 
 LARGEST_CONFIGURATION = 2**20  # bytes
@@ -37,7 +37,7 @@ def extract_backup(archive: ZipFile, identity: Identity | None, folder: Path) ->
         raise DamagedBackup("it holds no database")
     try:
         settle_copy(folder / DATA / FILE)
-    except sqlite3.DatabaseError as error:
+    except DatabaseError as error:
         raise DamagedBackup(f"its database cannot be opened: {error}") from None
     for path in (folder, *(each for each in folder.rglob("*") if each.is_dir())):
         sync_folder(path)

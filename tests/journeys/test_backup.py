@@ -93,7 +93,10 @@ def test_damage_is_reported_and_the_copy_kept(installation: Path, tmp_path: Path
         database.execute("INSERT INTO blob (sha256, size, created_at) VALUES ('0', 1, 0)")
     ran = esign("backup", "copy", "--plain", "--config", installation, cwd=tmp_path)
     assert ran.code == 5 and "what it holds is DAMAGED" in ran.out
-    assert "  contents: blob 0: the content is missing" in ran.err and "an older backup, which you keep" in ran.err
+    assert (
+        "  contents: blob 0: the content is missing" in ran.err
+        and "an older backup, which you keep" in ran.err
+    )
     assert (tmp_path / "copy").stat().st_size > 100_000
 
 

@@ -19,7 +19,7 @@ from esign.store.server import installation
 from esign.system.vault import MAC_BYTES, DamagedCiphertext, Vault
 
 BATCH = 200  # rows of one transaction: 3 to 10 ms
-FIRST: Mapping[str, object] = {"TEXT": "", "BLOB": b"", "INTEGER": -(2**63)}
+NO_TEXT, NO_BYTES, LEAST = "", b"", -(2**63)  # each is before all other keys of its kind
 
 # Purposes of what is given out for a while, and not stored.
 PASSING = ("cursor", "download", "session-csrf", "typed-secret", "totp-offer", "token-once", "draft-row")
@@ -31,12 +31,12 @@ Renew = Callable[[Vault, Row], bytes | str | None]
 class StoredSecret:
     """One column whose values the application key made; with `is_mac` they are MACs to wrap.
 
-    `keys` are the columns of the primary key with their types. `renew` returns the value by the newest key, None
-    if it is that already, and raises DamagedCiphertext if no key made it.
+    `keys` are the columns of the primary key, each with what comes before all values. `renew` returns the value by the
+    newest key, None if it is that already, and raises DamagedCiphertext if no key made it.
     """
 
     table: str
-    keys: Mapping[str, str]
+    keys: Mapping[str, object]
     column: str
     purpose: str
     renew: Renew
@@ -118,10 +118,10 @@ LEFT JOIN audit a ON a.document_id = h.document_id AND a.seq = h.seq)
 
 
 def _declare_ciphertext(
-    table: str, key: str, column: str, purpose: str, bound: str, kind: str = "TEXT"
+    table: str, key: str, column: str, purpose: str, bound: str, first: object = NO_TEXT
 ) -> StoredSecret:
     bind = partial(_bind, bound)
-    return StoredSecret(table, {key: kind}, column, purpose, partial(encrypt_anew, column, purpose, bind))
+    return StoredSecret(table, {key: first}, column, purpose, partial(encrypt_anew, column, purpose, bind))
 
 
 def _bind(column: str, row: Row) -> str:
@@ -132,12 +132,12 @@ def _bind_answer(row: Row) -> str:
     return idempotency.compose_context(row["key_id"], row["key"]).decode()
 
 
-ANSWER = {"key_id": "TEXT", "key": "TEXT"}
+ANSWER = {"key_id": NO_TEXT, "key": NO_TEXT}
 STORED: tuple[StoredSecret, ...] = (
     _declare_ciphertext("webhook", "id", "secret", "webhook", "id"),
     _declare_ciphertext("webhook", "id", "previous_secret", "webhook", "id"),
-    _declare_ciphertext("outbox", "id", "body", "outbox", "key", "INTEGER"),
-    _declare_ciphertext("outbox", "id", "words", "posted", "key", "INTEGER"),
+    _declare_ciphertext("outbox", "id", "body", "outbox", "key", LEAST),
+    _declare_ciphertext("outbox", "id", "words", "posted", "key", LEAST),
     _declare_ciphertext("kept_mail", "id", "content", "mail", "id"),
     _declare_ciphertext("kept_mail", "id", "words", "mail", "id"),
     _declare_ciphertext("draft", "recipient_id", "content", signing_drafts.PURPOSE, "recipient_id"),
@@ -161,7 +161,7 @@ STORED: tuple[StoredSecret, ...] = (
     ),
     StoredSecret(
         "recovery_code",
-        {"user_id": "TEXT", "code": "BLOB"},
+        {"user_id": NO_TEXT, "code": NO_BYTES},
         "code",
         "recovery",
         partial(wrap_mac, "code", "recovery"),
@@ -169,15 +169,15 @@ STORED: tuple[StoredSecret, ...] = (
     ),
     StoredSecret(
         "challenge",
-        {"recipient_id": "TEXT"},
+        {"recipient_id": NO_TEXT},
         "code",
         "email-code",
         partial(wrap_mac, "code", "email-code"),
         is_mac=True,
     ),
-    StoredSecret("recipient", {"id": "TEXT"}, "access_code", "access-code", wrap_access_code, is_mac=True),
-    StoredSecret("installation", {"name": "TEXT"}, "value", "settings", renew_settings, source=SETTINGS),
-    StoredSecret("audit_head", {"document_id": "TEXT"}, "mac", trails.PURPOSE, renew_head, source=HEADS),
+    StoredSecret("recipient", {"id": NO_TEXT}, "access_code", "access-code", wrap_access_code, is_mac=True),
+    StoredSecret("installation", {"name": NO_TEXT}, "value", "settings", renew_settings, source=SETTINGS),
+    StoredSecret("audit_head", {"document_id": NO_TEXT}, "mac", trails.PURPOSE, renew_head, source=HEADS),
 )
 
 
@@ -220,7 +220,7 @@ async def renew_batch(
 
 async def find_rows(reader: Reader, secret: StoredSecret, after: Sequence[object] | None) -> list[Row]:
     """Return the next rows of a column in the order of their key."""
-    place = after if after is not None else [FIRST[kind] for kind in secret.keys.values()]
+    place = after if after is not None else [*secret.keys.values()]
     return await reader.all(secret.query, **{f"after_{n}": value for n, value in enumerate(place)})
 
 
