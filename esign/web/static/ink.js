@@ -56,6 +56,7 @@ function select(tab) {
     $(`#${one.getAttribute("aria-controls")}`).hidden = one !== tab;
   }
   mode = tab.dataset.mode; wrong(); pad?.fit();
+  if (mode === "typed" && text.value.trim() && $(".styles", sheet).parentNode.hidden) offer(); // it failed before anybody looked
 }
 const choose = (tab) => { chosen = true; select(tab); tab.focus(); };
 
@@ -110,7 +111,7 @@ function showPlain(ink, name) {
   if (text.value.trim() !== name) return;
   if (ink.url) return $(".style:last-of-type .typed", sheet).replaceChildren(picture(ink.url));
   $(".styles", sheet).parentNode.hidden = true;
-  complain(ink);
+  if (mode === "typed") complain(ink);
 }
 
 function complain(ink) {
