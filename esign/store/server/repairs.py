@@ -130,7 +130,7 @@ async def mend_words(tx: Transaction, subject: str, now: Instant) -> bool:
         if (row["texts"], row["labels"]) == search_index.collect_words(document):
             return False
         await search_index.forget(tx, subject)
-    await search_index.put(tx, document)
+    await search_index.index_document(tx, document)
     return True
 
 
