@@ -82,7 +82,8 @@ const WAYS = {
   async typed() {
     const name = text.value.trim(), hand = $("input[name=style]:checked", sheet).value || null;
     if (!name) return wrong(t("typeFirst"));
-    const ink = await (hand ? lettered(name, hand) : plain);
+    let ink = await (hand ? lettered(name, hand) : plain);
+    if (!hand && !ink?.url && !ink?.missing) ink = await (plain = lettered(name, null)); // nobody answered: once more
     return ink?.url ? ink : complain(ink);
   },
   uploaded: () => (taken ? { kind: "uploaded", url: taken } : wrong(t("uploadFirst"))),
