@@ -23,12 +23,11 @@ from esign.authority.selection import load_or_make_authority
 from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.core.seal_credential import Credential
-from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from esign.system.clock import SystemClock
 from tests.authority.test_authority import certificate_of, common_name, issuer_of
 from tests.pdf.forging import parts
+from tests.pdf.local_seal import load_key, seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import NOW, a_seal, an_authority
 
@@ -71,7 +70,7 @@ def test_what_was_sealed_before_a_renewal_stays_valid_and_names_its_own_certific
     for sealed, keys in ((before, first), (after, second)):
         found = verify_signatures(sealed.sealed, [], DUE, own=second.roots)
         assert (found["result"], found["issuedHere"]) == ("valid", True)
-        assert sealed.certificate_sha256 == cms.load_key(keys.live).sha256
+        assert sealed.certificate_sha256 == load_key(keys.live).sha256
         certificate = found["signatures"][0]["certificate"]
         assert certificate and certificate["sha256"] == sealed.certificate_sha256
 
@@ -119,7 +118,7 @@ def test_a_crash_in_the_middle_of_a_renewal_leaves_a_usable_pair(
     again = load(tmp_path, DUE)
     assert again.live.certificate_der not in (first.live.certificate_der, second.live.certificate_der)
     assert ((tmp_path / "seal-2.key").read_bytes() == key) == (len(gone) == 1)
-    cms.load_key(again.live)
+    load_key(again.live)
 
 
 def test_where_no_new_file_can_be_written_sealing_goes_on_with_the_old_one(tmp_path: Path) -> None:

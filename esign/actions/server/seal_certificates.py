@@ -97,6 +97,7 @@ async def apply_change(runtime: Runtime, before: SealAuthority, after: SealAutho
         await outbox.hasten(tx, "seal", runtime.clock.now())
 
     if renewed:
+        await runtime.pdf.signer.forget_keys()
         await runtime.db.write(write)
     return len(renewed)
 

@@ -142,7 +142,7 @@ async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing
             lambda: workers.ask("sleep", int, 60),
             lambda: workers.inspect(b"a busy day", limits),
             lambda: workers.verify(b"a busy day", VerificationCase((), 0)),
-            lambda: workers.seal(cast(Any, None), cast(Any, None)),
+            lambda: workers.seal(cast(Any, None), a_seal(an_authority("Test")).credential),
         )
         for job in jobs:
             with pytest.raises(Problem) as refusal:

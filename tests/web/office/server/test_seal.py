@@ -16,9 +16,9 @@ from esign.actions.verification import verify_file
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
-from esign.pdf.seal.seal import seal_document
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.test_seal import verify
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 from tests.web.office.visitor import Office, Page, Visitor, an_office
