@@ -162,7 +162,9 @@ def test_a_seal_is_made_anew_in_another_name(tmp_path: Path) -> None:
     assert common_name(issuer_of(after.live)) == "Fern & Söhne Authority 2"
     assert before.live.anchor_der in after.roots and after.test == before.test
     assert keyring.credentials[Mode.LIVE] == after.live
-    assert load_or_make_authority(tmp_path, "esign", NOW).live == after.live, "a restart finds it"
+    assert load_or_make_authority(tmp_path, "esign", NOW).live.forget_key() == after.live, (
+        "a restart finds it"
+    )
     renewed = load_or_make_authority(tmp_path, "esign", DUE)
     assert renewed.live.anchor_der == after.live.anchor_der
 
@@ -183,12 +185,17 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
     assert (before.origin, after.origin) == ("made", "uploaded")
     assert held[Mode.LIVE] == after.live != made_here, "whoever holds the mapping sees the change"
     assert held[Mode.TEST] == before.test
-    assert load(tmp_path).live == after.live, "a restart finds it"
+    found = load(tmp_path).live
+    assert found.forget_key() == after.live and not after.live.key_der, "a restart finds it"
+    for kept in (found, load(tmp_path).test):
+        assert keyring.read_key(kept.certificate_der) == kept.key_der
     assert made_here.anchor_der in after.roots
     file = tmp_path / "uploaded-seal.pem"
     assert file.stat().st_mode & 0o777 == 0o600 and b"PRIVATE KEY" in file.read_bytes()
     _, back = keyring.go_back(NOW)
     assert back.live == made_here and back.origin == "made"
+    with pytest.raises(AuthorityError, match="not in its file any more"):
+        keyring.read_key(after.live.certificate_der)
     assert after.live.anchor_der in back.roots
     assert set(back.roots) == set(authority.find_known_roots(tmp_path))
     assert not file.exists()

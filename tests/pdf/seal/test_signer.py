@@ -205,7 +205,10 @@ def is_in_memory(pid: int, wanted: bytes) -> bool:
                 continue
             first, last = (int(end, 16) for end in place.split("-"))
             memory.seek(first)
-            found = memory.read(last - first)
+            try:
+                found = memory.read(last - first)
+            except OSError:  # it has been given back meanwhile
+                continue
             if wanted in found or wanted[::-1] in found:
                 return True
     return False

@@ -122,7 +122,12 @@ async def test_neither_key_nor_passphrase_is_kept_where_it_must_not_be(office: O
     stored = b"".join(one.read_bytes() for one in folder(office).iterdir() if one.is_file())
     assert WORD.encode() not in stored
     database = b"".join(one.read_bytes() for one in folder(office).glob("esign.db*"))
-    assert office.runtime.credentials[Mode.LIVE].key_der not in database and b"PRIVATE KEY" not in database
+    held = office.runtime.credentials[Mode.LIVE]
+    assert not held.key_der, "the server forgets it"
+    assert (
+        office.runtime.keyring.read_key(held.certificate_der) not in database
+        and b"PRIVATE KEY" not in database
+    )
     private = OWN.key.private_numbers().private_value.to_bytes(32, "big")  # type: ignore[union-attr]
     assert b"SQLite" in database and private not in database
 
@@ -193,7 +198,7 @@ async def test_key_certificate_and_issuers_may_come_in_any_files(
 ) -> None:
     ada = await office.signed_in("Ada")
     assert (await upload_seal(ada, *files, passphrase=WORD)).status == 303
-    assert office.runtime.credentials[Mode.LIVE] == OWN.credential
+    assert office.runtime.credentials[Mode.LIVE] == OWN.credential.forget_key()
 
 
 async def test_a_missing_issuer_is_told_until_it_is_brought(office: Office) -> None:
