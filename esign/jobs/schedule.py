@@ -7,15 +7,19 @@ from contextlib import asynccontextmanager
 from esign.jobs import (
     check_database,
     compact_index,
+    delete_copies,
     deliver_webhooks,
     disable_webhooks,
     draw_ahead,
     erase,
     expire,
     flush_usage,
+    follow_key_exchange,
     key_expiry,
+    patrol,
     prune,
     purge,
+    quick_check,
     remind,
     renew_certificates,
     renew_https,
@@ -32,6 +36,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (draw_ahead.tick, 1),
+    (follow_key_exchange.tick, 1),
     (watch_clock.tick, 5),
     (renew_https.tick, 5),
     (erase.tick, 5),
@@ -41,13 +46,17 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (retry_one_seal.tick, 60),
     (flush_usage.tick, 60),
     (disable_webhooks.tick, 60),
+    (patrol.tick, 60),
+    (patrol.recheck, 3600),
     (key_expiry.tick, 3600),
     (renew_certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
     (sweep_pictures.tick, 3600),
+    (delete_copies.tick, 86_400),
     (compact_index.tick, 86_400),
     (check_database.tick, 86_400),
+    (quick_check.tick, 86_400),
 )
 
 
