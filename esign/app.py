@@ -29,6 +29,7 @@ from esign.actions.verification import verify_trails
 from esign.config import Config, ConfigError, MetricsSettings
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
+from esign.core.sentence import say
 from esign.https import HttpsCertificates
 from esign.net import DirectClient, OutboundClient, TargetRules
 from esign.pdf.seal_order import SealFailed
@@ -160,6 +161,8 @@ async def read_seal_key(keyring: authority.Keyring, certificate_der: bytes) -> b
         return await asyncio.to_thread(keyring.read_key, certificate_der)
     except authority.AuthorityError as error:
         raise SealFailed(error.sentence) from error
+    except OSError as error:
+        raise SealFailed(say("The file of the seal key cannot be read: {why}", why=str(error))) from error
 
 
 def make_key_source(config: Config) -> app_key.KeySource:

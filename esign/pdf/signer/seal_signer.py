@@ -18,8 +18,9 @@ log = logging.getLogger("esign.seal")
 
 COMMAND = frozen.name_signer_command()
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
-SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10  # an RSA key of 16384 bits signs in half a second
+SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
 TRIES = 2
+LONGEST_PAUSE = 60.0  # seconds between two attempts to give a key to the process
 
 # Exceptions of a process that has ended, hangs, or answers with something else.
 BROKEN = (OSError, TimeoutError, EOFError, messages.MessageError)
@@ -36,25 +37,27 @@ async def refuse_key(certificate_der: bytes) -> bytes:
 
 
 class SealSigner:
-    """Asks one signer process, which starts when it is needed and ends after `idle_seconds` without a signature.
+    """Asks one signer process, which starts when it is needed and then stays.
 
     `find_key` returns the private key (DER) of a certificate (DER) from where it is kept. It is called each time the
-    process starts, because nothing of the key stays here.
+    process starts, because nothing of the key stays here. A process that does not answer within `seconds_to_sign` is
+    ended.
     """
 
     def __init__(
         self,
         find_key: FindKey = refuse_key,
-        idle_seconds: float = 60,
         command: Sequence[str] = COMMAND,
+        seconds_to_sign: float = SECONDS_TO_SIGN,
     ) -> None:
         self.find_key = find_key
-        self._idle_seconds = idle_seconds
         self._command = tuple(command)
+        self._seconds_to_sign = seconds_to_sign
         self._turn = asyncio.Lock()
         self._process: Process | None = None
         self._names: set[bytes] = set()
-        self._alarm: asyncio.TimerHandle | None = None
+        self._faults: dict[bytes, str] = {}  # by certificate, why its key could not be used the last time
+        self._pause, self._next_attempt = 0.0, 0.0
         self._is_known = False
         self._closed = False
         self.lost = 0  # processes that ended during a signature, or were ended for it
@@ -80,6 +83,37 @@ class SealSigner:
             raise SealFailed(GONE)
         return signatures
 
+    def find_fault(self, credential: Credential) -> str | None:
+        """Return why the key of a certificate could not be used the last time, or None if it could."""
+        return self._faults.get(credential.certificate_der)
+
+    async def keep_ready(self, credentials: Sequence[Credential]) -> bool:
+        """Have a process that has these keys. Return whether one of them can be used again that could not before.
+
+        After a failure this waits 1, 2, 4 … 60 seconds before it tries again. What failed is logged once. Raises
+        nothing.
+        """
+        now = asyncio.get_running_loop().time()
+        if self._closed or now < self._next_attempt or (self.pid and self._has_all(credentials)):
+            return False
+        used = {credential.certificate_der for credential in credentials}
+        before = {known: reason for known, reason in self._faults.items() if known in used}
+        self._faults = dict(before)
+        for credential in credentials:
+            await self.prepare(credential)
+        for known, reason in self._faults.items():
+            if before.get(known) != reason:
+                log.error("The seal key cannot be used, so that seals wait: %s", reason)
+        self._pause = min(max(1.0, 2 * self._pause), LONGEST_PAUSE) if self._faults else 0.0
+        self._next_attempt = now + self._pause
+        healed = bool(before.keys() - self._faults.keys())
+        if healed:
+            log.info("the seal key can be used again")
+        return healed
+
+    def _has_all(self, credentials: Sequence[Credential]) -> bool:
+        return all(name_key(credential) in self._names for credential in credentials)
+
     async def close(self) -> None:
         """End the process, and sign nothing any more."""
         self._closed = True
@@ -91,8 +125,19 @@ class SealSigner:
             await self._end()
 
     async def _try(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
+        """Return the signatures, and note whether the key could be used."""
         if self._closed:
             raise SealFailed(GONE)
+        try:
+            signatures = await self._ask_twice(credential, digests)
+        except SealFailed as failure:
+            if not credential.key_der:  # one that is given is only tried
+                self._faults[credential.certificate_der] = failure.reason
+            raise
+        self._faults.pop(credential.certificate_der, None)
+        return signatures
+
+    async def _ask_twice(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
         async with self._turn:
             for attempt in range(TRIES):
                 try:
@@ -110,22 +155,16 @@ class SealSigner:
 
     async def _ask(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
         process = await self._start()
-        name = hashlib.sha256(
-            b"%d:" % len(credential.key_der) + credential.key_der + credential.certificate_der
-        ).digest()
+        name = name_key(credential)
         if name not in self._names:
             key = credential.key_der or await self.find_key(credential.certificate_der)
             await self._exchange(process, messages.LOAD, [name, credential.certificate_der, key])
             if len(self._names) >= 4:
                 self._names.clear()
             self._names.add(name)
-        signatures = await self._exchange(process, messages.SIGN, [name, *digests]) if digests else []
-        self._rest()
-        return signatures
+        return await self._exchange(process, messages.SIGN, [name, *digests]) if digests else []
 
     async def _start(self) -> Process:
-        if self._alarm is not None:
-            self._alarm.cancel()
         if self._process is not None and self._process.returncode is None:
             return self._process
         await self._end()
@@ -149,7 +188,7 @@ class SealSigner:
     async def _exchange(self, process: Process, kind: bytes, fields: Sequence[bytes]) -> list[bytes]:
         assert process.stdin
         process.stdin.write(messages.pack_message(kind, fields))
-        async with asyncio.timeout(SECONDS_TO_SIGN):
+        async with asyncio.timeout(self._seconds_to_sign):
             await process.stdin.drain()
             answer, found = await self._read(process)
         if answer == messages.REFUSED and len(found) == 1:
@@ -164,20 +203,17 @@ class SealSigner:
         kind, count = messages.parse_head(await read(messages.HEAD))
         return kind, [await read(messages.parse_length(await read(messages.LENGTH))) for _ in range(count)]
 
-    def _rest(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._alarm = loop.call_later(self._idle_seconds, self._kill)
-
-    def _kill(self) -> None:
+    async def _end(self) -> None:
+        self._names.clear()
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
-
-    async def _end(self) -> None:
-        self._names.clear()
-        if self._alarm is not None:
-            self._alarm.cancel()
-        if self._process is not None:
-            self._kill()
             await self._process.wait()
             self._process = None
+
+
+def name_key(credential: Credential) -> bytes:
+    """Return the name under which the process has a key: it says nothing about the key to who does not know it."""
+    return hashlib.sha256(
+        b"%d:" % len(credential.key_der) + credential.key_der + credential.certificate_der
+    ).digest()

@@ -11,13 +11,14 @@ from esign.system.confinement import Confinement
 SECONDS_TO_START = 30
 
 
-def describe_confinement() -> tuple[str, ...]:
-    """Return as sentences what confines the PDF workers on this machine, and what does not.
+def describe_confinement() -> tuple[bool, tuple[str, ...]]:
+    """Return whether the PDF workers of this machine are confined as they should be, and as sentences by what.
 
     Starts a worker and lets it say so, so that containers and service managers count too. Raises OSError if it cannot
     be started, and `FrameError` if it says something else.
     """
-    return read_confinement(frozen.name_worker_command()).describe()
+    found = read_confinement(frozen.name_worker_command())
+    return found.is_complete, found.describe()
 
 
 def read_confinement(command: Sequence[str]) -> Confinement:

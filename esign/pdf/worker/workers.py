@@ -106,7 +106,7 @@ class Workers:
         signer: SealSigner | None = None,
         font_paths: Sequence[str] = (),
     ) -> None:
-        self.signer = signer or SealSigner(idle_seconds=idle_seconds)
+        self.signer = signer or SealSigner()
         self._environment = {**ENVIRONMENT, **({FONTS: os.pathsep.join(font_paths)} if font_paths else {})}
         self._told_confinement = False
         self._preparing: set[asyncio.Task[None]] = set()  # the loop itself does not keep its tasks

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,7 +23,7 @@ from esign.pdf.worker import signature_request
 from esign.pdf.worker.frames import FrameError
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf.sealing import a_trail, make_seal_order
-from tests.pdf.worker.test_workers import ODD, read_mapped_files, wait_for_end
+from tests.pdf.worker.test_workers import ODD, read_mapped_files, until, wait_for_end
 from tests.pki import Issued, a_seal, an_authority
 
 ROOT = an_authority()
@@ -117,12 +118,63 @@ async def test_a_process_that_is_killed_is_started_again_and_gets_its_key_again(
         await wait_for_end(first)
 
 
-async def test_the_process_ends_when_it_has_nothing_to_sign() -> None:
-    async with signing(idle_seconds=0.01) as signer:
-        await signer.sign_digests(SEAL, [DIGEST])
-        if pid := signer.pid:
-            await wait_for_end(pid)
-        assert len(await signer.sign_digests(SEAL, [DIGEST])) == 1
+async def test_the_process_starts_again_by_itself_and_a_broken_key_is_told_until_it_is_mended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    kept, broken = SEAL.forget_key(), False
+
+    async def find_key(certificate_der: bytes) -> bytes:
+        if broken:
+            raise SealFailed("seal.key is gone; put it back.")
+        return SEAL.key_der
+
+    async with signing(find_key=find_key) as signer:
+        assert not await signer.keep_ready([kept])
+        first = signer.pid
+        broken = True
+        assert first and not await signer.keep_ready([kept]) and signer.pid == first
+        assert await signer.sign_digests(kept, [DIGEST]), "it has the key already"
+        os.kill(first, 9)
+        await until(lambda: signer.pid is None)
+        for _ in range(3):
+            await signer.keep_ready([kept])
+        assert signer.pid and signer.find_fault(kept) == "seal.key is gone; put it back."
+        with pytest.raises(SealFailed, match="put it back"):
+            await signer.sign_digests(kept, [DIGEST])
+        assert caplog.text.count("seals wait: seal.key is gone") == 1
+
+        broken = False
+        async with asyncio.timeout(60):
+            while not await signer.keep_ready([kept]):  # noqa: ASYNC110  it waits for its own pause
+                await asyncio.sleep(0.05)
+        assert signer.find_fault(kept) is None and await signer.sign_digests(kept, [DIGEST])
+
+
+async def test_a_process_that_never_answers_is_ended_and_the_seal_fails() -> None:
+    silent = (
+        "import sys, time; from esign.pdf.signer.messages import *;"
+        " sys.stdout.buffer.write(pack_message(READY, [bytes(3)])); sys.stdout.flush(); time.sleep(600)"
+    )
+    command = (sys.executable, "-c", silent)
+    async with signing(command=command, seconds_to_sign=0.05) as signer:
+        with pytest.raises(SealFailed, match="ended while it signed"):
+            await signer.sign_digests(SEAL, [DIGEST])
+        assert signer.lost == 2 and signer.pid is None
+
+
+async def test_no_worker_has_a_way_to_the_process() -> None:
+    """Its pipes are in the server alone: what a worker has open is something else."""
+    async with signing() as signer:
+        workers = Workers(command=ODD, signer=signer)
+        try:
+            await signer.prepare(SEAL)
+            ours = set(await workers.ask("open_files", list[int]))
+            transport: Any = signer._process._transport  # type: ignore[union-attr]
+            pipes = [transport.get_pipe_transport(number).get_extra_info("pipe") for number in (0, 1)]
+            inodes = {os.fstat(pipe.fileno()).st_ino for pipe in pipes}
+            assert len(ours) >= 3 and len(inodes) == 2 and not inodes & ours
+        finally:
+            await workers.close()
 
 
 async def test_a_process_that_never_answers_well_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
@@ -174,7 +226,7 @@ def test_a_message_that_is_too_long_is_not_sent() -> None:
 
 
 async def test_the_signer_is_small_and_loads_no_pdf_library() -> None:
-    async with signing() as signer:
+    async with signing(command=show_memory("esign.pdf.signer.signer:run_signer")) as signer:
         await signer.sign_digests(SEAL, [DIGEST])
         assert signer.pid
         mapped = read_mapped_files(signer.pid)
@@ -185,15 +237,30 @@ async def test_the_signer_is_small_and_loads_no_pdf_library() -> None:
 # ---------- through a worker ----------
 
 
-async def test_no_worker_has_the_key(workers: Workers) -> None:
-    """Its memory is searched after a seal, by its whole key and by the number in it."""
+def show_memory(place: str) -> tuple[str, ...]:
+    """Return the command for a process whose memory tests can read, also where they have no rights of root."""
+    module, _, function = place.partition(":")
+    code = (
+        "from esign.system import confinement; confinement.hide_memory = lambda: None;"
+        f" from {module} import {function}; {function}()"
+    )
+    return (sys.executable, "-I", "-c", code)
+
+
+async def test_no_worker_has_the_key() -> None:
+    """Its memory is searched after a seal for the number in the key."""
     issued = a_seal(ROOT)
     secret = issued.key.private_numbers().private_value.to_bytes(32, "big")  # type: ignore[union-attr]
-    await workers.seal(make_seal_order(a_trail(3)), issued.credential)
-    (pid,) = workers.pids
-    assert workers.signer.pid
-    assert not is_in_memory(pid, secret)
-    assert is_in_memory(workers.signer.pid, secret), "it would be found where it is"
+    signer = SealSigner(command=show_memory("esign.pdf.signer.signer:run_signer"))
+    workers = Workers(command=show_memory("esign.pdf.worker.worker:run_worker"), signer=signer)
+    try:
+        await workers.seal(make_seal_order(a_trail(3)), issued.credential)
+        (pid,) = workers.pids
+        assert signer.pid
+        assert not is_in_memory(pid, secret)
+        assert is_in_memory(signer.pid, secret), "it would be found where it is"
+    finally:
+        await workers.close()
 
 
 def is_in_memory(pid: int, wanted: bytes) -> bool:

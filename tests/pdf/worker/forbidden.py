@@ -7,6 +7,7 @@ process id of the server, the others are names of attempts. An attempt that succ
 import ctypes
 import json
 import os
+import platform
 import resource
 import socket
 import sys
@@ -18,11 +19,21 @@ library = ctypes.CDLL(None, use_errno=True)
 folder, parent = "", 0
 
 
-def call(number: int, *arguments: object) -> None:
-    """Make a system call by its number on x86-64. Raises OSError."""
+# On x86-64, and on other machines, which have the same numbers.
+NUMBERS = {
+    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "mount": (165, 40), "bpf": (321, 280)},
+    **{"userfaultfd": (323, 282), "keyctl": (250, 219), "io_uring_setup": (425, 425), "unshare": (272, 97)},
+    **{"prctl": (157, 167), "shmget": (29, 194)},
+}
+
+
+def call(name: str, *arguments: object) -> int:
+    """Make a system call. Raises OSError."""
+    number = NUMBERS[name][platform.machine() != "x86_64"]
     given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    if library.syscall(ctypes.c_long(number), *given) < 0:
+    if (came_to := int(library.syscall(ctypes.c_long(number), *given))) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return came_to
 
 
 def read(path: str) -> Callable[[], object]:
@@ -51,7 +62,7 @@ def execute() -> None:
 
 def read_memory_of_parent() -> None:
     """By the call that reads the memory of others, a byte of nothing: what counts is whether it may."""
-    call(310, parent, None, 0, None, 0, 0)
+    call("process_vm_readv", parent, None, 0, None, 0, 0)
 
 
 def write_beside() -> None:
@@ -93,20 +104,20 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
     "signal the server": lambda: os.kill(parent, 0),
     "open the server as a descriptor": lambda: os.close(os.pidfd_open(parent)),
     "change a limit of the server": raise_limit_of_parent,
-    "make a ring for calls": lambda: call(425, 1, ctypes.create_string_buffer(120)),
-    "leave its namespaces": lambda: call(272, NEW_USER),
-    "stay when the server dies": lambda: call(157, 1, 0, 0, 0, 0),
-    "make shared memory": lambda: call(29, 0, 4096, 0o1600),
+    "make a ring for calls": lambda: call("io_uring_setup", 1, ctypes.create_string_buffer(120)),
+    "leave its namespaces": lambda: call("unshare", NEW_USER),
+    "stay when the server dies": lambda: call("prctl", 1, 0, 0, 0, 0),
+    "make shared memory": lambda: call("shmget", 0, 4096, 0o1600),
     "run a program": execute,
 }
 # Each of these ends the process.
 DEADLY: dict[str, Callable[[], object]] = {
-    "trace the server": lambda: call(101, PTRACE_ATTACH, parent, 0, 0),
+    "trace the server": lambda: call("ptrace", PTRACE_ATTACH, parent, 0, 0),
     "read the memory of the server": read_memory_of_parent,
-    "mount": lambda: call(165, b"none", folder.encode(), b"tmpfs", 0, None),
-    "load a BPF program": lambda: call(321, 0, ctypes.create_string_buffer(64), 64),
-    "take page faults": lambda: os.close(library.syscall(323, 1)),
-    "use the keyring": lambda: call(250, 0, -3, 1),
+    "mount": lambda: call("mount", b"none", folder.encode(), b"tmpfs", 0, None),
+    "load a BPF program": lambda: call("bpf", 0, ctypes.create_string_buffer(64), 64),
+    "take page faults": lambda: os.close(call("userfaultfd", 1)),
+    "use the keyring": lambda: call("keyctl", 0, -3, 1),
 }
 
 
