@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -28,15 +29,18 @@ from esign.actions.verification import verify_trails
 from esign.config import Config, ConfigError, MetricsSettings
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
+from esign.core.sentence import say
 from esign.https import HttpsCertificates
 from esign.net import DirectClient, OutboundClient, TargetRules
+from esign.pdf.seal_order import SealFailed
+from esign.pdf.signer.seal_signer import SealSigner
 from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
 from esign.store.engine import folder, inspection
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.locks import server_lock
 from esign.store.server import installation, tsa_answers
-from esign.system import app_key, memory
+from esign.system import app_key, confinement, memory, own_secrets
 from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
@@ -110,7 +114,10 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         trusted = authority.read_trusted_roots(config.seal.trust)
         await accounts.ensure_organisation(db, config, now)
         settings = await browser_settings.load(db, safe, config)
-        pdf = Workers()
+        pdf = Workers(
+            signer=SealSigner(partial(read_seal_key, keyring)),
+            font_paths=[str(path) for path in config.seal.font_paths],
+        )
         stack.push_async_callback(pdf.close)
         http = OutboundClient(lambda: make_webhook_rules(settings.config), guarded)
         stack.push_async_callback(http.close)
@@ -146,6 +153,16 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             trusted=trusted,
             https=https,
         )
+
+
+async def read_seal_key(keyring: authority.Keyring, certificate_der: bytes) -> bytes:
+    """Return the key of a seal certificate in use, for the process that signs. Raises `SealFailed`."""
+    try:
+        return await asyncio.to_thread(keyring.read_key, certificate_der)
+    except authority.AuthorityError as error:
+        raise SealFailed(error.sentence) from error
+    except OSError as error:
+        raise SealFailed(say("The file of the seal key cannot be read: {why}", why=str(error))) from error
 
 
 def make_key_source(config: Config) -> app_key.KeySource:
@@ -375,11 +392,13 @@ async def serve(config: Config) -> None:
     Started as root with [server] user, the program opens its ports and becomes that user before it reads any data.
     """
     manager, listeners, server = ServiceManager(), None, config.server
+    own_secrets.hide_own_secrets()
     with ExitStack() as stack:
         if server.user is not None:
             listeners = open_listeners(server)
             stack.callback(listeners.close)
             become_user(server.user, config.storage.data_dir)
+            confinement.hide_memory()  # another user has a memory that can be seen again
         config = ask_for_passphrase(config)  # before signals are caught, so that Ctrl-C ends the question
         asked = stack.enter_context(catch_signals())
         async with (

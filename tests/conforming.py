@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from esign.pdf.seal.seal import seal_document
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_pdf, a_recipient, a_trail, an_order, make_seal_order
 from tests.pki import a_seal, an_authority
 

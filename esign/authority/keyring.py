@@ -15,7 +15,13 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from esign.authority import journal, retired, uploaded
 from esign.authority.checks import SealMaterial, read_name
 from esign.authority.configured import SealFiles
-from esign.authority.selection import Origin, SealAuthority, load_or_make_authority, make_fresh_seal
+from esign.authority.selection import (
+    Origin,
+    SealAuthority,
+    find_key,
+    load_or_make_authority,
+    make_fresh_seal,
+)
 from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
@@ -37,8 +43,12 @@ class ChangedBy:
 BY_ITSELF = ChangedBy()
 
 
+def _forget_keys(authority: SealAuthority) -> SealAuthority:
+    return replace(authority, live=authority.live.forget_key(), test=authority.test.forget_key())
+
+
 class Keyring:
-    """The present authority and its credentials.
+    """The present authority and its credentials, without their keys: the process that signs is given these.
 
     `credentials` is always the same mapping object. Every method reads or writes files, so call them in a
     thread.
@@ -48,7 +58,7 @@ class Keyring:
         """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
         self._lock = Lock()
-        self.authority = load_or_make_authority(data_dir, organisation_name, now, given)
+        self.authority = _forget_keys(load_or_make_authority(data_dir, organisation_name, now, given))
         self.credentials: dict[Mode, Credential] = {}
         self._hand_out(now, BY_ITSELF)
 
@@ -61,6 +71,14 @@ class Keyring:
             deed = by.deed or WITHOUT_ASKING[self.authority.origin]
             change = journal.SealChange(now, deed, read_name(certificate.subject), fingerprint, by.who, by.ip)
             journal.add_change(self._data_dir, change)
+
+    def read_key(self, certificate_der: bytes) -> bytes:
+        """Return the private key (PKCS#8, DER) of a certificate in use, read anew from its file.
+
+        Raises `AuthorityError` if its file is gone, or holds another key by now.
+        """
+        with self._lock:
+            return find_key(self._data_dir, certificate_der, self._given)
 
     def read_history(self) -> list[journal.SealChange]:
         """Return the changes of the seal certificate, the newest first."""
@@ -106,6 +124,8 @@ class Keyring:
         with self._lock:
             before = self.authority
             write()
-            self.authority = load_or_make_authority(self._data_dir, self._name, now, self._given)
+            self.authority = _forget_keys(
+                load_or_make_authority(self._data_dir, self._name, now, self._given)
+            )
             self._hand_out(now, by)
             return before, self.authority

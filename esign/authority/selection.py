@@ -144,6 +144,25 @@ def _describe_hindrance(folder: AuthorityFolder, hindrance: str) -> SealNotice:
     )
 
 
+def find_key(data_dir: Path, certificate_der: bytes, given: SealFiles | None = None) -> bytes:
+    """Return the private key (DER) of a seal certificate, from the file that has both.
+
+    Raises `AuthorityError` if none has, or if it cannot be read.
+    """
+    for prefix in (LIVE, TEST):
+        found = AuthorityFolder(data_dir, prefix, "", to_datetime(0)).find_credential(certificate_der)
+        if found is not None:
+            return found.key_der
+    uploads = uploaded.read_uploaded_seal(data_dir) if given is None else given.read_material()
+    if uploads is not None and uploads.certificate.public_bytes(Encoding.DER) == certificate_der:
+        return uploads.credential.key_der
+    raise AuthorityError(
+        say(
+            "The key of the seal certificate in use is not in its file any more; put it back, or restart esign."
+        )
+    )
+
+
 def make_fresh_seal(data_dir: Path, organisation_name: str, now: Instant) -> None:
     AuthorityFolder(data_dir, LIVE, _clean_name(organisation_name), to_datetime(now)).make_anew()
 

@@ -116,6 +116,16 @@ class AuthorityFolder:
         require_pair(key, seal, str(path))
         return build_credential(key, seal, [self._find_issuer(seal)])
 
+    def find_credential(self, certificate_der: bytes) -> Credential | None:
+        """Return the credential with this seal certificate, or None. Raises `AuthorityError`."""
+        for number, seal in self.read_certificates("seal").items():
+            if seal.public_bytes(Encoding.DER) == certificate_der:
+                path = self.path("seal", number, "key")
+                key = _read_key(path)
+                require_pair(key, seal, str(path))
+                return build_credential(key, seal, [])
+        return None
+
     def seal(self) -> x509.Certificate:
         return self._read_one_in_use("seal")
 

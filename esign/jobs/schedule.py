@@ -1,7 +1,7 @@
 """The schedule: how often each tick runs, and which workers run all the time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from esign.jobs import (
@@ -15,6 +15,7 @@ from esign.jobs import (
     expire,
     flush_usage,
     follow_key_exchange,
+    keep_signer,
     key_expiry,
     patrol,
     prune,
@@ -37,6 +38,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (draw_ahead.tick, 1),
     (follow_key_exchange.tick, 1),
+    (keep_signer.tick, 1),
     (watch_clock.tick, 5),
     (renew_https.tick, 5),
     (erase.tick, 5),
@@ -60,12 +62,18 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
 )
 
 
+# Its first run starts a process, which the first requests after a start do not wait for.
+SECONDS_BEFORE: Mapping[Tick, float] = {keep_signer.tick: 2}
+
+
 @asynccontextmanager
 async def run_jobs(runtime: Runtime) -> AsyncIterator[None]:
     """Make the jobs of a crashed run due again, then run the workers and ticks until the block ends."""
     await worker.recover_jobs(runtime)
     tasks = [
-        asyncio.create_task(repeat_tick(runtime, tick, seconds), name=tick.__module__)
+        asyncio.create_task(
+            repeat_tick(runtime, tick, seconds, SECONDS_BEFORE.get(tick, 0)), name=tick.__module__
+        )
         for tick, seconds in TICKS
     ]
     tasks += [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
@@ -78,13 +86,16 @@ async def run_jobs(runtime: Runtime) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def repeat_tick(runtime: Runtime, tick: Tick, seconds: float) -> None:
+async def repeat_tick(runtime: Runtime, tick: Tick, seconds: float, before: float = 0) -> None:
     """Run a tick at once, for what became due while the program was stopped, then every `seconds` until cancelled.
+
+    `before` are the seconds until the first run where that can wait.
 
     The interval is measured on the loop's monotonic clock, so that setting the wall clock neither stops nor
     hurries it. Runs of one tick do not overlap, and missed runs are skipped.
     """
     loop = asyncio.get_running_loop()
+    await asyncio.sleep(before)
     due = loop.time()
     while True:
         try:

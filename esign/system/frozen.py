@@ -1,13 +1,14 @@
 """What differs when the program runs as one file, with Python and all libraries in it.
 
-Such a program has no `python -m`: its PDF workers are the same file, started with one word that no command has.
+Such a program has no `python -m`: its PDF workers and its signer are the same file, started with one word that no
+command has.
 """
 
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
-WORKER = "run-pdf-worker"
+WORKER, SIGNER = "run-pdf-worker", "run-seal-signer"
 
 # Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.
 LOADER = ("LD_LIBRARY_PATH", "_PYI_")
@@ -29,6 +30,18 @@ def is_frozen() -> bool:
 def is_worker(arguments: Sequence[str]) -> bool:
     """Return whether the one file was started as a PDF worker."""
     return is_frozen() and list(arguments[1:]) == [WORKER]
+
+
+def is_signer(arguments: Sequence[str]) -> bool:
+    """Return whether the one file was started as the process that holds the seal key."""
+    return is_frozen() and list(arguments[1:]) == [SIGNER]
+
+
+def name_signer_command() -> tuple[str, ...]:
+    """Return the command that starts the process that holds the seal key."""
+    if is_frozen():
+        return (sys.executable, SIGNER)
+    return (sys.executable, "-I", "-m", "esign.pdf.signer.signer")
 
 
 def name_worker_command() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from esign.actions.document import page_cache
 from esign.app import PICTURES
 from esign.core.document.document import File
 from esign.core.errors import Problem
+from esign.core.seal_credential import Credential
 from esign.jobs import draw_ahead, sweep_pictures
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import Workers
@@ -52,9 +53,12 @@ class CountingWorkers(Workers):
         *,
         turn: QueueTurn | None = None,
         name: str | None = None,
+        credential: Credential | None = None,
     ) -> T:
         self.limits.append(turn.cpu_seconds if turn else None)
-        found = await super().run_task_when_free(task, kind, read, turn=turn, name=name)
+        found = await super().run_task_when_free(
+            task, kind, read, turn=turn, name=name, credential=credential
+        )
         if isinstance(found, tuple):
             self.drawn.append(len(found))
         return found

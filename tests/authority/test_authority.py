@@ -18,8 +18,8 @@ from esign import authority
 from esign.authority import AuthorityError, SealAuthority, SealFiles
 from esign.core.instant import DAY
 from esign.core.seal_credential import TEST_MARK, Credential
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 

@@ -23,12 +23,11 @@ from esign.authority.selection import load_or_make_authority
 from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.core.seal_credential import Credential
-from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from esign.system.clock import SystemClock
 from tests.authority.test_authority import certificate_of, common_name, issuer_of
 from tests.pdf.forging import parts
+from tests.pdf.local_seal import load_key, seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import NOW, a_seal, an_authority
 
@@ -71,7 +70,7 @@ def test_what_was_sealed_before_a_renewal_stays_valid_and_names_its_own_certific
     for sealed, keys in ((before, first), (after, second)):
         found = verify_signatures(sealed.sealed, [], DUE, own=second.roots)
         assert (found["result"], found["issuedHere"]) == ("valid", True)
-        assert sealed.certificate_sha256 == cms.load_key(keys.live).sha256
+        assert sealed.certificate_sha256 == load_key(keys.live).sha256
         certificate = found["signatures"][0]["certificate"]
         assert certificate and certificate["sha256"] == sealed.certificate_sha256
 
@@ -119,7 +118,7 @@ def test_a_crash_in_the_middle_of_a_renewal_leaves_a_usable_pair(
     again = load(tmp_path, DUE)
     assert again.live.certificate_der not in (first.live.certificate_der, second.live.certificate_der)
     assert ((tmp_path / "seal-2.key").read_bytes() == key) == (len(gone) == 1)
-    cms.load_key(again.live)
+    load_key(again.live)
 
 
 def test_where_no_new_file_can_be_written_sealing_goes_on_with_the_old_one(tmp_path: Path) -> None:
@@ -163,7 +162,9 @@ def test_a_seal_is_made_anew_in_another_name(tmp_path: Path) -> None:
     assert common_name(issuer_of(after.live)) == "Fern & Söhne Authority 2"
     assert before.live.anchor_der in after.roots and after.test == before.test
     assert keyring.credentials[Mode.LIVE] == after.live
-    assert load_or_make_authority(tmp_path, "esign", NOW).live == after.live, "a restart finds it"
+    assert load_or_make_authority(tmp_path, "esign", NOW).live.forget_key() == after.live, (
+        "a restart finds it"
+    )
     renewed = load_or_make_authority(tmp_path, "esign", DUE)
     assert renewed.live.anchor_der == after.live.anchor_der
 
@@ -184,12 +185,17 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
     assert (before.origin, after.origin) == ("made", "uploaded")
     assert held[Mode.LIVE] == after.live != made_here, "whoever holds the mapping sees the change"
     assert held[Mode.TEST] == before.test
-    assert load(tmp_path).live == after.live, "a restart finds it"
+    found = load(tmp_path).live
+    assert found.forget_key() == after.live and not after.live.key_der, "a restart finds it"
+    for kept in (found, load(tmp_path).test):
+        assert keyring.read_key(kept.certificate_der) == kept.key_der
     assert made_here.anchor_der in after.roots
     file = tmp_path / "uploaded-seal.pem"
     assert file.stat().st_mode & 0o777 == 0o600 and b"PRIVATE KEY" in file.read_bytes()
     _, back = keyring.go_back(NOW)
     assert back.live == made_here and back.origin == "made"
+    with pytest.raises(AuthorityError, match="not in its file any more"):
+        keyring.read_key(after.live.certificate_der)
     assert after.live.anchor_der in back.roots
     assert set(back.roots) == set(authority.find_known_roots(tmp_path))
     assert not file.exists()

@@ -24,8 +24,8 @@ from esign.authority import (
 )
 from esign.authority.checks import CONFIGURED_PEM
 from esign.core.instant import DAY, to_datetime
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 

@@ -17,7 +17,8 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import SigSeedSubFilter
 
-from esign.pdf.seal import cms, seal
+from esign.pdf.seal import seal
+from tests.pdf.local_seal import load_key
 from tests.pdf.others import certificate, key, store
 from tests.pdf.sealing import sign_file
 from tests.pki import NOW, Issued
@@ -37,7 +38,7 @@ class Sealer:
 
 
 def esign(files: Sequence[bytes], issued: Issued) -> Sealer:
-    loaded = cms.load_key(issued.credential)
+    loaded = load_key(issued.credential)
     return _in_python(files, lambda pdf: sign_file(pdf, loaded, NOW, REASON))
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from esign.cli.verify_file import write_report
 from esign.core.errors import Problem
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verdict_sentences import UNREADABLE_FILE
 from esign.pdf.verify.validate import verify_signatures
+from tests.pdf.local_seal import seal_document
 from tests.pdf.others import signed_in_loop
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, an_order, save_pdf

@@ -5,12 +5,15 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from esign.core.errors import Problem
 from esign.pdf.worker import worker
 from esign.pdf.worker.sandbox import read_resident_memory
+from esign.pdf.worker.signature_request import SignDigests
 
 
 def echo(data: bytes) -> bytes:
@@ -133,12 +136,31 @@ def babble() -> None:
             continue
 
 
+def sign_now(sign: SignDigests) -> int:
+    """Ask for a signature in a job that does not seal."""
+    return len(sign([bytes(32)]))
+
+
+def sign_twice(order: object, certificate: object, sign: SignDigests) -> int:
+    """Ask once more in a job that seals."""
+    return len(sign([bytes(32)])) + len(sign([bytes(32)]))
+
+
 def reaches(port: int) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5):
             return True
     except OSError:
         return False
+
+
+def open_files() -> list[int]:
+    """Return the inodes of what is open here."""
+    inodes = []
+    for descriptor in range(32):
+        with suppress(OSError):
+            inodes.append(os.fstat(descriptor).st_ino)
+    return inodes
 
 
 def surroundings() -> dict[str, object]:
@@ -154,11 +176,14 @@ def surroundings() -> dict[str, object]:
 
 TASKS = (
     *(echo, whoami, wait_for, sleep, burn, swallow, crumble, keep, crash, quit, stumble, refuse),
-    *(chatter, lie, babble, reaches, surroundings, allowance),
+    *(chatter, lie, babble, reaches, open_files, surroundings, allowance, sign_now),
 )
 
 if __name__ == "__main__":
     # Arguments such as `inspect=sleep_on` say what stands for a task.
     chosen = {task: f"__main__:{name}" for task, _, name in (given.partition("=") for given in sys.argv[1:])}
     fatal = dict.fromkeys(("inspect", "verify", "reencode"), "__main__:crash")
-    worker.run_worker(fatal | chosen | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})
+    worker.run_worker(
+        fatal | chosen | {task.__name__: f"__main__:{task.__name__}" for task in TASKS},
+        [tempfile.gettempdir()],
+    )

@@ -16,9 +16,9 @@ from esign.core.actor import Actor, Origin
 from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
 from esign.pdf.report import AuditHead
-from esign.pdf.seal.cms import SealKey
-from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file
+from esign.pdf.seal.seal import SealTerms
 from esign.pdf.seal_order import DrawnField, SealOrder
+from tests.pdf.local_seal import LocalKey, fill_file, prepare_file
 from tests.pki import NOW
 
 ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
@@ -196,7 +196,12 @@ def words(text: str) -> str:
 
 
 def sign_file(
-    pdf: bytes, key: SealKey, now: int, reason: str, head: AuditHead | None = None, trail: bytes | None = None
+    pdf: bytes,
+    key: LocalKey,
+    now: int,
+    reason: str,
+    head: AuditHead | None = None,
+    trail: bytes | None = None,
 ) -> bytes:
     """The file with a seal without time stamp, and nothing drawn."""
     return fill_file(prepare_file(pdf, key, SealTerms(now, reason, head, trail)), key)

@@ -11,9 +11,9 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
-from esign.pdf.seal import cms
 from tests.pdf.attacks import CHANGES, Files, dictionary, false_page, numbers, page_of, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, append_revision, append_update, parts
+from tests.pdf.local_seal import load_key
 from tests.pdf.others import certificate, key, signed_in_loop, store
 from tests.pdf.sealing import a_pdf, save_pdf, sign_file
 from tests.pki import NOW, Issued, a_seal, an_authority
@@ -245,7 +245,7 @@ def hybrid(file: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 def around(file: bytes, other: bytes, issued: Issued) -> Files:
     """Cut, lengthened, and with the signature of somebody else or of another file in the gap."""
-    whole, strange = parts(file), cms.load_key(issued.credential)
+    whole, strange = parts(file), load_key(issued.credential)
     digits, end = len(whole.gap) - 2, len(whole.cms.rstrip(b"\0")) - 9
 
     def fill_form(content: bytes) -> bytes:
@@ -267,7 +267,7 @@ def around(file: bytes, other: bytes, issued: Issued) -> Files:
         "seal of the same text by a stranger": fill_form(
             parts(sign_file(file[: file.index(b"%%EOF") + 6], strange, NOW, "x")).cms
         ),
-        "seal of a stranger over nothing": fill_form(strange.build_cms(b"\0" * 32)),
+        "seal of a stranger over nothing": fill_form(strange.public.build_cms(b"\0" * 32)),
         "seal cut short": fill_form(whole.cms[:400]),
         "seal with one bit changed": fill_form(
             whole.cms[:end] + bytes([whole.cms[end] ^ 1]) + whole.cms[end + 1 :]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from esign.pdf.worker import sandbox
 from esign.system import frozen
 
 LOADED = {
@@ -33,6 +34,22 @@ def test_the_one_file_is_its_own_worker() -> None:
     assert frozen.is_worker(command)
     assert not frozen.is_worker(["esign", "serve"])
     assert not frozen.is_worker(["esign"])
+
+
+@pytest.mark.usefixtures("one_file")
+def test_the_one_file_is_its_own_signer() -> None:
+    command = frozen.name_signer_command()
+    assert command == (sys.executable, frozen.SIGNER)
+    assert frozen.is_signer(command) and not frozen.is_worker(command)
+    assert not frozen.is_signer(frozen.name_worker_command())
+
+
+def test_a_worker_of_the_one_file_may_read_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path / "lib"), raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "esign"))
+    readable = sandbox.list_readable()
+    assert {str(tmp_path / "lib"), str(tmp_path / "esign")} <= set(readable)
+    assert not {"/", "/etc", "/tmp", "/home", "/root", "/var", "/proc"} & set(readable)
 
 
 @pytest.mark.usefixtures("one_file")

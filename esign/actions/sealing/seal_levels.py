@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from esign.core.actor import Mode
 from esign.core.sentence import say
 from esign.core.timestamp import TimeStamp, TimeStampAuthority
-from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealOrder
+from esign.pdf.seal_order import Level, SealedFiles, SealOrder
 from esign.pdf.worker.queue_turn import QueueTurn
 from esign.runtime import Runtime
 from esign.tsa import NoTimeStamp
@@ -89,8 +89,8 @@ async def _make_stamped_seal(runtime: Runtime, order: SealOrder, mode: Mode, tur
     hosts = tuple(each.host for each in runtime.tsa.authorities)
     runtime.tsa.require_answering()
     wanted = replace(order, level="B-T", asked="B-T", authorities=hosts)
-    begun: BegunSeal = await runtime.pdf.ask("begin", BegunSeal, wanted, credential, turn=turn)
+    begun = await runtime.pdf.begin_seal(wanted, credential, turn)
     stamps = await runtime.tsa.stamp_signatures([begun.document.signature, begun.certificate.signature])
     tokens = [stamp.token for stamp in stamps]
-    sealed: SealedFiles = await runtime.pdf.ask("finish", SealedFiles, begun, tokens, credential, turn=turn)
+    sealed = await runtime.pdf.finish_seal(begun, tokens, credential, turn)
     return SealResult(sealed, "B-T", stamps[0])

@@ -144,6 +144,7 @@ async def examine_surroundings(wanted: Examination, opened: Opened) -> list[Chec
         settings_checks.check_pictures(pictures),
         network_checks.check_seal_certificates(config, opened.now),
         *await asyncio.gather(
+            asyncio.to_thread(settings_checks.check_confinement),
             network_checks.check_time_stamps(config, clock),
             network_checks.check_mail(config),
             network_checks.check_address(config, opened.now),

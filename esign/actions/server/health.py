@@ -61,7 +61,10 @@ def check_storage(runtime: Runtime) -> str:
 
 
 async def check_signer(runtime: Runtime, reads: bool) -> str:
-    """Return whether the seal certificates are valid today, and no seal waits for a time stamp."""
+    """Return whether the seal certificates are valid today, their keys can be used, and no seal waits for a time stamp.
+
+    Why a key cannot be used names files, so it stands in the log and at the documents.
+    """
     now = runtime.clock.now()
     for credential in runtime.credentials.values():
         certificate = x509.load_der_x509_certificate(credential.certificate_der)
@@ -71,6 +74,8 @@ async def check_signer(runtime: Runtime, reads: bool) -> str:
             <= certificate.not_valid_after_utc.timestamp() * 1000
         ):
             return "seal certificate not valid"
+        if runtime.pdf.signer.find_fault(credential):
+            return "seal key cannot be used"
     waits = reads and await outbox.has_failed_for(runtime.db, "seal", outbox.NO_TIME_STAMPS)
     return "no time stamps" if waits else "ok"
 

@@ -93,12 +93,28 @@ async def apply_change(runtime: Runtime, before: SealAuthority, after: SealAutho
     for mode in renewed:
         log.warning("documents of %s mode are sealed with another certificate from now on", mode)
 
+    if renewed:
+        await runtime.pdf.signer.forget_keys()
+        await _hasten_seals(runtime)
+    return len(renewed)
+
+
+async def keep_signer(runtime: Runtime) -> bool:
+    """Keep the process that has the seal keys running, and make the seals due that waited for a key.
+
+    Return whether a key can be used again that could not before.
+    """
+    healed = await runtime.pdf.signer.keep_ready(list(runtime.credentials.values()))
+    if healed:
+        await _hasten_seals(runtime)
+    return healed
+
+
+async def _hasten_seals(runtime: Runtime) -> None:
     async def write(tx: Transaction) -> None:
         await outbox.hasten(tx, "seal", runtime.clock.now())
 
-    if renewed:
-        await runtime.db.write(write)
-    return len(renewed)
+    await runtime.db.write(write)
 
 
 # ---------- by those who look after the server ----------

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from esign.actions.server.diagnosis import CheckLine, CheckState
 from esign.config import Config
+from esign.pdf.worker.confinement_report import describe_confinement
+from esign.pdf.worker.frames import FrameError
 from esign.store.engine.connections import FILE
 from esign.store.engine.engine_version import is_wal_reset_fixed, read_engine_version
 from esign.store.engine.write_ahead_log import LARGE_LOG
@@ -139,6 +141,22 @@ def check_pictures(pictures: FileCache) -> CheckLine:
         words, remedy = "damaged pictures of pages take room", "esign doctor --fix removes them."
         return CheckLine("pictures", CheckState.WARNING, words, remedy, damaged)
     return CheckLine("pictures", CheckState.OK, "the pictures of pages are whole")
+
+
+def check_confinement() -> CheckLine:
+    """Start a worker as those that open PDFs, and say what it cannot do. Blocks for a fifth of a second."""
+    name, hardening = "confinement", "docs/hardening.md says what a kernel or a container needs for it."
+    try:
+        is_complete, sentences = describe_confinement()
+    except (OSError, FrameError) as error:
+        return CheckLine(
+            name, CheckState.WRONG, "no process that opens PDFs can be started", None, [str(error)]
+        )
+    if is_complete:
+        words = "the processes that open PDFs can neither reach files nor start programs nor open connections"
+        return CheckLine(name, CheckState.OK, words)
+    words = "the processes that open PDFs can do more than they need; esign works all the same"
+    return CheckLine(name, CheckState.WARNING, words, hardening, sentences)
 
 
 def check_quickly(config: Config) -> Iterable[CheckLine]:

@@ -174,6 +174,8 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
         )
     except WorkerFailed as failure:
         return CheckResult(False, seal_levels.explain_error(failure.reason))
+    finally:
+        await runtime.pdf.signer.forget_keys()
     return judge_verdict(verdict, say("Level {level}.", level=sealed.level))
 
 

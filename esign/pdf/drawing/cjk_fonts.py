@@ -7,17 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from esign.pdf.drawing.font_file import read_faces
+from esign.system import font_folders
 
-SYSTEM = (
-    "/usr/share/fonts",
-    "/usr/local/share/fonts",
-    "~/.local/share/fonts",
-    "~/.fonts",
-    "/Library/Fonts",
-    "/System/Library/Fonts",
-    "~/Library/Fonts",
-    "C:/Windows/Fonts",
-)
 NAMES = ("NotoSansCJK*", "NotoSansSC*", "NotoSansTC*", "NotoSansJP*", "NotoSansKR*", "SourceHanSans*")
 KINDS = {".ttf", ".otf", ".ttc", ".otc"}
 
@@ -39,7 +30,7 @@ def _find_fonts(folder: Path) -> list[Path]:
 @cache
 def find_files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the CJK font files of the configured folders, or those of the system if these folders hold none."""
-    for folders in (font_paths, SYSTEM):
+    for folders in (font_paths, font_folders.SYSTEM):
         found = [path for folder in folders for path in _find_fonts(Path(folder).expanduser())]
         if found:
             return tuple(dict.fromkeys(found))

@@ -9,11 +9,13 @@ from datetime import datetime
 from functools import lru_cache
 
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from esign.core.der import (
     CONTEXT_0,
     CONTEXT_1,
+    NULL,
     OCTETS,
     SEQUENCE,
     encode_attribute,
@@ -22,17 +24,12 @@ from esign.core.der import (
     encode_oid,
     encode_set,
 )
-from esign.core.seal_credential import Credential
+from esign.core.seal_credential import SealCertificate
 from esign.core.sentence import say
-from esign.pdf.seal import signer
-from esign.pdf.seal.signer import KeySigner
 from esign.pdf.seal_order import SealFailed
+from esign.pdf.signer.signed_attributes import DATA, encode_signed_attributes
 
-DATA = "1.2.840.113549.1.7.1"
 SIGNED_DATA = "1.2.840.113549.1.7.2"
-CONTENT_TYPE = "1.2.840.113549.1.9.3"
-MESSAGE_DIGEST = "1.2.840.113549.1.9.4"
-SIGNING_CERTIFICATE_V2 = "1.2.840.113549.1.9.16.2.47"
 TIME_STAMP = "1.2.840.113549.1.9.16.2.14"
 DIGESTS = {
     "sha256": "2.16.840.1.101.3.4.2.1",
@@ -41,22 +38,30 @@ DIGESTS = {
 }
 
 
+RSA = "1.2.840.113549.1.1.1"
+ECDSA = {  # the identifier of ECDSA with each digest
+    "sha256": "1.2.840.10045.4.3.2",
+    "sha384": "1.2.840.10045.4.3.3",
+    "sha512": "1.2.840.10045.4.3.4",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SealKey:
-    """The key of the seal, with the parts of the CMS that are the same in every seal.
+    """What is public of the key of the seal, with the parts of the CMS that are the same in every seal.
 
-    `issued` is the IssuerAndSerialNumber of the certificate in DER, `certificates` the whole certificate set.
+    `digest` is the name of its hash function, `algorithm` the AlgorithmIdentifier of its signatures (DER),
+    `public_size` the length of its SubjectPublicKeyInfo, `issued` the IssuerAndSerialNumber of the certificate in DER,
+    `certificates` the whole certificate set.
     """
 
-    private: KeySigner
+    digest: str
+    algorithm: bytes
+    public_size: int
     issued: bytes
     certificates: bytes
     certificate: x509.Certificate
     sha256: str
-
-    @property
-    def digest(self) -> str:
-        return self.private.digest
 
     @property
     def longest_cms(self) -> int:
@@ -64,35 +69,26 @@ class SealKey:
 
         A signature is never longer than the public key in DER, which has the modulus or two coordinates in it.
         """
-        return len(self.certificates) + len(self.issued) + len(self.private.public_der)
+        return len(self.certificates) + len(self.issued) + self.public_size
 
-    def sign_digest(self, document_digest: bytes) -> tuple[bytes, bytes]:
-        """Sign a document digest. Return the members of the SignerInfo and the bare signature.
+    def build_signer_info(self, document_digest: bytes, signature: bytes) -> bytes:
+        """Return the members of the SignerInfo for a document digest and the signature over its attributes.
 
-        `cms` makes the CMS of them, with a time stamp over the signature or without.
+        `build_cms` makes the CMS of them, with a time stamp over the signature or without.
         """
-        identified = encode_der(
-            SEQUENCE,
-            encode_der(SEQUENCE, encode_der(SEQUENCE, encode_der(OCTETS, bytes.fromhex(self.sha256)))),
-        )
-        attributes = encode_set(
-            encode_attribute(CONTENT_TYPE, encode_oid(DATA)),
-            encode_attribute(MESSAGE_DIGEST, encode_der(OCTETS, document_digest)),
-            encode_attribute(SIGNING_CERTIFICATE_V2, identified),
-        )
-        signature = self.private.sign(attributes)
+        attributes = encode_signed_attributes(bytes.fromhex(self.sha256), document_digest)
         members = (
             encode_integer(1),
             self.issued,
             self._encode_digest_algorithm(),
             bytes((CONTEXT_0,)) + attributes[1:],
-            self.private.algorithm,
+            self.algorithm,
             encode_der(OCTETS, signature),
         )
-        return b"".join(members), signature
+        return b"".join(members)
 
     def build_cms(self, signer_info: bytes, token: bytes | None = None) -> bytes:
-        """Return a detached SignedData with the SignerInfo of `sign_digest`, with or without a time stamp token."""
+        """Return a detached SignedData with such a SignerInfo, with or without a time stamp token."""
         unsigned = (encode_der(CONTEXT_1, encode_attribute(TIME_STAMP, token)),) if token else ()
         signed_data = encode_der(
             SEQUENCE,
@@ -139,26 +135,35 @@ class SealKey:
 
 
 @lru_cache(maxsize=8)
-def load_key(credential: Credential) -> SealKey:
-    """Return the key of a credential. Raises `SealFailed` if key and certificate cannot be read or do not match.
+def load_key(seal: SealCertificate) -> SealKey:
+    """Return what is public of the key of a seal certificate. Raises `SealFailed` if it cannot be read, or cannot seal.
 
-    Keys are cached per process: loading an RSA key takes 30 times as long as signing with it.
+    Cached per process, as reading certificates takes longer than the rest of the CMS.
     """
-    private = signer.build_signer(credential)
     try:
-        certificate = x509.load_der_x509_certificate(credential.certificate_der)
+        certificate = x509.load_der_x509_certificate(seal.certificate_der)
+        public = certificate.public_key()
     except ValueError as error:
         raise SealFailed("The seal certificate cannot be read; install it again.") from error
-    shape = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
-    if private.public_der != certificate.public_key().public_bytes(*shape):
-        raise SealFailed("The seal key does not belong to the seal certificate; install the two together.")
-    chain = dict.fromkeys((credential.certificate_der, *credential.chain_der))
+    if isinstance(public, rsa.RSAPublicKey):
+        digest = "sha256"
+        algorithm = encode_der(SEQUENCE, encode_oid(RSA), encode_der(NULL))
+    elif isinstance(public, ec.EllipticCurvePublicKey):
+        digest = "sha256" if public.key_size <= 256 else "sha384" if public.key_size <= 384 else "sha512"
+        algorithm = encode_der(SEQUENCE, encode_oid(ECDSA[digest]))
+    else:
+        raise SealFailed(
+            "The seal key is of a kind that cannot seal PDF files; use an RSA or elliptic-curve key."
+        )
+    chain = dict.fromkeys((seal.certificate_der, *seal.chain_der))
     return SealKey(
-        private=private,
+        digest=digest,
+        algorithm=algorithm,
+        public_size=len(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)),
         issued=encode_der(
             SEQUENCE, certificate.issuer.public_bytes(), encode_integer(certificate.serial_number)
         ),
         certificates=bytes((CONTEXT_0,)) + encode_set(*chain)[1:],
         certificate=certificate,
-        sha256=hashlib.sha256(credential.certificate_der).hexdigest(),
+        sha256=hashlib.sha256(seal.certificate_der).hexdigest(),
     )

@@ -17,7 +17,7 @@ from pyhanko.sign.signers.pdf_byterange import SignatureObject
 
 from esign.core import timestamp
 from esign.core.instant import Instant, to_datetime
-from esign.core.seal_credential import Credential
+from esign.core.seal_credential import SealCertificate
 from esign.core.sentence import say
 from esign.pdf.audit import audit_attachment
 from esign.pdf.audit.audit_head import build_head, write_head
@@ -27,6 +27,7 @@ from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.assemble import assemble_file
 from esign.pdf.seal.write_revision import TailStream, TailWriter, hash_parts
 from esign.pdf.seal_order import BegunSeal, Level, SealedFiles, SealFailed, SealOrder, UnsealedFile
+from esign.pdf.worker.signature_request import SignDigests
 
 FIELD = "Seal"
 SLACK = 512  # bytes that a signature needs besides its key's own parts: 300 for attributes and identifiers
@@ -48,21 +49,33 @@ class SealTerms:
     asked: Level = "B-B"
 
 
-def seal_document(order: SealOrder, credential: Credential) -> SealedFiles:
+@dataclass(frozen=True, slots=True)
+class DraftFile:
+    """A file that waits for its signature over `digest`; the other fields are those of `UnsealedFile`."""
+
+    pdf: bytes
+    tail: bytes
+    first: int
+    last: int
+    digest: bytes
+
+
+def seal_document(order: SealOrder, certificate: SealCertificate, sign: SignDigests) -> SealedFiles:
     """Return the sealed document and its certificate page as a sealed file of its own, both checked, without
     time stamps.
 
-    Raises `SealFailed` with the reason. Nothing of the order is kept.
+    `sign` returns the signatures by the key of `certificate`, which is not here. Raises `SealFailed` with the reason.
+    Nothing of the order is kept.
     """
     try:
-        return finish_seal(begin_seal(order, credential), (), credential)
+        return finish_seal(begin_seal(order, certificate, sign), (), certificate)
     finally:
         audit_attachment.recompute_end.cache_clear()
 
 
-def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
+def begin_seal(order: SealOrder, certificate: SealCertificate, sign: SignDigests) -> BegunSeal:
     """Return both files with everything but the contents of their signatures. Raises `SealFailed`."""
-    key = cms.load_key(credential)
+    key = cms.load_key(certificate)
     key.require_current(to_datetime(order.now))
     facts = _build_facts(order, key)
     words = typst_template.load_labels(facts.get("lang") or "en", order.font_paths)
@@ -72,7 +85,8 @@ def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
     reason = words["event"]["document.completed"]
     head = _check_head(order)
     terms = SealTerms(order.now, reason, head, order.trail, order.level, order.asked)
-    document, alone = prepare_file(revision.pdf, key, terms), prepare_file(page, key, terms)
+    drafts = [prepare_file(pdf, key, terms) for pdf in (revision.pdf, page)]
+    document, alone = sign_drafts(drafts, key, sign)
     self_check.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
     return BegunSeal(
@@ -80,7 +94,7 @@ def begin_seal(order: SealOrder, credential: Credential) -> BegunSeal:
     )
 
 
-def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], credential: Credential) -> SealedFiles:
+def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], certificate: SealCertificate) -> SealedFiles:
     """Return the sealed files after checking them. `tokens` are the time stamps over their signatures, the
     document's first.
 
@@ -95,13 +109,13 @@ def finish_seal(begun: BegunSeal, tokens: Sequence[bytes], credential: Credentia
                 stamps=len(tokens),
             )
         )
-    key = cms.load_key(credential)
+    key = cms.load_key(certificate)
     given = tokens or (None,) * len(files)
     sealed, alone = (fill_file(file, key, token) for file, token in zip(files, given, strict=True))
     head = cast(AuditHead, begun.head)
     for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
         expected = self_check.ExpectedSeal(pages, head, begun.level, begun.asked)
-        self_check.check_sealed_file(pdf, credential.anchor_der, begun.now, expected)
+        self_check.check_sealed_file(pdf, certificate.anchor_der, begun.now, expected)
     return SealedFiles(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
@@ -134,8 +148,9 @@ def _describe_time(order: SealOrder) -> dict[str, object]:
     return {"source": "clock", "missed": order.asked != order.level}
 
 
-def prepare_file(pdf: bytes, key: cms.SealKey, terms: SealTerms) -> UnsealedFile:
-    """Append the audit trail, its head, both levels, and an invisible certification signature over the whole file.
+def prepare_file(pdf: bytes, key: cms.SealKey, terms: SealTerms) -> DraftFile:
+    """Append the audit trail, its head, both levels, and the place of an invisible certification signature over the
+    whole file.
 
     The signature forbids every change (DocMDP P=1) and has room for the time stamp of its level.
     """
@@ -148,10 +163,24 @@ def prepare_file(pdf: bytes, key: cms.SealKey, terms: SealTerms) -> UnsealedFile
             audit_attachment.attach_trail(writer, terms.trail, terms.now)
         first, last = _reserve_place(writer, tail, key, terms)
         behind = tail.getvalue()
-    signer_info, signature = key.sign_digest(
-        hash_parts(key.digest, pdf, behind[: first - 1], behind[last + 1 :])
-    )
-    return UnsealedFile(pdf, behind, first, last, signer_info, signature)
+    digest = hash_parts(key.digest, pdf, behind[: first - 1], behind[last + 1 :])
+    return DraftFile(pdf, behind, first, last, digest)
+
+
+def sign_drafts(drafts: Sequence[DraftFile], key: cms.SealKey, sign: SignDigests) -> list[UnsealedFile]:
+    """Return the files with their signatures, all of which are asked for at once. Raises `SealFailed`."""
+    signatures = sign([draft.digest for draft in drafts])
+    return [
+        UnsealedFile(
+            draft.pdf,
+            draft.tail,
+            draft.first,
+            draft.last,
+            key.build_signer_info(draft.digest, signature),
+            signature,
+        )
+        for draft, signature in zip(drafts, signatures, strict=True)
+    ]
 
 
 def _reserve_place(

@@ -1,13 +1,17 @@
-"""Drop the rights and resources that a worker process does not need, before it reads any file."""
+"""What a worker process keeps when it gives up its rights, before it reads any file, and how it uses memory."""
 
 import ctypes
 import os
 import resource
-import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from esign.system import confinement, font_folders
+from esign.system.confinement import Confinement
 
 MEBIBYTE = 1024 * 1024
 
@@ -18,30 +22,60 @@ LIMITS = {
     resource.RLIMIT_CORE: 0,
 }
 
-NICE = 10
+# Where the loader of the system finds libraries, and what those read: nothing here is secret on any system.
+LIBRARIES = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/usr/local/lib64",
+    "/etc/ld.so.cache",
+)
+SHARED = (
+    *("/etc/localtime", "/usr/share/zoneinfo", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf"),
+    *("/etc/crypto-policies", "/usr/share/crypto-policies"),
+    *("/usr/share/X11/fonts", "/usr/share/fontconfig", "/etc/fonts", "/dev/null", "/dev/urandom"),
+)
 
-# When memory runs out, the kernel ends a worker before the server or any other program's database.
-FIRST_TO_GO = 800
 
-# Linux, from sched.h and prctl.h.
-NEW_USER, NEW_NET = 0x10000000, 0x40000000
-PARENT_DEATH, NO_NEW_PRIVILEGES = 1, 38
+def confine_process(readable: Sequence[str] = ()) -> Confinement:
+    """Limit memory and files and give up the rights that a worker does not need. Return what is in force.
 
-
-def confine_process() -> None:
-    """Limit memory and files, lower the priority, leave the network if the system permits it, and die with the
-    parent.
+    `readable` names folders that the worker may read besides those of `list_readable`.
     """
-    for kind, limit in LIMITS.items():
-        _lower_limit(kind, limit)
-    os.nice(NICE)
-    with suppress(OSError):  # a worker whose rank is higher already may not lower it
-        Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO))
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.unshare(NEW_USER | NEW_NET):
-        library.unshare(NEW_NET)
-    library.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    library.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+    confinement.lower_limits(LIMITS)
+    sys.dont_write_bytecode = True
+    _open_sizes()
+    return confinement.confine_process([*list_readable(), *readable])
+
+
+def list_readable() -> list[str]:
+    """Return the files and folders that a worker reads: Python, the packages, libraries, and fonts.
+
+    Where they are is asked of the running interpreter, so that it holds for the one file, for environments and for
+    systems with other folders.
+    """
+    return [
+        *(path for path in sys.path if path),
+        str(Path(__file__).parents[2]),
+        *(str(getattr(sys, name)) for name in ("prefix", "base_prefix", "_MEIPASS") if hasattr(sys, name)),
+        sys.executable,
+        *_list_mapped_folders(),
+        *LIBRARIES,
+        *SHARED,
+        *font_folders.SYSTEM,
+        *filter(None, os.environ.get(font_folders.FONTS, "").split(os.pathsep)),
+    ]
+
+
+def _list_mapped_folders() -> list[str]:
+    """Return the folders of the libraries that are loaded: those that come later are mostly beside them."""
+    with suppress(OSError):
+        lines = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
+        files = {line.split(maxsplit=5)[5] for line in lines if line.count(" ") >= 5 and ".so" in line}
+        return sorted({str(Path(file).parent) for file in files if file.startswith("/")} - {"/"})
+    return []
 
 
 def leave_out_http() -> None:
@@ -69,11 +103,10 @@ def allow_cpu(seconds: int) -> None:
 
 def read_resident_memory() -> int:
     """Return the memory in use by this process, in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    return int(os.pread(_open_sizes(), 128, 0).split()[1]) * resource.getpagesize()
 
 
-def _lower_limit(kind: int, limit: int) -> None:
-    """Lower a limit. One that is lower already stays."""
-    _, hard = resource.getrlimit(kind)
-    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    resource.setrlimit(kind, (limit, limit))
+@cache
+def _open_sizes() -> int:
+    """Return a descriptor of the sizes of this process, opened before it is confined."""
+    return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)

@@ -6,14 +6,14 @@ import os
 import select
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import signature
 from typing import BinaryIO, get_type_hints
 
 from esign.core.errors import Problem
 from esign.pdf.seal_order import SealFailed
-from esign.pdf.worker import frames, sandbox
+from esign.pdf.worker import frames, sandbox, signature_request
 from esign.system import memory
 
 # Each task names the function that does the work; its annotations declare what crosses the pipe. Imported on first use.
@@ -42,15 +42,18 @@ LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 2_000
 REST = 0.1  # seconds without a job, after which a worker returns the memory that is free again
 
 
-def run_worker(tasks: Mapping[str, str] = TASKS) -> None:
-    """Answer jobs one after the other until the pipe closes or the worker is too old or too large."""
-    sandbox.confine_process()
+def run_worker(tasks: Mapping[str, str] = TASKS, readable: Sequence[str] = ()) -> None:
+    """Answer jobs one after the other until the pipe closes or the worker is too old or too large.
+
+    `readable` names more folders that it may read.
+    """
+    confined = sandbox.confine_process(readable)
     sandbox.leave_out_http()
     logging.disable(logging.CRITICAL)  # the answer contains what libraries report about the file
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
         # Output that libraries print must not end up among the answers.
         os.dup2(2, 1)
-        _send_frame(answered, {"ready": True})
+        _send_frame(answered, {"confined": list(confined)})
         for age in range(1, OLDEST + 1):
             if not select.select([asked], [], [], REST)[0]:
                 sandbox.return_memory()
@@ -66,7 +69,16 @@ def _do_job(tasks: Mapping[str, str], asked: BinaryIO, answered: BinaryIO, age: 
     frame = frames.read_job(asked)
     if frame is None:
         return True
-    answer = _answer_job(tasks, *frame)
+
+    def sign_digests(digests: Sequence[bytes]) -> list[bytes]:
+        answered.writelines(signature_request.pack_request(digests))
+        answered.flush()
+        answer = frames.read_job(asked)
+        if answer is None:
+            raise SealFailed("The server ended during the seal.")
+        return signature_request.read_signatures(*answer)
+
+    answer = _answer_job(tasks, *frame, sign_digests)
     last = age == OLDEST or "memory" in answer or sandbox.read_resident_memory() > LARGEST
     _send_frame(answered, {**answer, "last": last})
     return last
@@ -77,13 +89,17 @@ def _send_frame(answered: BinaryIO, body: Mapping[str, object]) -> None:
     answered.flush()
 
 
-def _answer_job(tasks: Mapping[str, str], job: object, parts: list[bytes]) -> dict[str, object]:
+def _answer_job(
+    tasks: Mapping[str, str], job: object, parts: list[bytes], sign: signature_request.SignDigests
+) -> dict[str, object]:
     try:
         match job:
             case {"task": str(task), "arguments": list(arguments), "cpu_seconds": int(seconds)}:
                 sandbox.allow_cpu(seconds)
                 work = _import_function(tasks[task])
-                return {"value": work(*_rebuild_arguments(work, arguments, parts))}
+                given = _rebuild_arguments(work, arguments, parts)
+                more = {"sign": sign} if "sign" in signature(work).parameters else {}
+                return {"value": work(*given, **more)}
         raise frames.FrameError("The frame holds no job.")
     except Problem as problem:
         return {"problem": {"code": problem.code, "message": problem.message, "details": problem.details}}

@@ -28,13 +28,17 @@ from esign.pdf.inspection import (
     UploadLimits,
 )
 from esign.pdf.report import Verification, VerificationCase
-from esign.pdf.seal_order import DrawnField, SealedFiles, SealOrder
-from esign.pdf.worker import frames
+from esign.pdf.seal_order import BegunSeal, DrawnField, SealedFiles, SealFailed, SealOrder
+from esign.pdf.signer.seal_signer import SealSigner
+from esign.pdf.worker import frames, signature_request
+from esign.pdf.worker.confinement_report import rebuild_confinement
 from esign.pdf.worker.failure_memory import FailureMemory
 from esign.pdf.worker.fitting_texts import FittingTexts, make_key
 from esign.pdf.worker.queue import WorkerQueue
 from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind, QueueTurn
+from esign.pdf.worker.signature_request import SIGNING_TASKS
 from esign.system import frozen
+from esign.system.font_folders import FONTS
 
 T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
@@ -86,6 +90,9 @@ class Workers:
     lead to `invalid_file`. It is also ended after `wall_seconds`, a seal after twice as long. Then the machine
     is busy or the child hangs, and the job is `unavailable`. If the caller is cancelled or its connection is
     lost (`queue_turn.CALLER`), its child is ended too, so an answer never reaches another caller.
+
+    `signer` has the key of the seal, which no child sees. `font_paths` are folders of fonts that the children may read
+    beside those of the system.
     """
 
     def __init__(
@@ -96,7 +103,13 @@ class Workers:
         wall_seconds: float = 55,  # proxies give up on an answer after 60
         cpu_seconds: int | None = None,
         command: Sequence[str] = COMMAND,
+        signer: SealSigner | None = None,
+        font_paths: Sequence[str] = (),
     ) -> None:
+        self.signer = signer or SealSigner()
+        self._environment = {**ENVIRONMENT, **({FONTS: os.pathsep.join(font_paths)} if font_paths else {})}
+        self._told_confinement = False
+        self._preparing: set[asyncio.Task[None]] = set()  # the loop itself does not keep its tasks
         self.queue = WorkerQueue(size)
         self.failures = FailureMemory()
         self.fitting = FittingTexts()
@@ -159,7 +172,41 @@ class Workers:
         self, order: SealOrder, credential: Credential, turn: QueueTurn | None = None
     ) -> SealedFiles:
         """Run `esign.pdf.seal.seal.seal_document`. Raises `WorkerFailed` with the reason if there is no sealed file."""
-        return await self.ask("seal", SealedFiles, order, credential, turn=turn or QueueTurn(PdfJobKind.SEAL))
+        given = (order, credential.public)
+        return await self._ask_with_key("seal", SealedFiles, given, credential, turn)
+
+    async def begin_seal(
+        self, order: SealOrder, credential: Credential, turn: QueueTurn | None = None
+    ) -> BegunSeal:
+        """Run `esign.pdf.seal.seal.begin_seal`. Raises `WorkerFailed` with the reason if there are no signatures."""
+        return await self._ask_with_key("begin", BegunSeal, (order, credential.public), credential, turn)
+
+    async def finish_seal(
+        self, begun: BegunSeal, tokens: Sequence[bytes], credential: Credential, turn: QueueTurn | None = None
+    ) -> SealedFiles:
+        """Run `esign.pdf.seal.seal.finish_seal`. Raises `WorkerFailed` with the reason if there is no sealed file."""
+        given = (begun, tokens, credential.public)
+        return await self.ask("finish", SealedFiles, *given, turn=turn or QueueTurn(PdfJobKind.SEAL))
+
+    async def _ask_with_key(
+        self,
+        task: str,
+        kind: type[T],
+        arguments: Sequence[object],
+        credential: Credential,
+        turn: QueueTurn | None,
+    ) -> T:
+        """Do a job whose worker may ask once for signatures by this credential."""
+
+        async def read_arguments() -> Sequence[object]:
+            preparing = asyncio.create_task(self.signer.prepare(credential), name="prepare the signer")
+            self._preparing.add(preparing)
+            preparing.add_done_callback(self._preparing.discard)
+            return arguments
+
+        return await self.run_task_when_free(
+            task, kind, read_arguments, turn=turn or QueueTurn(PdfJobKind.SEAL), credential=credential
+        )
 
     async def find_fields(
         self, upload: bytes, prepared: bytes, turn: QueueTurn | None = None
@@ -230,11 +277,12 @@ class Workers:
         *,
         turn: QueueTurn | None = None,
         name: str | None = None,
+        credential: Credential | None = None,
     ) -> T:
         """Do the same with arguments that are read once a worker is free, so that waiting jobs take no memory.
 
         Under a `name`, which stands for everything that the work depends on, a failure that would happen again
-        is remembered.
+        is remembered. With a `credential`, the worker may ask once for signatures by it.
         """
         turn = turn or QueueTurn()
         limit = self._choose_limit(turn)
@@ -244,7 +292,7 @@ class Workers:
         try:
             async with self._stop_when_unwanted(turn), self.queue.place(turn):
                 job = frames.pack_frame({"task": task, "arguments": await read(), "cpu_seconds": limit})
-                outcome = await self._do_work(task, kind, job, turn)
+                outcome = await self._do_work(task, kind, job, turn, credential)
             await asyncio.sleep(0)  # whoever got the place now sends its job before this caller goes on
             return outcome
         except WorkerFailed as failure:
@@ -296,7 +344,7 @@ class Workers:
         self._closed = True
         for child in self._children:
             child.kill()
-        await asyncio.gather(*(child.wait_until_gone() for child in self._children))
+        await asyncio.gather(self.signer.close(), *(child.wait_until_gone() for child in self._children))
 
     async def _judge_content(
         self,
@@ -317,7 +365,14 @@ class Workers:
         except WorkerFailed as failure:
             raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure
 
-    async def _do_work(self, task: str, kind: type[T], job: list[bytes], turn: QueueTurn) -> T:
+    async def _do_work(
+        self,
+        task: str,
+        kind: type[T],
+        job: list[bytes],
+        turn: QueueTurn,
+        credential: Credential | None = None,
+    ) -> T:
         child: _WorkerProcess | None = None
         kept = False
         seconds = self._wall_seconds * (2 if turn.kind is PdfJobKind.SEAL else 1)
@@ -326,6 +381,8 @@ class Workers:
             async with asyncio.timeout(seconds):
                 child = await self._take_child()
                 body, parts = await child.answer(job)
+                if credential is not None and task in SIGNING_TASKS and signature_request.is_request(body):
+                    body, parts = await child.answer(await self._sign(credential, body, parts))
             outcome, last = _rebuild_outcome(kind, body, parts)
             kept = not last
         except TimeoutError:
@@ -346,6 +403,22 @@ class Workers:
             raise outcome
         finally:  # it refers to this call, and would keep the job until garbage is collected
             del outcome
+
+    async def _sign(self, credential: Credential, body: object, parts: list[bytes]) -> list[bytes]:
+        """Return the answer to a worker that asks for signatures. Raises `FrameError` if it asks for something else."""
+        digests = signature_request.read_request(body, parts)
+        try:
+            return signature_request.pack_signatures(await self.signer.sign_digests(credential, digests))
+        except SealFailed as failure:
+            return signature_request.pack_refusal(failure.reason)
+
+    def _tell_confinement(self, body: object) -> None:
+        """Log once what confines the workers, as the first of them says. Raises `FrameError` if it says nothing."""
+        confined = rebuild_confinement(body)
+        if not self._told_confinement:
+            self._told_confinement = True
+            level = logging.DEBUG if confined.is_complete else logging.WARNING
+            log.log(level, "each file is opened in a process of its own. %s", " ".join(confined.describe()))
 
     def _explain_failure(
         self, task: str, failure: "WorkerFailed | WorkerBusy", child: "_WorkerProcess | None"
@@ -375,7 +448,7 @@ class Workers:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                env=ENVIRONMENT,
+                env=self._environment,
                 limit=CHUNK,
                 start_new_session=True,
             )
@@ -386,7 +459,7 @@ class Workers:
         self._children.add(child)
         child.end.add_done_callback(lambda _: self._children.discard(child))
         try:
-            await child.wait_until_ready()
+            self._tell_confinement(await child.wait_until_ready())
         except BROKEN:
             log.error(
                 "A PDF worker did not start: %s\n%s",
@@ -421,9 +494,10 @@ class _WorkerProcess:
         self.end = asyncio.create_task(self._listen())
         self._alarm: asyncio.TimerHandle | None = None
 
-    async def wait_until_ready(self) -> None:
-        """Return when the process waits for jobs."""
-        await self._read_frame()
+    async def wait_until_ready(self) -> object:
+        """Return what the process says of itself when it waits for jobs."""
+        body, _ = await self._read_frame()
+        return body
 
     async def answer(self, job: list[bytes]) -> tuple[object, list[bytes]]:
         """Send a job and read the frame that answers it."""

@@ -18,11 +18,10 @@ from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
 from esign.core.instant import rfc3339
 from esign.pdf.audit import audit_head
-from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.verdict_sentences import TRAIL
 from esign.pdf.verify.validate import verify_signatures
+from tests.pdf.local_seal import load_key, seal_document
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import ID, a_pdf, a_trail, make_seal_order, save_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
@@ -142,7 +141,7 @@ BAD: dict[str, bytes] = {
 def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(what: str) -> None:
     """Signed by a key we trust: whoever holds it can write anything, but not a trail that fits."""
     names = audit_head.build_head(make_seal_order(LINES).certificate, embedded=True)
-    signed = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "", names, BAD[what])
+    signed = sign_file(a_pdf(), load_key(CREDENTIAL), NOW, "", names, BAD[what])
     verdict = verify_signatures(signed, [ROOT.der], NOW)
     assert (verdict["result"], verdict["signatures"][0]["reasons"]) == ("invalid", [TRAIL])
     assert verdict["audit"] is None
@@ -155,5 +154,5 @@ def test_no_seal_is_made_over_a_trail_that_was_changed_where_it_lies(what: str) 
 
 
 def test_an_attachment_of_somebody_else_by_that_name_is_theirs() -> None:
-    signed = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "", None, b"our own audit")
+    signed = sign_file(a_pdf(), load_key(CREDENTIAL), NOW, "", None, b"our own audit")
     assert verify_signatures(signed, [ROOT.der], NOW)["result"] == "valid"

@@ -21,9 +21,9 @@ from PIL import Image, ImageChops, ImageStat
 from esign.pdf.drawing import overlay
 from esign.pdf.drawing.signature_picture import reencode_signature
 from esign.pdf.page import page_properties as pages
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal_order import DrawnField, Typesetting
 from esign.pdf.worker.workers import Workers
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import (
     SCRIPTS,
     a_field,

@@ -13,12 +13,12 @@ from asn1crypto import cms as asn1
 from asn1crypto import tsp
 
 from esign.core.instant import DAY, Instant
-from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import begin_seal, fill_file, finish_seal, seal_document
+from esign.pdf.seal import self_check
 from esign.pdf.seal_order import BegunSeal, SealedFiles, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from esign.tsa.token import check_answer, write_request
 from tests.pdf.contents import contents, pem, read_covered_bytes, run
+from tests.pdf.local_seal import begin_seal, fill_file, finish_seal, load_key, seal_document
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
 from tests.pki import NOW, Issued, a_seal, an_authority
 from tests.tsa import Tsa, a_stamping_certificate, granting
@@ -165,7 +165,7 @@ def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
 
 
 def test_an_exchanged_time_stamp_proves_nothing() -> None:
-    tsa, key = an_authority_of_time(), cms.load_key(CREDENTIAL)
+    tsa, key = an_authority_of_time(), load_key(CREDENTIAL)
     forged = fill_file(
         begin_seal(make_order(), CREDENTIAL).document, key, token_for(b"another signature", tsa)
     )
@@ -178,7 +178,7 @@ def test_an_exchanged_time_stamp_proves_nothing() -> None:
 
 def test_a_time_stamp_that_was_taken_away_lifts_nothing() -> None:
     tsa = an_authority_of_time()
-    bare = fill_file(begin_seal(make_order(), CREDENTIAL).document, cms.load_key(CREDENTIAL))
+    bare = fill_file(begin_seal(make_order(), CREDENTIAL).document, load_key(CREDENTIAL))
     assert the_signature(bare, tsa.root)["level"] == "B-B"
     assert verify_signatures(bare, [ROOT.der, tsa.root], NOW + 4 * 365 * DAY)["result"] == "indeterminate"
 

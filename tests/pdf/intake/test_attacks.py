@@ -9,10 +9,10 @@ import pytest
 from pyhanko.sign.fields import MDPPerm
 
 from esign.core.errors import Problem
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import CHANGES, Files, forge_files, wrap_file
 from tests.pdf.forging import append_update, moved_gap
+from tests.pdf.local_seal import seal_document
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.readers import misread, visibly_stamped

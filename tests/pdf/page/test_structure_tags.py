@@ -10,10 +10,10 @@ from pikepdf import Array, Dictionary, Name, NumberTree, Pdf
 from esign.pdf.intake import normalise
 from esign.pdf.intake.active_content import write_objects
 from esign.pdf.page import structure_tags
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.papers import a_story, draw_story
 from tests.pdf.drawing.test_papers import elements
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_field, a_pdf, an_order, save_pdf
 from tests.pki import NOW, a_seal, an_authority
 

@@ -18,11 +18,11 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.seal.self_check import ExpectedSeal
 from esign.pdf.seal_order import DrawnField, SealFailed, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
+from tests.pdf.local_seal import load_key, seal_document
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, save_pdf, sign_file, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
@@ -115,7 +115,7 @@ def test_a_head_that_an_upload_brings_along_is_overwritten() -> None:
 def test_an_entry_that_is_no_head_is_none(text: str) -> None:
     with open_pdf(a_pdf()) as pdf:
         pdf.docinfo["/EsignAudit"] = text
-        signed = sign_file(save_pdf(pdf), cms.load_key(CREDENTIAL), NOW, "")
+        signed = sign_file(save_pdf(pdf), load_key(CREDENTIAL), NOW, "")
     assert verify_signatures(signed, [ROOT.der], NOW)["result"] == "valid" and head_in(signed) is None
 
 
@@ -200,14 +200,14 @@ def test_a_key_without_a_chain_is_its_own_root() -> None:
     )
 
 
-def test_the_key_is_read_once_for_equal_credentials() -> None:
-    again = Credential(bytes(bytearray(CREDENTIAL.key_der)), CREDENTIAL.certificate_der, CREDENTIAL.chain_der)
-    assert cms.load_key(CREDENTIAL) is cms.load_key(again)
+def test_the_certificate_is_read_once_for_equal_credentials() -> None:
+    again = Credential(b"", bytes(bytearray(CREDENTIAL.certificate_der)), CREDENTIAL.chain_der)
+    assert cms.load_key(CREDENTIAL.public) is cms.load_key(again.public)
 
 
 def test_the_whole_file_stands_unchanged_before_the_signature() -> None:
     plain = a_pdf()
-    signed = sign_file(plain, cms.load_key(CREDENTIAL), NOW, "why")
+    signed = sign_file(plain, load_key(CREDENTIAL), NOW, "why")
     assert signed.startswith(plain)
 
 
@@ -221,7 +221,7 @@ def test_nothing_keeps_a_file_when_its_work_is_done() -> None:
     gc.disable()
     try:
         before = count_held()
-        pdf = sign_file(a_pdf(), cms.load_key(CREDENTIAL), NOW, "why")
+        pdf = sign_file(a_pdf(), load_key(CREDENTIAL), NOW, "why")
         assert verify_signatures(pdf, [ROOT.der], NOW)["result"] == "valid"
         assert count_held() == before
     finally:
@@ -238,7 +238,7 @@ def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
             page.Parent = branch
         root.Kids = Array([root.Kids[0], branch])
         nested = save_pdf(pdf)
-    with open_pdf(sign_file(nested, cms.load_key(CREDENTIAL), NOW, "why")) as pdf:
+    with open_pdf(sign_file(nested, load_key(CREDENTIAL), NOW, "why")) as pdf:
         (field,) = pdf.Root.AcroForm.Fields
         assert [len(page.obj.get("/Annots", [])) for page in pdf.pages] == [0, 0, 1]
         assert field.P.objgen == pdf.pages[2].objgen

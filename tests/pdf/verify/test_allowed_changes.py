@@ -12,10 +12,10 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import Change, dictionary, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, append_update
+from tests.pdf.local_seal import seal_document
 from tests.pdf.others import a_stamper, certificate, key, signed_in_loop, stamped_in_loop, store
 from tests.pdf.proofs import a_list, number, with_proofs
 from tests.pdf.sealing import a_pdf, an_order, save_pdf

@@ -11,7 +11,6 @@ from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.instant import DAY
-from esign.pdf.seal.seal import begin_seal, finish_seal, seal_document
 from esign.pdf.seal_order import BegunSeal, Level
 from esign.pdf.verdict_sentences import (
     PADDED,
@@ -25,6 +24,7 @@ from esign.pdf.verdict_sentences import (
 from esign.pdf.verify.validate import verify_signatures
 from tests.pdf.attacks import numbers
 from tests.pdf.forging import append_revision
+from tests.pdf.local_seal import begin_seal, finish_seal, seal_document
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, declaring, gap, with_junk, with_proofs
 from tests.pdf.sealing import a_pdf, an_order

@@ -10,15 +10,15 @@ import re
 import pytest
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
-from esign.pdf.seal import cms
 from tests.conforming import certificates
+from tests.pdf.local_seal import load_key
 from tests.pdf.others import a_stamper, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, sign_file
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
-KEY = cms.load_key(a_seal(ROOT).credential)
+KEY = load_key(a_seal(ROOT).credential)
 # Where ISO 19005-3, 6.1.9, wants a line to begin and to end. Streams hold no such words: they are compressed.
 OBJECT = re.compile(rb"(?P<before>.?)(?P<head>\d+[ ]\d+[ ]obj)(?P<after>.?)", re.DOTALL)
 END = re.compile(rb"(?P<before>.?)endobj(?P<after>.?)", re.DOTALL)

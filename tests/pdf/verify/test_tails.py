@@ -18,11 +18,11 @@ from esign.core.instant import DAY
 from esign.pdf.inspection import UploadLimits
 from esign.pdf.intake.inspect import inspect_upload
 from esign.pdf.report import Verification
-from esign.pdf.seal.seal import begin_seal, finish_seal, seal_document
 from esign.pdf.verdict_sentences import NOT_COMPARED, UNRECOGNISED
 from esign.pdf.verify import page_compare
 from esign.pdf.verify.validate import verify_signatures
 from tests.every import EVERY
+from tests.pdf.local_seal import begin_seal, finish_seal, seal_document
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, with_junk, with_proofs
 from tests.pdf.sealing import a_pdf, a_trail, an_order, make_seal_order

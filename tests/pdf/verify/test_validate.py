@@ -12,10 +12,9 @@ from pyhanko.sign.fields import SigFieldSpec, append_signature_field
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.seal_credential import TEST_MARK
-from esign.pdf.seal import cms
-from esign.pdf.seal.seal import seal_document
 from esign.pdf.verify.validate import verify_signatures
 from tests.conftest import CORPUS
+from tests.pdf.local_seal import load_key, seal_document
 from tests.pdf.sealing import a_field, a_pdf, an_order, save_pdf, sign_file
 from tests.pki import MADE, NOW, a_seal, an_authority
 
@@ -229,7 +228,7 @@ def test_a_certificate_from_the_future_leaves_the_seal_undecided() -> None:
 
 def test_the_worst_signature_decides() -> None:
     expired = a_seal(ROOT, last=MADE + timedelta(days=30), name="Old")
-    once = sign_file(a_pdf(), cms.load_key(expired.credential), NOW, "first")
+    once = sign_file(a_pdf(), load_key(expired.credential), NOW, "first")
     verdict = verify_signatures(once, [ROOT.der], NOW)
     assert verdict["result"] == "indeterminate"
     assert verify_signatures(once + b"x", [ROOT.der], NOW)["result"] == "invalid"

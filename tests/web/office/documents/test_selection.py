@@ -168,7 +168,8 @@ async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None
     ]
     site = office.site
     sound = site.runtime.credentials[Mode.LIVE]
-    site.runtime.credentials[Mode.LIVE] = replace(sound, key_der=site.runtime.credentials[Mode.TEST].key_der)  # type: ignore[index]
+    other = site.runtime.keyring.read_key(site.runtime.credentials[Mode.TEST].certificate_der)
+    site.runtime.credentials[Mode.LIVE] = replace(sound, key_der=other)  # type: ignore[index]
     await site.all_sign(id)
     await site.work("seal")
     site.runtime.credentials[Mode.LIVE] = sound  # type: ignore[index]

@@ -16,9 +16,9 @@ from esign.actions.verification import verify_file
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
-from esign.pdf.seal.seal import seal_document
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.test_seal import verify
+from tests.pdf.local_seal import seal_document
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 from tests.web.office.visitor import Office, Page, Visitor, an_office
@@ -122,7 +122,12 @@ async def test_neither_key_nor_passphrase_is_kept_where_it_must_not_be(office: O
     stored = b"".join(one.read_bytes() for one in folder(office).iterdir() if one.is_file())
     assert WORD.encode() not in stored
     database = b"".join(one.read_bytes() for one in folder(office).glob("esign.db*"))
-    assert office.runtime.credentials[Mode.LIVE].key_der not in database and b"PRIVATE KEY" not in database
+    held = office.runtime.credentials[Mode.LIVE]
+    assert not held.key_der, "the server forgets it"
+    assert (
+        office.runtime.keyring.read_key(held.certificate_der) not in database
+        and b"PRIVATE KEY" not in database
+    )
     private = OWN.key.private_numbers().private_value.to_bytes(32, "big")  # type: ignore[union-attr]
     assert b"SQLite" in database and private not in database
 
@@ -193,7 +198,7 @@ async def test_key_certificate_and_issuers_may_come_in_any_files(
 ) -> None:
     ada = await office.signed_in("Ada")
     assert (await upload_seal(ada, *files, passphrase=WORD)).status == 303
-    assert office.runtime.credentials[Mode.LIVE] == OWN.credential
+    assert office.runtime.credentials[Mode.LIVE] == OWN.credential.forget_key()
 
 
 async def test_a_missing_issuer_is_told_until_it_is_brought(office: Office) -> None:

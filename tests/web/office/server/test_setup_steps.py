@@ -35,7 +35,8 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
     ada = await office.signed_in("Ada")
     live = office.runtime.credentials[Mode.LIVE]
     other = office.runtime.credentials[Mode.TEST]
-    office.runtime.credentials[Mode.LIVE] = replace(live, key_der=other.key_der)  # type: ignore[index]
+    key = office.runtime.keyring.read_key(other.certificate_der)
+    office.runtime.credentials[Mode.LIVE] = replace(live, key_der=key)  # type: ignore[index]
     page = await ada.post("/server/seal")
     assert "The test page couldn’t be sealed and verified." in page.said
     office.runtime.credentials[Mode.LIVE] = live  # type: ignore[index]

@@ -20,10 +20,10 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from esign.core.actor import Mode
 from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.report import VerificationCase
-from esign.pdf.seal import cms
 from esign.pdf.worker.queue import WAITING_OF_PARTY
 from esign.pdf.worker.queue_turn import STRANGERS, PdfJobKind, QueueTurn
 from esign.web.office.verify.page import NOTHING, REFUSED
+from tests.pdf.local_seal import load_key
 from tests.pdf.others import a_stamper, sign_as_others, stamp_as_others
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, save_pdf, sign_file
@@ -261,7 +261,7 @@ async def test_somebody_else_s_seal_is_unchanged_but_proves_no_name(office: Offi
 
 async def test_an_expired_certificate_is_told_with_its_day(office: Office) -> None:
     old = a_seal(FOREIGN, last=MADE + timedelta(days=200))
-    page = await verify_upload(office, sign_file(a_pdf(), cms.load_key(old.credential), NOW, "Old"))
+    page = await verify_upload(office, sign_file(a_pdf(), load_key(old.credential), NOW, "Old"))
     assert page.title == "The certificate has expired"
     assert "expired on 2026-07-20" in page.said
 
