@@ -9,19 +9,22 @@ from esign.actions.mail import deliver_mail, mail_breaker
 from esign.actions.sealing import seal_document
 from esign.actions.server import clock_watch
 from esign.core.errors import Problem
-from esign.core.instant import HOUR, MINUTE, Instant, Millis
+from esign.core.instant import HOUR, MINUTE, SECOND, Instant, Millis
 from esign.jobs import deliver_webhooks
 from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 from esign.store.engine.database import Transaction
-from esign.store.queue import deliveries, due_jobs, outbox
+from esign.store.engine.failures import is_passing, is_storage
+from esign.store.queue import due_jobs, outbox, set_aside
 from esign.store.queue.outbox import Job
+from esign.system.supervision import Heartbeat
 
 log = logging.getLogger("esign.jobs")
 
 SWEEP_SECONDS = 5.0
 LAST_SECONDS = 3.0
+LEASE_LEFT: Millis = 10 * SECOND  # for writing down that a job did not end
 # Most seals of one organisation at once: while two workers are busy, a third seal is read or saved. One more may run
 # for another organisation.
 SEALS_OF_ONE = 3
@@ -82,30 +85,62 @@ async def recover_jobs(runtime: Runtime) -> None:
     now = runtime.clock.now()
     waiting = await due_documents.find_sealing(runtime.db)
 
-    async def write(tx: Transaction) -> None:
-        await outbox.release(tx, runtime.boot, now)
-        await deliveries.release(tx, runtime.boot, now)
+    async def write(tx: Transaction) -> list[Job]:
+        aside = await set_aside.note_cut_offs(tx, runtime.boot, now)
+        for job in aside:
+            if job.kind == "seal":
+                await note_aside_seal(runtime, tx, job)
+        if count := await set_aside.note_cut_deliveries(tx, runtime.boot, now):
+            log.error("%d deliveries to webhooks are set aside: %s", count, set_aside.CUT_OFF)
         for document_id in waiting:
-            await outbox.requeue_seal(tx, document_id, now)
+            await outbox.ensure_seal(tx, document_id, now)
         await outbox.hasten(tx, "seal", now)
+        return aside
 
-    await runtime.db.write(write)
+    for job in await runtime.db.write(write):
+        log.error(
+            "%s job %s is set aside: the program ended three times while it was worked on", job.kind, job.id
+        )
     await clock_watch.pull_in(runtime)
     await mail_breaker.resume(runtime)
 
 
-async def run(runtime: Runtime, kind: JobKind) -> None:
+async def note_aside_seal(runtime: Runtime, tx: Transaction, job: Job) -> None:
+    """Record on its document that a seal is set aside. A document that cannot be read must not stop the start."""
+    try:
+        await seal_document.note_set_aside(runtime, tx, job, set_aside.CUT_OFF)
+    except Exception as error:
+        if is_storage(error) or is_passing(error):
+            raise
+        tx.damage.note("document", job.document_id, error)
+
+
+async def return_claims(runtime: Runtime) -> None:
+    """Make due again what was still under way at the orderly end of the program, so that it does not count."""
+    try:
+        await runtime.db.write(lambda tx: set_aside.return_claims(tx, runtime.boot, runtime.clock.now()))
+    except Problem as problem:
+        log.warning("what was under way counts as cut off at the next start: %s", problem)
+
+
+async def run(runtime: Runtime, kind: JobKind, heartbeat: Heartbeat | None = None) -> None:
     """Work until cancelled. A failure of the loop itself is logged, and the loop goes on."""
     running: set[asyncio.Task[None]] = set()
+    heartbeat = heartbeat or Heartbeat(f"{kind.name} worker")
     try:
         while True:
+            heartbeat.beat()
             rung = runtime.bell.rung
             try:
                 started = await start_due(runtime, kind, running)
             except Exception as error:
                 log_trouble(f"the {kind.name} worker, which goes on,", error)
+                heartbeat.note_run(error)
                 started = 0
+            else:
+                heartbeat.note_run()
             if not started:
+                heartbeat.beat(SWEEP_SECONDS)
                 await wait_for_work(runtime, running, rung)
     finally:
         await end_jobs(running)
@@ -169,10 +204,16 @@ async def _claim(runtime: Runtime, kind: JobKind, chosen: list[int], now: Instan
 
 
 async def attempt(runtime: Runtime, kind: JobKind, job: Job) -> None:
-    """Work one job. An unforeseen failure is logged, and the job is postponed."""
+    """Work one job. An unforeseen failure is logged, and the job is postponed.
+
+    A job that does not end before its lease does is cancelled, and the log says where it stood.
+    """
     try:
-        await kind.work(runtime, job)
+        async with asyncio.timeout((kind.lease - LEASE_LEFT) / SECOND):
+            await kind.work(runtime, job)
     except Exception as error:
+        if isinstance(error, TimeoutError):
+            runtime.loops.note_hung_job(f"{kind.name} worker")
         if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
             return
         log_trouble(f"{kind.name} job {job.id}", error)

@@ -271,6 +271,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
 }
 SHORT = {
+    "set_aside.count": "a handful, along an index that holds no others",
+    "set_aside.note_cut_offs": "it writes; what it answers is a handful, along an index of what was cut off",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
     "organisations.find_all": "an installation has a handful",
