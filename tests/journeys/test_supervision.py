@@ -127,6 +127,11 @@ async def test_a_loop_that_stands_still_makes_the_server_unready(site: JourneySi
             if task.get_name() == "injected":
                 task.cancel()
 
+        async def goes_on() -> bool | None:
+            return tick.runs > 1 or None
+
+        await until(goes_on, "second run")
+
 
 async def test_a_cancelled_write_costs_only_its_group(site: JourneySite) -> None:
     async def write(tx: Any) -> None:

@@ -12,19 +12,20 @@ from esign.store.queue.outbox import Job
 
 MOST = 3  # deaths of its worker, or times in a row that it was cut off
 SUSPECT = MOST - 1  # one that was cut off so often is tried alone
-REST: Millis = 20 * SECOND  # which a suspect waits after the start of the program
+REST: Millis = 15 * SECOND  # which a suspect waits after the start of the program
 CUT_OFF = "The server stopped three times while it worked on this"
 
 
 async def note_cut_offs(tx: Transaction, boot: str, now: Instant) -> list[Job]:
     """Count what an earlier run of the program left under way, and make it due again; the attempt does not count.
 
-    Return the seals that were set aside. A mail is not: nobody could have it tried again, so it stays a suspect.
-    Suspects rest, whenever they were cut off.
+    Return the seals that were set aside. Mails are not counted: nobody could have one tried again, and a rest would
+    hold up an invitation or a code. Suspects rest, whenever they were cut off.
     """
     await tx.run_and_wake(
         """
-        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, cut_offs = cut_offs + 1
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1,
+            cut_offs = cut_offs + CASE WHEN kind = 'seal' THEN 1 ELSE 0 END
         WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
         """,
         boot=boot,
@@ -41,7 +42,7 @@ async def note_cut_offs(tx: Transaction, boot: str, now: Instant) -> list[Job]:
     rows = await tx.all(
         """
         SELECT id, kind, key, document_id, body, attempts, organisation_id FROM outbox
-        WHERE state = 'pending' AND kind = 'seal' AND cut_offs > 0 AND cut_offs >= :most
+        WHERE state = 'pending' AND cut_offs > 0 AND cut_offs >= :most
         """,
         most=MOST,
     )
