@@ -5,15 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from esign.actions.verification import verify_trails
+from esign.cli.installation import open_with_key
 from esign.cli.verify_file import UnreadableInput, open_verifier, read_input
 from esign.config import Config
 from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
 from esign.store.document import trails
-from esign.store.engine import folder
-from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.connections import FILE
 from esign.store.engine.database import Database
-from esign.store.server import installation
 from esign.system import vault
 
 DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
@@ -27,10 +26,7 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
-    folder.prepare(data)
-    keys = vault.load_or_make_vault(data / "app.key", data / FILE)
-    async with open_for_command(data / FILE) as db, open_verifier(config) as verify:
-        await installation.confirm_key(db, keys)
+    async with open_with_key(config) as (db, keys), open_verifier(config) as verify:
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
             return await verify_against_file(db, keys, Path(what), verify, say)

@@ -9,15 +9,19 @@ from functools import partial
 from esign.jobs import (
     check_database,
     compact_index,
+    delete_copies,
     deliver_webhooks,
     disable_webhooks,
     draw_ahead,
     erase,
     expire,
     flush_usage,
+    follow_key_exchange,
     key_expiry,
+    patrol,
     prune,
     purge,
+    quick_check,
     remind,
     renew_certificates,
     renew_https,
@@ -50,12 +54,15 @@ class ScheduledTick:
 
     @property
     def name(self) -> str:
-        """Return the name of the tick: that of its module."""
-        return self.tick.__module__.rpartition(".")[2]
+        """Return the name of the tick: that of its module, and of a second tick in one module its own too."""
+        module = self.tick.__module__.rpartition(".")[2]
+        own = getattr(self.tick, "__name__", "tick")
+        return module if own == "tick" else f"{module} {own}"
 
 
 TICKS: tuple[ScheduledTick, ...] = (
     ScheduledTick(draw_ahead.tick, 1, 3 * MINUTES),
+    ScheduledTick(follow_key_exchange.tick, 1, 10 * MINUTES),
     ScheduledTick(watch_clock.tick, 5),
     ScheduledTick(renew_https.tick, 5, 3 * MINUTES),
     ScheduledTick(erase.tick, 5, 10 * MINUTES),
@@ -65,13 +72,17 @@ TICKS: tuple[ScheduledTick, ...] = (
     ScheduledTick(retry_one_seal.tick, 60),
     ScheduledTick(flush_usage.tick, 60),
     ScheduledTick(disable_webhooks.tick, 60),
+    ScheduledTick(patrol.tick, 60, 10 * MINUTES),
+    ScheduledTick(patrol.recheck, 3600, 10 * MINUTES),
     ScheduledTick(key_expiry.tick, 3600),
     ScheduledTick(renew_certificates.tick, 3600, 3 * MINUTES),
     ScheduledTick(purge.tick, 3600, 10 * MINUTES),
     ScheduledTick(prune.tick, 3600, 10 * MINUTES),
     ScheduledTick(sweep_pictures.tick, 3600, 10 * MINUTES),
+    ScheduledTick(delete_copies.tick, 86_400),
     ScheduledTick(compact_index.tick, 86_400),
     ScheduledTick(check_database.tick, 86_400, 12 * HOURS),
+    ScheduledTick(quick_check.tick, 86_400, 12 * HOURS),
 )
 
 

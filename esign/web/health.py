@@ -37,7 +37,9 @@ async def report_readiness(request: Request) -> Response:
     """
     runtime = request.app.state.runtime
     checks = await health.check_health(runtime)
-    warnings = health.list_warnings(runtime) + await health.list_set_aside(runtime)
+    warnings = health.list_warnings(runtime)
+    if checks["database"] == "ok":
+        warnings += await health.list_set_aside(runtime) + await health.list_held(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}
     return JSONResponse(

@@ -18,6 +18,7 @@ from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
 from esign.store.queue import deliveries, outbox, set_aside
 from esign.store.queue.outbox import Backlog
+from esign.store.server import patrol
 from esign.system.disk import count_free_bytes
 from esign.system.measures import DurationCounts, Measures
 from esign.system.supervision import Heartbeat
@@ -32,6 +33,7 @@ MAILS = ("accepted", "kept", "postponed", "given_up", "unneeded")
 DELIVERIES = ("delivered", "failed")
 KINDS = ("seal", "webhook")
 BREAKER_STATES = ("closed", "open", "half_open")
+PATROLLED = ("contents", "seals")
 OTHER = "other"  # the route of what no route took
 
 
@@ -54,6 +56,7 @@ class Observation:
     standstills: int
     set_aside: Mapping[str, int]
     breakers: Mapping[str, str]
+    last_patrol: Instant | None
 
 
 async def observe(runtime: Runtime) -> Observation:
@@ -89,6 +92,7 @@ async def observe(runtime: Runtime) -> Observation:
             "smtp": await mail_breaker.find_state(runtime),
             "tsa": runtime.tsa.breaker,
         },
+        last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
     )
 
 
@@ -150,8 +154,11 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
             measures.deliveries,
             DELIVERIES,
         ),
+        ("esign_patrol_read", "What the patrol has read again, by kind.", measures.patrolled, PATROLLED),
     ):
-        family = CounterMetricFamily(name, words, labels=("result",))
+        family = CounterMetricFamily(
+            name, words, labels=("kind" if counted is measures.patrolled else "result",)
+        )
         for result in results:
             family.add_metric((result,), counted[result])
         yield family
@@ -256,6 +263,12 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
             yield GaugeMetricFamily(name, words, size, unit="bytes")
     yield GaugeMetricFamily(
         "esign_damaged_rows", "Rows and contents that were found damaged since the start.", found.damaged
+    )
+    yield GaugeMetricFamily(
+        "esign_patrol_last_pass_timestamp_seconds",
+        "When the patrol had last read every stored file, in seconds since 1970; 0 before the first time.",
+        (found.last_patrol or 0) / 1000,
+        unit="seconds",
     )
     left = GaugeMetricFamily(
         "esign_certificate_left_seconds",

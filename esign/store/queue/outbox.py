@@ -296,7 +296,10 @@ async def hasten_one_per_cause(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """Make sure that the document has a job for its seal, due now unless a worker holds it, also if it is set aside."""
+    """Make sure that the document has a job for its seal, due now unless a worker holds it, also if it is set aside.
+
+    A job that a restore holds back stays so.
+    """
     await tx.run_by_key(
         """
         UPDATE outbox SET state = 'pending', worker_deaths = 0, cut_offs = 0, not_before = 0
@@ -321,7 +324,8 @@ async def ensure_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     again = await tx.run_by_key(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
-        WHERE key = :key AND state <> 'aside' AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
+        WHERE key = :key AND state NOT IN ('aside', 'held')
+        AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
         """,
         key=f"seal:{document_id}",
         now=now,
