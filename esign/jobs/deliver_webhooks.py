@@ -23,7 +23,7 @@ from esign.core.webhook.webhook import Webhook
 from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
-from esign.store.queue import deliveries, webhooks
+from esign.store.queue import deliveries, set_aside, webhooks
 from esign.store.queue.deliveries import DueDelivery
 from esign.store.queue.set_aside import SUSPECT
 from esign.system.supervision import Heartbeat
@@ -241,7 +241,9 @@ async def choose_deliveries(runtime: Runtime, reader: Reader, held: ClaimCounts)
     """
     most = runtime.config.webhooks.attempts_at_once
     due = await deliveries.find_due(reader, runtime.clock.now(), most + AHEAD)
-    due = leave_one_suspect(due, held)
+    if any(cut_offs >= SUSPECT for _, _, cut_offs in due):
+        has_suspect = held.has_suspect or bool(await set_aside.find_suspects(reader))
+        due = leave_one_suspect(due, has_suspect)
     places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id, _ in due}
     ranked = [(next(places[webhook_id]), webhook_id, number) for number, webhook_id, _ in due]
     fitting = sorted(
@@ -264,9 +266,12 @@ async def choose_deliveries(runtime: Runtime, reader: Reader, held: ClaimCounts)
     return mine[: max(room, min(len(first), room + SPARE), 0)]
 
 
-def leave_one_suspect(due: Sequence[tuple[int, str, int]], held: ClaimCounts) -> list[tuple[int, str, int]]:
-    """Return the due deliveries with one suspect (`store.queue.set_aside`) at most, and none while one is claimed."""
-    room = count(int(held.has_suspect))
+def leave_one_suspect(due: Sequence[tuple[int, str, int]], has_suspect: bool) -> list[tuple[int, str, int]]:
+    """Return the due deliveries with one suspect (`store.queue.set_aside`) at most, and none while there is another.
+
+    `has_suspect` tells that a delivery is claimed that is one, or that a seal or mail is one.
+    """
+    room = count(int(has_suspect))
     return [each for each in due if each[2] < SUSPECT or next(room) == 0]
 
 

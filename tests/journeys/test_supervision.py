@@ -22,7 +22,7 @@ from tests.fakes import FakeClock
 from tests.journeys.api import until
 from tests.journeys.site import JourneySite, a_site
 
-SEAL = next(kind for kind in worker.KINDS if kind.name == "seal")
+SEAL, MAIL = (next(kind for kind in worker.KINDS if kind.name == name) for name in ("seal", "mail"))
 BOUND = 0.2
 
 
@@ -188,6 +188,75 @@ async def test_what_was_cut_off_three_times_is_set_aside(tmp_path: Path, clock: 
         await site.api.ok("POST", f"/documents/{document}/retry-seal", {})
         await site.work("seal")
         assert (await site.api.get(document))["status"] == "completed"
+
+
+async def test_a_server_that_is_killed_during_the_rest_clears_its_suspects(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with a_site(tmp_path / "data", clock) as site:
+        document = await site.api.send_document()
+        await site.all_sign(document)
+    for _ in range(3):
+        for _ in range(set_aside.SUSPECT):
+            async with a_site(tmp_path / "data", clock) as site:
+                await worker.recover_jobs(site.runtime)
+                assert len(await worker.claim_due(site.runtime, SEAL, 4)) == 1
+        async with a_site(tmp_path / "data", clock) as site:
+            await worker.recover_jobs(site.runtime)
+            assert await worker.claim_due(site.runtime, SEAL, 4) == []
+    async with a_site(tmp_path / "data", clock) as site:
+        await worker.recover_jobs(site.runtime)
+        assert await site.work("seal") == 1
+        assert (await site.api.get(document))["status"] == "completed"
+
+
+async def test_a_suspect_is_tried_alone(tmp_path: Path, clock: FakeClock) -> None:
+    async with a_site(tmp_path / "data", clock) as site:
+        documents = []
+        for _ in range(2):
+            documents.append(await site.api.send_document())
+            await site.all_sign(documents[-1])
+    for _ in range(set_aside.SUSPECT):
+        async with a_site(tmp_path / "data", clock) as site:
+            await worker.recover_jobs(site.runtime)
+            assert len(await worker.claim_due(site.runtime, SEAL, 4)) == 2
+    async with a_site(tmp_path / "data", clock) as site:
+        await worker.recover_jobs(site.runtime)
+        other = await site.api.send_document()
+        await site.all_sign(other)
+        [fresh] = await worker.claim_due(site.runtime, SEAL, 4)  # those that nothing is said of need not wait
+        clock.advance(milliseconds=set_aside.REST)
+        assert await worker.claim_due(site.runtime, SEAL, 3, is_idle=False) == []
+        await worker.attempt(site.runtime, SEAL, fresh)
+        [alone] = await worker.claim_due(site.runtime, SEAL, 4)
+        await site.all_sign(await site.api.send_document())  # mails go on
+        assert await worker.claim_due(site.runtime, SEAL, 3, is_idle=False) == []
+    async with a_site(tmp_path / "data", clock) as site:  # which ended with one of them alone
+        await worker.recover_jobs(site.runtime)
+        assert await set_aside.count(site.runtime.db) == {"seal": 1}
+        assert await set_aside.find_suspects(site.runtime.db) == []
+        await site.work("seal")
+        states = [(await site.api.get(document))["status"] for document in documents]
+        assert sorted(states) == ["completed", "sealing"]
+        [row] = await site.runtime.db.all("SELECT id FROM outbox WHERE state = 'aside'")
+        assert row["id"] == alone.id
+
+
+async def test_a_mail_that_was_cut_off_three_times_is_set_aside(tmp_path: Path, clock: FakeClock) -> None:
+    async with a_site(tmp_path / "data", clock) as site:
+        await site.api.send_document()
+    for times in (1, 2, 3):
+        async with a_site(tmp_path / "data", clock) as site:
+            await worker.recover_jobs(site.runtime)
+            if times == 3:
+                assert await worker.claim_due(site.runtime, MAIL, 4) == []
+                clock.advance(milliseconds=set_aside.REST)
+            assert len(await worker.claim_due(site.runtime, MAIL, 4)) == 1
+    async with a_site(tmp_path / "data", clock) as site:
+        await worker.recover_jobs(site.runtime)
+        clock.advance(days=2)
+        assert await site.work("mail") == 0
+        assert await health.list_set_aside(site.runtime) == ["set aside and not tried again: 1 mail"]
 
 
 async def test_an_orderly_end_counts_for_nothing(tmp_path: Path, clock: FakeClock) -> None:

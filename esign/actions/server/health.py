@@ -16,7 +16,7 @@ from esign.store.engine.failures import DatabaseError
 from esign.store.queue import deliveries, held_jobs, outbox, set_aside
 
 ANSWER_SECONDS = 5.0  # for the database: a disk that hangs must not hang the probe
-ASIDE_NOUNS = {"seal": "seal", "webhook": "webhook event"}
+ASIDE_NOUNS = {"seal": "seal", "mail": "mail", "webhook": "webhook event"}
 LATE = 10 * MINUTE
 STILL = MINUTE
 REFUSED = 3  # attempts after which an e-mail counts as stuck

@@ -9,4 +9,5 @@ CREATE INDEX outbox_suspects ON outbox (cut_offs, id) WHERE state = 'pending' AN
 -- The same for deliveries, of which one that was set aside has the status 'failed'.
 ALTER TABLE delivery ADD COLUMN cut_offs INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE delivery ADD COLUMN aside_at INTEGER;
+CREATE INDEX delivery_suspects ON delivery (cut_offs, number) WHERE status = 'pending' AND cut_offs > 0;
 CREATE INDEX delivery_aside ON delivery (aside_at, number) WHERE aside_at IS NOT NULL;

@@ -1,10 +1,14 @@
 """Jobs that are set aside: they ended their PDF worker, or the whole program, as often as a job may.
 
 A job is cut off when the program ends while it is under way, however that came about: a power cut looks like a job that
-ends the program. So an attempt that ends in any way clears the count; and after two in a row the job waits at the next
-start and is then tried alone, so that neither a server that is killed again and again nor a companion in its last
-moment brings it here. An orderly end of the program counts for nothing.
+ends the program. What tells them apart is when the program ends. A job that was cut off twice is a suspect: it rests
+at the next start and is then tried alone. If the program ends during the rest, something else ends it, and the count
+begins anew; only if the program outlives the rest and ends with the job once more is the job set aside. So a server
+that is killed again and again clears its jobs as fast as it suspects them. An attempt that ends in any way clears the
+count too, and an orderly end of the program counts for nothing.
 """
+
+from dataclasses import dataclass
 
 from esign.core.instant import SECOND, Instant, Millis
 from esign.store.engine.database import Reader, Transaction
@@ -12,20 +16,52 @@ from esign.store.queue.outbox import Job
 
 MOST = 3  # deaths of its worker, or times in a row that it was cut off
 SUSPECT = MOST - 1  # one that was cut off so often is tried alone
-REST: Millis = 15 * SECOND  # which a suspect waits after the start of the program
+REST: Millis = 10 * SECOND  # which a suspect waits after the start of the program
 CUT_OFF = "The server stopped three times while it worked on this"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A seal or mail that was cut off as often as makes it a suspect, and waits or is under way."""
+
+    id: int
+    kind: str
+    due_at: Instant
+    not_before: Instant
+    is_under_way: bool
+
+    def is_ready(self, now: Instant) -> bool:
+        """Return whether it is due and has rested."""
+        return not self.is_under_way and max(self.due_at, self.not_before) <= now
+
+
+async def find_suspects(reader: Reader) -> list[Suspect]:
+    """Return the suspects among seals and mails, of which there are hardly ever any."""
+    rows = await reader.all(
+        """
+        SELECT id, kind, due_at, not_before, boot IS NOT NULL AS is_under_way FROM outbox
+        WHERE state = 'pending' AND cut_offs > 0 AND cut_offs >= :suspect ORDER BY cut_offs, id
+        """,
+        suspect=SUSPECT,
+    )
+    return [Suspect(**dict(row) | {"is_under_way": bool(row["is_under_way"])}) for row in rows]
 
 
 async def note_cut_offs(tx: Transaction, boot: str, now: Instant) -> list[Job]:
     """Count what an earlier run of the program left under way, and make it due again; the attempt does not count.
 
-    Return the seals that were set aside. Mails are not counted: nobody could have one tried again, and a rest would
-    hold up an invitation or a code. Suspects rest, whenever they were cut off.
+    What that run did not have under way is cleared. Return the jobs that were set aside.
     """
     await tx.run_and_wake(
         """
-        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1,
-            cut_offs = cut_offs + CASE WHEN kind = 'seal' THEN 1 ELSE 0 END
+        UPDATE outbox SET cut_offs = 0, not_before = 0, due_at = :now
+        WHERE state = 'pending' AND cut_offs > 0 AND boot IS NULL
+        """,
+        now=now,
+    )
+    await tx.run_and_wake(
+        """
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, cut_offs = cut_offs + 1
         WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
         """,
         boot=boot,
@@ -54,6 +90,13 @@ async def note_cut_offs(tx: Transaction, boot: str, now: Instant) -> list[Job]:
 
 async def note_cut_deliveries(tx: Transaction, boot: str, now: Instant) -> int:
     """Do the same for deliveries, and return how many were set aside."""
+    await tx.run_and_wake(
+        """
+        UPDATE delivery SET cut_offs = 0, due_at = :now
+        WHERE status = 'pending' AND cut_offs > 0 AND boot IS NULL
+        """,
+        now=now,
+    )
     await tx.run_and_wake(
         """
         UPDATE delivery SET boot = NULL, cut_offs = cut_offs + 1,
