@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -48,6 +48,7 @@ from esign.system.entropy import make_id
 from esign.system.file_cache import FileCache
 from esign.system.privileges import become_user
 from esign.system.service_manager import ServiceManager
+from esign.system.supervision import Supervisor
 from esign.tsa import TimeStampClient
 from esign.web import health
 from esign.web.http import errors
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 METRICS = "/metrics"
 PLAIN_CONNECTIONS = 200  # beside https, plain http only leads there and answers authorities
+LISTENER_ENDED = 1  # the exit code
 PICTURES = "pictures"  # the folder in the data folder
 
 log = logging.getLogger("esign")
@@ -99,6 +101,9 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         if safe.is_exchanging:
             log.warning("an exchange of the application key is under way; end it with: esign keys rotate-app")
         db.on_full = room.release
+        loops = Supervisor()
+        loops.adopt(db.heartbeat)
+        stack.push_async_callback(loops.stop)
         if completed := await verify_trails.complete_heads(db, safe):
             log.info("%s audit trails of an older version now have a protected end", completed)
         guarded = await clock_watch.open_clock(db, clock or SystemClock())
@@ -152,6 +157,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             ),
             trusted=trusted,
             https=https,
+            loops=loops,
         )
 
 
@@ -352,15 +358,16 @@ async def run_program(
         try:
             async with (
                 AsyncExitStack() as jobs,
-                run_plain(app, sockets),
+                run_plain(app, sockets) as plain,
                 run_server_on(sockets.server, app, app.front, tls) as http,
             ):
+                metrics = None
                 schedule = await asyncio.to_thread(import_module, "esign.jobs.schedule")
                 await jobs.enter_async_context(schedule.run_jobs(runtime))
                 if app.metrics is not None and config.metrics.port:
-                    await jobs.enter_async_context(serve_metrics(app.metrics, config.metrics))
+                    metrics = await jobs.enter_async_context(serve_metrics(app.metrics, config.metrics))
                 await app.load()
-                yield runtime, http
+                yield runtime, replace(http, any_ended=watch_servers(runtime, (http, plain, metrics)))
         finally:
             await app.settle()
 
@@ -377,13 +384,30 @@ async def serve_metrics(app: "MetricsApp", settings: MetricsSettings) -> AsyncIt
 
 
 @asynccontextmanager
-async def run_plain(app: App, listeners: Listeners) -> AsyncIterator[None]:
+async def run_plain(app: App, listeners: Listeners) -> AsyncIterator[RunningServer | None]:
     """Serve plain http beside https inside the context, if there is a socket for it."""
     if listeners.plain is None:
-        yield
+        yield None
         return
-    async with run_server_on(listeners.plain, app.plain, replace(app.front, connections=PLAIN_CONNECTIONS)):
-        yield
+    front = replace(app.front, connections=PLAIN_CONNECTIONS)
+    async with run_server_on(listeners.plain, app.plain, front) as server:
+        yield server
+
+
+def watch_servers(runtime: Runtime, servers: Sequence[RunningServer | None]) -> asyncio.Future[None]:
+    """Return a future that finishes when one of the servers ends, and watch their heartbeats."""
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def note_end(_: object) -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    for server in servers:
+        if server is not None:
+            server.ended.add_done_callback(note_end)
+            if server.heartbeat is not None:
+                runtime.loops.adopt(server.heartbeat)
+    return ended
 
 
 async def serve(config: Config) -> None:
@@ -403,6 +427,7 @@ async def serve(config: Config) -> None:
         asked = stack.enter_context(catch_signals())
         async with (
             run_program(config, listeners=listeners) as (runtime, http),
+            runtime.loop_watch.run(),
             manager.announce(f"serving {server.base_url}"),
         ):
             memory.resume_collection()
@@ -410,11 +435,14 @@ async def serve(config: Config) -> None:
             await invite_owner(runtime)
             stop = asyncio.create_task(asked.wait())
             done, _ = await asyncio.wait(
-                (stop, http.ended, runtime.db.failed), return_when=asyncio.FIRST_COMPLETED
+                (stop, http.any_ended or http.ended, runtime.db.failed), return_when=asyncio.FIRST_COMPLETED
             )
             stop.cancel()
             if runtime.db.failed in done:
                 runtime.db.failed.result()
+            if stop not in done:  # whoever started the program starts it again
+                log.critical("a listener of esign ended by itself, so esign stops")
+                sys.exit(LISTENER_ENDED)
 
 
 def ask_for_passphrase(config: Config) -> Config:

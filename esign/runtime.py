@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from esign.core.people.usage import RequestTally
+from esign.system.loop_watch import LoopWatch
 from esign.system.measures import Measures
 from esign.system.passwords import Passwords
+from esign.system.supervision import Supervisor
 
 if (
     TYPE_CHECKING
@@ -60,6 +62,7 @@ class Runtime:
     after a commit. `settings` says what is in force now, with what owners set in the browser. `credentials`
     belong to the keyring, which replaces them in place. `trusted` holds the roots of other authorities that the
     configuration names (DER). `https` is None where the program speaks plain http.
+    `loops` keeps the background loops running; `loop_watch` notices when the event loop itself stands still.
     `unknown_proxies` are addresses that forward requests although the settings do not trust them.
     """
 
@@ -82,6 +85,8 @@ class Runtime:
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
     measures: Measures = field(default_factory=Measures)
+    loops: Supervisor = field(default_factory=Supervisor)
+    loop_watch: LoopWatch = field(default_factory=LoopWatch)
     unknown_proxies: set[str] = field(default_factory=set)
     new_files: deque[tuple[str, File]] = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 

@@ -3,6 +3,7 @@
 from esign.runtime import Runtime
 from esign.store.engine import search_index
 from esign.store.engine.database import Transaction
+from esign.system.supervision import beat
 
 PAGES = 32  # rewritten in one transaction, which takes some ten milliseconds
 
@@ -19,4 +20,5 @@ async def tick(runtime: Runtime) -> int:
     steps = 0
     while await runtime.db.write(write):
         steps += 1
+        beat()
     return steps

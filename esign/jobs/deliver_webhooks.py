@@ -23,8 +23,10 @@ from esign.core.webhook.webhook import Webhook
 from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store.engine.database import Reader, Transaction
-from esign.store.queue import deliveries, webhooks
+from esign.store.queue import deliveries, set_aside, webhooks
 from esign.store.queue.deliveries import DueDelivery
+from esign.store.queue.set_aside import SUSPECT
+from esign.system.supervision import Heartbeat
 
 AT_ONCE = 64
 CLAIMED = 256
@@ -42,19 +44,24 @@ LAST_SECONDS = 3.0
 Ended = Sequence[tuple[int, DeliveryAttempt]]
 
 
-async def run(runtime: Runtime) -> None:
+async def run(runtime: Runtime, heartbeat: Heartbeat | None = None) -> None:
     """Deliver until cancelled. A failure of the loop itself is logged, and the loop goes on."""
     desk = DeliveryWorker(runtime)
+    heartbeat = heartbeat or Heartbeat("webhook worker")
     try:
         while True:
+            heartbeat.beat()
             rung = runtime.bell.rung
             try:
                 await desk.run_turn()
                 seconds = await find_pause(runtime)
             except Exception as error:
                 log_trouble("the worker of deliveries, which goes on,", error)
+                heartbeat.note_run(error)
                 await asyncio.sleep(PAUSE_SECONDS)
             else:
+                heartbeat.note_run()
+                heartbeat.beat(max(seconds, 0))
                 await desk.wait_for_news(seconds, rung)
                 # Let more attempts end meanwhile, so that one transaction records all of them.
                 await asyncio.sleep(GATHER_SECONDS)
@@ -104,7 +111,9 @@ class DeliveryWorker:
         for webhook_id, number in waiting.items():
             owners[self._hooks[webhook_id].organisation_id] += number
         takes = {hook.id for hook in self._hooks.values() if hook.failing_since is None}
-        return ClaimCounts(self._busy + waiting, owners, takes)
+        claims = (*self._running.values(), *(due for lane in self._waiting.values() for due in lane))
+        has_suspect = any(due.cut_offs >= SUSPECT for due in claims)
+        return ClaimCounts(self._busy + waiting, owners, takes, has_suspect)
 
     async def _refresh_waiting(self, claimed: Sequence[DueDelivery]) -> None:
         """Keep only the waiting deliveries that are still pending, and read their webhooks as they are now."""
@@ -209,6 +218,7 @@ class ClaimCounts:
     by_webhook: Counter[str] = field(default_factory=Counter)
     by_owner: Counter[str] = field(default_factory=Counter)
     takes: Set[str] = frozenset()
+    has_suspect: bool = False
 
 
 async def note_and_claim(runtime: Runtime, ended: Ended, held: ClaimCounts) -> list[DueDelivery]:
@@ -231,8 +241,11 @@ async def choose_deliveries(runtime: Runtime, reader: Reader, held: ClaimCounts)
     """
     most = runtime.config.webhooks.attempts_at_once
     due = await deliveries.find_due(reader, runtime.clock.now(), most + AHEAD)
-    places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id in due}
-    ranked = [(next(places[webhook_id]), webhook_id, number) for number, webhook_id in due]
+    if any(cut_offs >= SUSPECT for _, _, cut_offs in due):
+        has_suspect = held.has_suspect or bool(await set_aside.find_suspects(reader))
+        due = leave_one_suspect(due, has_suspect)
+    places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id, _ in due}
+    ranked = [(next(places[webhook_id]), webhook_id, number) for number, webhook_id, _ in due]
     fitting = sorted(
         (rank for rank in ranked if rank[0] < most + AHEAD * (rank[1] in held.takes)), key=itemgetter(0)
     )
@@ -251,6 +264,15 @@ async def choose_deliveries(runtime: Runtime, reader: Reader, held: ClaimCounts)
     # An organisation that has no claims always gets one.
     first = [number for place, number in turns if place == 0]
     return mine[: max(room, min(len(first), room + SPARE), 0)]
+
+
+def leave_one_suspect(due: Sequence[tuple[int, str, int]], has_suspect: bool) -> list[tuple[int, str, int]]:
+    """Return the due deliveries with one suspect (`store.queue.set_aside`) at most, and none while there is another.
+
+    `has_suspect` tells that a delivery is claimed that is one, or that a seal or mail is one.
+    """
+    room = count(int(has_suspect))
+    return [each for each in due if each[2] < SUSPECT or next(room) == 0]
 
 
 async def drain(runtime: Runtime) -> int:

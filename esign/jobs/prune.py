@@ -9,6 +9,7 @@ from esign.store.document import blobs, challenges, phone_handoffs
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log, contacts, known_browsers, sessions, tickets
 from esign.store.queue import idempotency, kept_mail, outbox, published_events
+from esign.system.supervision import beat
 
 BATCH = 500
 BLOBS = 16
@@ -48,4 +49,5 @@ async def prune_all(runtime: Runtime, prune: Prune, before: Instant, batch: int)
     gone = 0
     while count := await runtime.db.write(write):
         gone += count
+        beat()
     return gone

@@ -6,6 +6,7 @@ from typing import TypeVar
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store.engine.failures import is_passing
+from esign.system.supervision import beat
 
 T = TypeVar("T", bound=str | tuple[str, str])
 
@@ -34,6 +35,7 @@ async def act_on(runtime: Runtime, table: str, found: Iterable[T], act: Act[T]) 
     failed = set[T]()
     for each in found:
         key = each if isinstance(each, str) else each[0]
+        beat()
         try:
             await act(each)
         except Exception as error:

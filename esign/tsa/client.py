@@ -5,6 +5,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from esign.config import RemoteAddress
 from esign.core.sentence import say
@@ -42,6 +43,7 @@ class TimeStampClient:
         self._logins = {remote.url: remote.login for remote in remotes}
         self._failed: dict[str, float] = {}
         self._quiet: tuple[float, str] | None = None
+        self._is_probing = False
         self._http = http
         self._clock = clock
         self._timeout = timeout
@@ -55,14 +57,34 @@ class TimeStampClient:
         """Take over the states from before this start; authorities that are no longer in the settings are ignored."""
         self._known |= {each.url: each for each in known if each.url in self._known}
 
+    @property
+    def breaker(self) -> Literal["closed", "open", "half_open"]:
+        """Return whether requests go out, all fail at once, or one may try whether an authority answers again."""
+        if self._quiet is None:
+            return "closed"
+        is_resting = self._clock.monotonic() - self._quiet[0] < QUIET
+        return "open" if is_resting else "half_open"
+
     def require_answering(self) -> None:
-        """Raise `NoTimeStamp` if all authorities failed within the last seconds."""
-        if self._quiet is not None and self._clock.monotonic() - self._quiet[0] < QUIET:
+        """Raise `NoTimeStamp` if all authorities failed within the last seconds, or one is being tried again."""
+        if self._quiet is not None and (self.breaker == "open" or self._is_probing):
             raise NoTimeStamp(self._quiet[1])
 
     async def stamp_signatures(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
-        """Return one time stamp for each signature, all from the same authority. Raises `NoTimeStamp`."""
+        """Return one time stamp for each signature, all from the same authority. Raises `NoTimeStamp`.
+
+        After all authorities failed, one call asks them again while the others fail at once.
+        """
         self.require_answering()
+        if self._quiet is None:
+            return await self._ask_all(signatures)
+        self._is_probing = True
+        try:
+            return await self._ask_all(signatures)
+        finally:
+            self._is_probing = False
+
+    async def _ask_all(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
         errors: dict[str, str] = {}
         for url in self._order_addresses():
             outcome = await self._ask_authority(url, signatures)

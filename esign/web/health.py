@@ -36,9 +36,10 @@ async def report_readiness(request: Request) -> Response:
     Warnings name what will need attention soon; they do not change the status.
     """
     runtime = request.app.state.runtime
-    checks, warnings = await health.check_health(runtime), health.list_warnings(runtime)
+    checks = await health.check_health(runtime)
+    warnings = health.list_warnings(runtime)
     if checks["database"] == "ok":
-        warnings += await health.list_held(runtime)
+        warnings += await health.list_set_aside(runtime) + await health.list_held(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}
     return JSONResponse(

@@ -193,21 +193,18 @@ async def office_pages(folders: dict[int, Path]) -> list[ScaleRow]:
 
 async def ticks(folders: dict[int, Path]) -> list[ScaleRow]:
     """Every tick of the clock, after whatever was due has been done."""
-    rows = {
-        tick.__module__.rpartition(".")[2]: ScaleRow(tick.__module__.rpartition(".")[2])
-        for tick, _ in schedule.TICKS
-    }
+    rows = {each.name: ScaleRow(each.name) for each in schedule.TICKS}
     for size, folder in folders.items():
         config = Config(
             server=ServerSettings(base_url="http://localhost"), storage=StorageSettings(data_dir=folder)
         )
         async with open_runtime(config, FakeClock()) as runtime:
-            for tick, _ in schedule.TICKS:
-                await tick(runtime)
-                times = rows[tick.__module__.rpartition(".")[2]].times.setdefault(size, [])
+            for each in schedule.TICKS:
+                await each.tick(runtime)
+                times = rows[each.name].times.setdefault(size, [])
                 for _ in range(ROUNDS):
                     began = time.perf_counter()
-                    await tick(runtime)
+                    await each.tick(runtime)
                     times.append(time.perf_counter() - began)
     return [*rows.values()]
 

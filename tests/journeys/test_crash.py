@@ -22,7 +22,7 @@ from esign.store.queue import audit_entries
 from esign.system.clock import SystemClock
 from tests.every import choose
 from tests.factories import is_intact
-from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
+from tests.journeys.api import PATIENCE, Answer, Api, Person, a_request, a_session, until
 from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
@@ -86,7 +86,9 @@ async def test_a_server_killed_at_every_moment_keeps_every_promise(
         await program.start()
         try:
             promises = await storm(program, path, key, office, receiver)
-            await until(lambda: nothing_pending(path), "end of all deliveries")
+            await until(
+                lambda: nothing_pending(path), "end of all deliveries", 2 * PATIENCE
+            )  # suspects rest first
             office.settle(taken_mails(path))
             assert await program.stop() == 0
         finally:

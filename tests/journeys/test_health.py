@@ -39,7 +39,7 @@ async def test_a_living_server_says_ok_and_nothing_more(site: JourneySite) -> No
 
 
 async def test_a_server_that_has_all_it_needs_is_ready_and_names_each_part(site: JourneySite) -> None:
-    parts = ("database", "storage", "signer", "mailer", "queue")
+    parts = ("database", "storage", "signer", "mailer", "queue", "loops")
     assert await ask(site, "/readyz") == (200, {"status": "ok", "checks": dict.fromkeys(parts, "ok")})
 
 

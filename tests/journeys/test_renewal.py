@@ -35,7 +35,7 @@ def words(file: bytes) -> str:
 async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
     site: JourneySite, clock: FakeClock
 ) -> None:
-    [seconds] = [seconds for tick, seconds in TICKS if tick is renew_certificates.tick]
+    [seconds] = [each.seconds for each in TICKS if each.tick is renew_certificates.tick]
     assert seconds * 1000 <= DAY
     assert await renew_certificates.tick(site.runtime) == 0
     clock.advance(days=1096 - 100)

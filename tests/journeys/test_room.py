@@ -70,8 +70,8 @@ async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_writte
             # In a thread: a write of the site may hold the lock, and needs this event loop to end.
             await asyncio.to_thread(fcntl.flock, other, fcntl.LOCK_EX)
             ticks = [
-                asyncio.create_task(schedule.repeat_tick(site.runtime, tick, 3600))
-                for tick, _ in schedule.TICKS
+                asyncio.create_task(schedule.repeat_tick(site.runtime, each.tick, 3600))
+                for each in schedule.TICKS
             ]
             await app.invite_owner(site.runtime)
 

@@ -1,6 +1,7 @@
 """The loop that works off the queue: what runs when the program ends, and what nobody foresaw."""
 
 import asyncio
+import fcntl
 from dataclasses import replace
 from email.message import EmailMessage
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any, cast
 import pytest
 
 from esign.core.errors import Problem
-from esign.core.instant import MINUTE
+from esign.core.instant import SECOND
 from esign.jobs import worker
 from esign.mail.smtp import AcceptedMail
 from esign.runtime import Runtime
 from esign.store.engine.database import Database
 from tests.fakes import FakeClock
+from tests.journeys.api import until
 from tests.journeys.site import JourneySite, a_site
 
 MAIL = next(kind for kind in worker.KINDS if kind.name == "mail")
@@ -85,12 +87,38 @@ async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
 
 
 async def test_a_job_whose_failure_cannot_be_written_down_is_due_when_its_lease_ends(
+    site: JourneySite,
+    clock: FakeClock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "LEASE_LEFT", SECOND)
+    await site.api.send_document()
+    kind = replace(MAIL, lease=2 * SECOND)
+    [job] = await worker.claim_due(site.runtime, kind, 1)
+    await worker.attempt(replace(site.runtime, db=cast(Any, Full(site.runtime.db))), kind, job)
+    assert "waits for the end of its lease" in caplog.text
+    assert await site.work("mail") == 0
+    clock.advance(milliseconds=kind.lease)
+    assert await site.work("mail") == 1
+
+
+async def test_a_failure_is_written_down_as_soon_as_something_can_be_written_again(
     site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await site.api.send_document()
     [job] = await worker.claim_due(site.runtime, MAIL, 1)
-    await worker.attempt(replace(site.runtime, db=cast(Any, Full(site.runtime.db))), MAIL, job)
-    assert "waits for the end of its lease" in caplog.text
-    assert await site.work("mail") == 0
-    clock.advance(milliseconds=5 * MINUTE)
+    with (site.runtime.config.storage.data_dir / "write.lock").open("r+b") as other:
+        await asyncio.to_thread(fcntl.flock, other, fcntl.LOCK_EX)
+        trying = asyncio.create_task(worker.attempt(site.runtime, MAIL, job))
+
+        async def is_told() -> bool | None:
+            return f"job {job.id} cannot be postponed yet" in caplog.text or None
+
+        await until(is_told, "words about the job")
+        fcntl.flock(other, fcntl.LOCK_UN)
+    await asyncio.wait_for(trying, 30)
+    assert await state(site.runtime) == ("pending", None)
+    clock.advance(milliseconds=worker.UNSTORED[0])
     assert await site.work("mail") == 1
+    assert (await state(site.runtime))[0] == "done"

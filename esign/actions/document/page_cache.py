@@ -30,6 +30,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.queue import audit_entries
+from esign.system.supervision import beat
 
 # One job draws the page that is asked for, and of the pages behind it those that it has time for.
 RUN = 16
@@ -292,6 +293,7 @@ async def sweep(runtime: Runtime) -> int:
     """
     gone = 0
     for shelf in await asyncio.to_thread(runtime.pictures.list_shelves):
+        beat()
         if not await is_kept(runtime, shelf):
             await asyncio.to_thread(runtime.pictures.remove, shelf)
             gone += 1

@@ -8,6 +8,7 @@ e-mails in a row. It does not hold up other organisations.
 
 import logging
 from dataclasses import dataclass
+from typing import Literal
 
 from esign.core.actor import Mode
 from esign.core.instant import MINUTE, Instant, Millis, rfc3339
@@ -53,6 +54,14 @@ async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Mai
     if runtime.config.mail.host is None:
         return None
     return await mail_breaker.find_stop(runtime.db.points, organisation_id)
+
+
+async def find_state(runtime: Runtime) -> Literal["closed", "open", "half_open"]:
+    """Return whether mails leave, none does, or one may try whether the mail server takes mail again."""
+    stop = await find_stop(runtime)
+    if stop is None:
+        return "closed"
+    return "open" if runtime.clock.now() < stop.probe_at else "half_open"
 
 
 async def find_silence(runtime: Runtime) -> MailStop | None:

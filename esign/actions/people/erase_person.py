@@ -32,6 +32,7 @@ from esign.store.people import audit_log as logged
 from esign.store.people import contacts, erasings, members, organisations
 from esign.store.people.audit_log import AuditLogFilter
 from esign.system.entropy import make_id
+from esign.system.supervision import beat
 
 BATCH = 50
 LOG_PAGE = 200
@@ -97,6 +98,7 @@ async def walk_documents(
         owner = Owner(organisation_id, one)
         while found := await listing.find_page(runtime.db, owner, BATCH, after, asked):
             for document in found:
+                beat()
                 yield one, document
             after = listing.find_place(found[-1], asked)
         after = START

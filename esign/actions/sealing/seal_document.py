@@ -21,7 +21,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations, usage
-from esign.store.queue import audit_entries, outbox
+from esign.store.queue import audit_entries, outbox, set_aside
 from esign.store.queue.outbox import Job
 from esign.store.server import tsa_answers
 from esign.tsa import NoTimeStamp
@@ -48,7 +48,8 @@ async def seal(runtime: Runtime, job: Job) -> None:
         return
     except (SealFailed, WorkerFailed, Problem, blobs.MissingBlob) as failure:
         runtime.measures.seals["failed"] += 1
-        await postpone(runtime, job, describe_failure(failure))
+        has_killed = isinstance(failure, WorkerFailed) and failure.lasting
+        await postpone(runtime, job, describe_failure(failure), has_killed=has_killed)
         return
     await save(runtime, job, made, now)
     runtime.measures.seals["made"] += 1
@@ -69,22 +70,45 @@ async def finish(runtime: Runtime, job: Job) -> None:
     await runtime.db.write(write)
 
 
-async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = None) -> None:
+async def note_set_aside(runtime: Runtime, tx: Transaction, job: Job, reason: str) -> None:
+    """Record on the document that its seal is set aside; finish the job if the document does not wait for a seal."""
+    assert job.document_id is not None
+    now, before = runtime.clock.now(), await documents.get(tx, job.document_id)
+    if before.status is Status.SEALING:
+        outcome, _ = lifecycle.seal_failed(before, reason, now)
+        await outcomes.save(tx, outcome, before, runtime.vault, now)
+
+
+async def postpone(
+    runtime: Runtime, job: Job, reason: str, cause: str | None = None, *, has_killed: bool = False
+) -> None:
     """Record why the seal failed and when it is tried again, and log it for the operator.
 
-    `cause` is shared by all seals that wait for the same thing. Without one it is the reason itself.
+    `cause` is shared by all seals that wait for the same thing. Without one it is the reason itself. A seal that
+    has killed or exhausted its worker as often as it may (`has_killed`) is set aside.
     """
     now = runtime.clock.now()
 
-    async def write(tx: Transaction) -> tuple[Document, Instant]:
+    async def write(tx: Transaction) -> tuple[Document, Instant | None]:
         assert job.document_id is not None
         before = await documents.get(tx, job.document_id)
         outcome, due_at = lifecycle.seal_failed(before, reason, now)
         await outbox.postpone(tx, job, due_at, cause or reason)
         await tsa_answers.note(tx, runtime.tsa.authorities)
-        return await outcomes.save(tx, outcome, before, runtime.vault, now), due_at
+        document = await outcomes.save(tx, outcome, before, runtime.vault, now)
+        if has_killed and await set_aside.count_death(tx, job) >= set_aside.MOST:
+            await set_aside.put_aside(tx, job, now, reason)
+            return document, None
+        return document, due_at
 
     document, due_at = await runtime.db.write(write)
+    if due_at is None:
+        log.error(
+            "the seal of document %s is set aside, because it has ended its PDF worker three times: %s",
+            document.id,
+            reason,
+        )
+        return
     log.log(
         logging.ERROR if document.seal_attempts == lifecycle.ALERT_AFTER else logging.WARNING,
         "document %s could not be sealed, attempt %d: %s; tried again at %s",

@@ -1,5 +1,7 @@
 """Checks whether the program can do its work (`GET /readyz`)."""
 
+import asyncio
+
 from cryptography import x509
 
 from esign.actions.mail import deliver_mail, mail_breaker
@@ -11,8 +13,10 @@ from esign.https import HttpsCertificates
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.failures import DatabaseError
-from esign.store.queue import deliveries, held_jobs, outbox
+from esign.store.queue import deliveries, held_jobs, outbox, set_aside
 
+ANSWER_SECONDS = 5.0  # for the database: a disk that hangs must not hang the probe
+ASIDE_NOUNS = {"seal": "seal", "mail": "mail", "webhook": "webhook event"}
 LATE = 10 * MINUTE
 STILL = MINUTE
 REFUSED = 3  # attempts after which an e-mail counts as stuck
@@ -30,7 +34,18 @@ async def check_health(runtime: Runtime) -> dict[str, str]:
         "signer": await check_signer(runtime, reads),
         "mailer": await check_mailer(runtime) if reads else told,
         "queue": await check_queue(runtime) if reads else told,
+        "loops": check_loops(runtime),
     }
+
+
+def check_loops(runtime: Runtime) -> str:
+    """Return whether every background loop gives signs of life, and its last runs did not all fail."""
+    beats = runtime.loops.beats.values()
+    hung = sorted(each.name for each in beats if each.hung_since is not None)
+    failing = sorted(each.name for each in beats if each.is_failing)
+    if hung:
+        return f"no sign of life: {', '.join(hung)}"
+    return f"failing: {', '.join(failing)}" if failing else "ok"
 
 
 def check_https(https: HttpsCertificates, now: Instant) -> str:
@@ -49,9 +64,12 @@ async def check_database(runtime: Runtime) -> str:
         """Write nothing: that the transaction begins and ends is the answer."""
 
     try:
-        await runtime.db.write(write)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await runtime.db.write(write)
     except (Problem, DatabaseError):
         return "failed"
+    except TimeoutError:
+        return "no answer"
     return "ok"
 
 
@@ -96,7 +114,27 @@ def list_warnings(runtime: Runtime) -> list[str]:
     full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
     state = runtime.https.read_state() if runtime.https else None
     https = [f"https: {state.problem.brief}"] if state and state.problem else []
-    return notices + https + silent + growing + clock + full + list_damage(runtime)
+    return notices + https + silent + growing + clock + full + list_damage(runtime) + list_restarts(runtime)
+
+
+def list_restarts(runtime: Runtime) -> list[str]:
+    """Return a warning for each background loop that was started again within the last hour."""
+    return [
+        f"the background loop {each.name} was started again ({format_count(each.restarts, 'time')} since the start):"
+        f" {each.reason}"
+        for each in runtime.loops.beats.values()
+        if each.was_restarted()
+    ]
+
+
+async def list_set_aside(runtime: Runtime) -> list[str]:
+    """Return a warning with the number of jobs that are set aside, or nothing; also if that cannot be read."""
+    try:
+        found = await set_aside.count(runtime.db)
+    except (Problem, DatabaseError):
+        return []
+    named = ", ".join(format_count(number, ASIDE_NOUNS.get(kind, kind)) for kind, number in found.items())
+    return [f"set aside and not tried again: {named}"] if found else []
 
 
 async def list_held(runtime: Runtime) -> list[str]:

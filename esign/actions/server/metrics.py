@@ -3,7 +3,7 @@
 No query goes through a table: waiting jobs are counted along the index of those that wait, and no further than `MOST`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 from cryptography import x509
 
 from esign import __version__
+from esign.actions.mail import mail_breaker
 from esign.actions.server import health
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
-from esign.store.queue import deliveries, outbox
+from esign.store.queue import deliveries, outbox, set_aside
 from esign.store.queue.outbox import Backlog
 from esign.store.server import patrol
 from esign.system.disk import count_free_bytes
 from esign.system.measures import DurationCounts, Measures
+from esign.system.supervision import Heartbeat
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -29,6 +31,8 @@ MOST = 10_000  # waiting jobs of a kind that are counted
 SEALS = ("made", "failed", "no_time_stamp")
 MAILS = ("accepted", "kept", "postponed", "given_up", "unneeded")
 DELIVERIES = ("delivered", "failed")
+KINDS = ("seal", "mail", "webhook")
+BREAKER_STATES = ("closed", "open", "half_open")
 PATROLLED = ("contents", "seals")
 OTHER = "other"  # the route of what no route took
 
@@ -48,6 +52,10 @@ class Observation:
     workers: int
     lost: Mapping[str, int]
     damaged: int
+    loops: Sequence[Heartbeat]
+    standstills: int
+    set_aside: Mapping[str, int]
+    breakers: Mapping[str, str]
     last_patrol: Instant | None
 
 
@@ -77,6 +85,13 @@ async def observe(runtime: Runtime) -> Observation:
         workers=len(runtime.pdf.pids),
         lost=dict(runtime.pdf.lost),
         damaged=len(runtime.db.damage.entries()),
+        loops=tuple(runtime.loops.beats.values()),
+        standstills=runtime.loop_watch.standstills,
+        set_aside=await set_aside.count(db),
+        breakers={
+            "smtp": await mail_breaker.find_state(runtime),
+            "tsa": runtime.tsa.breaker,
+        },
         last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
     )
 
@@ -106,6 +121,7 @@ def describe_metrics(measures: Measures, found: Observation, names: Mapping[int,
     yield from describe_counters(measures, names)
     yield from describe_queues(found)
     yield from describe_machine(found)
+    yield from describe_loops(found)
 
 
 def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable["Metric"]:
@@ -186,6 +202,46 @@ def describe_queues(found: Observation) -> Iterable["Metric"]:
     for name, state in found.checks.items():
         checks.add_metric((name,), float(state == "ok"))
     yield checks
+
+
+def describe_loops(found: Observation) -> Iterable["Metric"]:
+    """Return how the background loops are, which jobs are set aside, and which servers are left alone."""
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+
+    restarts = CounterMetricFamily(
+        "esign_loop_restarts", "Times that a background loop ended and was started again.", labels=("loop",)
+    )
+    hangs = CounterMetricFamily(
+        "esign_loop_hangs", "Times that a background loop or one of its jobs hung.", labels=("loop",)
+    )
+    overdue = GaugeMetricFamily(
+        "esign_loop_hung", "Whether a background loop hangs now: 1 or 0.", labels=("loop",)
+    )
+    for each in found.loops:
+        restarts.add_metric((each.name,), each.restarts)
+        hangs.add_metric((each.name,), each.hangs)
+        overdue.add_metric((each.name,), float(each.hung_since is not None))
+    yield from (restarts, hangs, overdue)
+    yield CounterMetricFamily(
+        "esign_event_loop_standstills",
+        "Times that the event loop stood still for ten seconds.",
+        found.standstills,
+    )
+    aside = GaugeMetricFamily(
+        "esign_jobs_set_aside", "Jobs that are not tried again by themselves.", labels=("kind",)
+    )
+    for kind in KINDS:
+        aside.add_metric((kind,), found.set_aside.get(kind, 0))
+    yield aside
+    breakers = GaugeMetricFamily(
+        "esign_breaker_state",
+        "1 for the state of the circuit breaker of a server.",
+        labels=("server", "state"),
+    )
+    for server, present in found.breakers.items():
+        for state in BREAKER_STATES:
+            breakers.add_metric((server, state), float(state == present))
+    yield breakers
 
 
 def measure_age(now: Instant, since: Instant | None) -> float:

@@ -27,6 +27,7 @@ from esign.store.engine.unreadable_rows import UnreadableRow
 from esign.store.people import members, organisations
 from esign.store.server import patrol
 from esign.store.server.patrol import Damage, PatrolState
+from esign.system.supervision import beat
 
 log = logging.getLogger("esign.patrol")
 
@@ -62,6 +63,7 @@ async def walk_on(runtime: Runtime) -> int:
             runtime.db.damage.note(BLOB, sha256, f"it cannot be read: {error}")
         count += 1
         runtime.measures.patrolled["contents"] += 1
+        beat()
     if count:
         state = replace(state, place=found[count - 1], contents=state.contents + count)
     elif not found and due == END:
@@ -137,6 +139,7 @@ async def look_again(runtime: Runtime) -> None:
                 await read_content(runtime, damage.subject.split()[-1])
             except (PatrolWaits, DatabaseError, UnreadableRow):
                 runtime.db.damage.note(damage.kind, damage.subject, damage.reason)
+            beat()
         elif damage.found_at > runtime.clock.now() - PASS:
             continue  # whatever found it says so again when it comes upon it
         if (damage.kind, damage.subject) not in {entry[:2] for entry in runtime.db.damage.entries()}:

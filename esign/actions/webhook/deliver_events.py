@@ -1,5 +1,6 @@
 """Delivers an event to a webhook, and applies the consequences of the result (contract 5)."""
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -24,6 +25,8 @@ from esign.system.entropy import draw_jitter
 
 log = logging.getLogger("esign.webhooks")
 INTERNAL = "internal_error: this server couldn’t make the request. Its log says why"
+
+HUNG_SECONDS = 90.0  # less than the lease of a delivery
 
 OFF = {"members": ["enabled"], "enabled": False}
 
@@ -50,7 +53,10 @@ async def _post_event(runtime: Runtime, webhook: Webhook, event_id: str, body: b
             for secret in webhook.list_secrets(at)
         )
         headers = webhook_signature.make_headers(secrets, event_id, at // SECOND, body)
-        answer = await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
+        async with asyncio.timeout(HUNG_SECONDS):  # the client has limits of its own, which are shorter
+            answer = await runtime.http.post(
+                webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST
+            )
     except (net.TargetRefused, net.RequestFailed) as failure:
         return DeliveryAttempt(at, took(), error=str(failure))
     except Exception:

@@ -457,7 +457,7 @@ class Workers:
             raise Problem("unavailable") from error
         child = _WorkerProcess(process)
         self._children.add(child)
-        child.end.add_done_callback(lambda _: self._children.discard(child))
+        child.end.add_done_callback(lambda _: self._forget_child(child))
         try:
             self._tell_confinement(await child.wait_until_ready())
         except BROKEN:
@@ -471,6 +471,13 @@ class Workers:
             child.kill()
             raise
         return child
+
+    def _forget_child(self, child: "_WorkerProcess") -> None:
+        """Forget a child that has ended. If only the task that listens to it has, end the child too."""
+        if child.process.returncode is None:
+            log.error("the task that listens to a PDF worker ended; the worker is replaced")
+            child.kill()
+        self._children.discard(child)
 
     def _release_child(self, child: "_WorkerProcess", kept: bool) -> None:
         if kept and not self._closed:

@@ -5,6 +5,7 @@ synchronous=FULL). A cancelled request only abandons its future: the transaction
 """
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -35,6 +36,9 @@ from esign.store.engine.readers import (
 from esign.store.engine.readers import Row as Row  # what both sides of the database give
 from esign.store.engine.unreadable_rows import DamageLog
 from esign.store.engine.write_ahead_log import WriteAheadLog
+from esign.system.supervision import Heartbeat, describe_end
+
+log = logging.getLogger("esign.store")
 
 T = TypeVar("T")
 
@@ -223,9 +227,10 @@ class Database:
         self.on_work: Callable[[], None] | None = None  # called after a commit that made work for the workers
         self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
         self._closed = False
-        self._task = asyncio.create_task(self._work(), name="database writer")
+        self.heartbeat = Heartbeat("database writer")
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failed.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._task = self._start_writer()
 
     async def all(self, sql: str, **values: object) -> list[Row]:
         """Return all rows. Raises `unavailable` when the database is closed or locked."""
@@ -241,7 +246,7 @@ class Database:
 
         Raises what `write` raises, and `unavailable` when it cannot be queued or committed.
         """
-        if self._closed or self._task.done():
+        if self._closed or self.failed.done():
             raise Problem("unavailable")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -274,13 +279,37 @@ class Database:
             self.points.close()
             self._lock.close()
 
+    def _start_writer(self) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._work(), name="database writer")
+        task.add_done_callback(self._note_end)
+        # A commit may be under way in a thread, which nothing can stop: a hang is told, and not cancelled.
+        self.heartbeat.task = task
+        return task
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        """Start the writer again unless the database is closed or its storage failed."""
+        error = None if task.cancelled() else task.exception()
+        if self._closed or self.failed.done():
+            return
+        reason = describe_end(task.cancelled(), error, is_hung=False)
+        log.error("the writer of the database ended and is started again: %s", reason, exc_info=error)
+        self.heartbeat.note_restart(reason)
+        self._task = self._start_writer()
+
     async def _work(self) -> None:
         """Commit queued writes in groups, and tend the log while there are none, until the database is closed."""
         while True:
+            self.heartbeat.beat(CHECKPOINT_SECONDS)
             group = await self._next_group()
+            self.heartbeat.beat()
             try:
                 await (self._commit(group) if group else self.wal.tend())
             except BaseException as error:  # no caller may wait for ever for a writer that ended
+                if isinstance(error, asyncio.CancelledError) and not self._closed:
+                    # Not the storage: what was begun is rolled back, and another task goes on.
+                    for queued in group:
+                        settle(queued.future, None, Problem("unavailable"))
+                    raise
                 self._stop(group, error)
                 if isinstance(error, Exception):
                     return
@@ -312,6 +341,10 @@ class Database:
                 results.append(await self._run_unit(tx, queued))
             await self._writer.execute("COMMIT")
         except BaseException as error:
+            if isinstance(error, asyncio.CancelledError):
+                await self._writer.execute(
+                    "SELECT 1"
+                )  # after the statement that its thread still carries out
             if self._writer.in_transaction:
                 await self._writer.execute("ROLLBACK")
             if not is_passing(error):

@@ -35,12 +35,13 @@ LANES = """
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A delivery to send; `body` was stored when the event happened."""
+    """A delivery to send; `body` was stored when the event happened. `cut_offs` is explained in `set_aside`."""
 
     number: int
     webhook_id: str
     event_id: str
     body: bytes
+    cut_offs: int = 0
 
 
 # ---------- queueing and claiming ----------
@@ -71,19 +72,20 @@ async def add(tx: Transaction, made: Sequence[EventDelivery]) -> None:
             insert("delivery", ADDED)
             + """
             ON CONFLICT (event_id, webhook_id) DO UPDATE
-            SET status = 'pending', due_at = excluded.due_at, tries = 0, finished_at = NULL, boot = NULL
+            SET status = 'pending', due_at = excluded.due_at, tries = 0, finished_at = NULL, boot = NULL,
+                cut_offs = 0, aside_at = NULL
             WHERE delivery.status = 'failed'
             """,
             [{name: getattr(delivery, name) for name in ADDED} for delivery in made],
         )
 
 
-async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, str]]:
-    """Return (number, webhook id) of due deliveries, up to `most` for each webhook, the longest due first."""
+async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, str, int]]:
+    """Return (number, webhook id, cut-offs) of due deliveries, up to `most` for each webhook, the longest due first."""
     rows = await reader.all(
         f"""
         {LANES}
-        SELECT delivery.number, delivery.webhook_id FROM lane CROSS JOIN delivery
+        SELECT delivery.number, delivery.webhook_id, delivery.cut_offs FROM lane CROSS JOIN delivery
         WHERE delivery.number IN (
             SELECT number FROM delivery next
             WHERE next.webhook_id = lane.id AND next.status = 'pending' AND next.due_at <= :now
@@ -93,7 +95,7 @@ async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, s
         now=now,
         most=most,
     )
-    return [(row["number"], row["webhook_id"]) for row in rows]
+    return [(row["number"], row["webhook_id"], row["cut_offs"]) for row in rows]
 
 
 async def find_next_due(reader: Reader, now: Instant) -> Instant | None:
@@ -159,7 +161,7 @@ async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: s
     )
     rows = await tx.all(
         f"""
-        SELECT delivery.number, delivery.webhook_id, delivery.event_id, event.body
+        SELECT delivery.number, delivery.webhook_id, delivery.event_id, event.body, delivery.cut_offs
         FROM delivery JOIN event ON event.id = delivery.event_id
         WHERE delivery.number IN {names} ORDER BY delivery.number
         """,
@@ -175,18 +177,6 @@ async def find_still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]
         f"SELECT number FROM delivery WHERE number IN {names} AND status = 'pending'", **given
     )
     return {row["number"] for row in rows}
-
-
-async def release(tx: Transaction, boot: str, now: Instant) -> int:
-    """Make deliveries due at once that an earlier run of the program had claimed; return how many."""
-    return await tx.run_and_wake(
-        """
-        UPDATE delivery SET due_at = :now, boot = NULL
-        WHERE status = 'pending' AND boot IS NOT NULL AND boot <> :boot
-        """,
-        boot=boot,
-        now=now,
-    )
 
 
 async def is_late(reader: Reader, before: Instant) -> bool:
@@ -218,7 +208,8 @@ async def save(tx: Transaction, noted: Sequence[tuple[EventDelivery, DeliveryAtt
     await tx.run_many(
         """
         UPDATE delivery SET status = :status, due_at = :due_at, tries = :tries, attempt_count = :attempt_count,
-            last_status_code = :last_status_code, last_error = :last_error, finished_at = :finished_at, boot = :boot
+            last_status_code = :last_status_code, last_error = :last_error, finished_at = :finished_at, boot = :boot,
+            cut_offs = 0
         WHERE number = :number
         """,
         [{name: getattr(delivery, name) for name in COLUMNS} for delivery, _ in noted],

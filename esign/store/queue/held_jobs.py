@@ -70,7 +70,8 @@ async def hold(tx: Transaction, made_at: Instant, now: Instant) -> None:
         INSERT INTO outbox (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id)
         SELECT 'seal', 'seal:' || id, id, :body, 'held', :now, 0, :now, organisation_id
         FROM document WHERE status = 'sealing'
-        ON CONFLICT (key) DO UPDATE SET state = 'held', boot = NULL, finished_at = NULL
+        ON CONFLICT (key) DO UPDATE SET state = 'held', boot = NULL, finished_at = NULL,
+            worker_deaths = 0, cut_offs = 0, not_before = 0
         """,
         now=now,
         body=b"",

@@ -16,6 +16,7 @@ from esign.store.engine.sql import OldRows, delete_some
 NO_TIME_STAMPS = "no authority gave a time stamp"
 NOBODY = "none"  # stands for the organisation of mails that belong to none
 KEPT: Millis = 30 * DAY  # how long finished jobs are kept
+SUSPECT_PAUSE: Millis = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,17 @@ async def add(tx: Transaction, job: NewJob, now: Instant) -> int:
 
 
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
-    """Hide a due job for `lease`; after a crash it becomes due again. Return None if it is no longer due."""
+    """Hide a due job for `lease`; after a crash it becomes due again. Return None if it is no longer due.
+
+    A suspect (`set_aside`) is only taken after its rest, and while no other suspect is under way.
+    """
     row = await tx.points.one(
         f"""
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
-        WHERE id = :id AND state = 'pending' AND due_at <= :now
+        WHERE id = :id AND state = 'pending' AND due_at <= :now AND not_before <= :now AND (
+            cut_offs < 2 OR NOT EXISTS (
+                SELECT 1 FROM outbox other WHERE other.state = 'pending' AND other.cut_offs > 0
+                AND other.cut_offs >= 2 AND other.boot IS NOT NULL))
         RETURNING id, kind, body, attempts, {read_text_as_bytes("key")} AS key,
             {read_text_as_bytes("document_id")} AS document_id,
             {read_text_as_bytes("organisation_id")} AS organisation_id
@@ -91,6 +98,7 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         boot=boot,
     )
     if row is None:
+        await put_off_suspect(tx, job_id, now)
         return None
     words = {name: row[name] for name in Job.__slots__}
     try:  # text is read as bytes: an error of decoding would roll back the claims of all other jobs
@@ -103,6 +111,19 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         tx.damage.note("outbox", job_id, error)
         await set_aside(tx, job_id, now)
         return None
+
+
+async def put_off_suspect(tx: Transaction, job_id: int, now: Instant) -> None:
+    """Make a suspect that must not be tried yet due a little later, so that it is not chosen again at once."""
+    await tx.run_by_key(
+        """
+        UPDATE outbox SET due_at = CASE WHEN not_before > :soon THEN not_before ELSE :soon END
+        WHERE id = :id AND state = 'pending' AND boot IS NULL AND due_at <= :now
+        """,
+        id=job_id,
+        now=now,
+        soon=now + SUSPECT_PAUSE,
+    )
 
 
 async def set_aside(tx: Transaction, job_id: int, now: Instant) -> None:
@@ -144,7 +165,8 @@ async def postpone(
     """Make a job due again at `due_at` after a failed attempt; of a mail, keep a copy of what was not sent."""
     await tx.run(
         """
-        UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error, words = COALESCE(:words, words)
+        UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error, words = COALESCE(:words, words),
+            cut_offs = 0
         WHERE id = :id AND state = 'pending'
         """,
         id=job.id,
@@ -162,27 +184,13 @@ async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: 
     await tx.run(
         """
         UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, last_error = :error,
-            words = COALESCE(:words, words)
+            words = COALESCE(:words, words), cut_offs = 0
         WHERE id = :id AND state = 'pending'
         """,
         id=job.id,
         now=now,
         error=error,
         words=words,
-    )
-
-
-async def release(tx: Transaction, boot: str, now: Instant) -> int:
-    """Make jobs due at once that an earlier run of the program had claimed, without counting the attempt;
-    return how many.
-    """
-    return await tx.run_and_wake(
-        """
-        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1
-        WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
-        """,
-        boot=boot,
-        now=now,
     )
 
 
@@ -288,7 +296,22 @@ async def hasten_one_per_cause(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """Make sure that the document has a job for its seal, due now unless a worker holds it, or a restore does."""
+    """Make sure that the document has a job for its seal, due now unless a worker holds it, also if it is set aside.
+
+    A job that a restore holds back stays so.
+    """
+    await tx.run_by_key(
+        """
+        UPDATE outbox SET state = 'pending', worker_deaths = 0, cut_offs = 0, not_before = 0
+        WHERE key = :key AND state = 'aside'
+        """,
+        key=f"seal:{document_id}",
+    )
+    await ensure_seal(tx, document_id, now)
+
+
+async def ensure_seal(tx: Transaction, document_id: str, now: Instant) -> None:
+    """Do the same, but leave a job alone that is set aside."""
     await add(tx, NewJob("seal", f"seal:{document_id}", document_id), now)
     await tx.run_by_key(
         """
@@ -301,7 +324,8 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     again = await tx.run_by_key(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
-        WHERE key = :key AND state <> 'held' AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
+        WHERE key = :key AND state NOT IN ('aside', 'held')
+        AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
         """,
         key=f"seal:{document_id}",
         now=now,

@@ -358,7 +358,11 @@ def check_sealing(found: Inspection, document: Document) -> Iterator[Fault]:
     """Check that a document that waits for its seal has a job, or one that a restore holds back."""
     if document.updated_at > found.now - LATE_SEAL:
         return
-    if not found.reader.all(
-        "SELECT 1 FROM outbox WHERE key = :key AND state IN ('pending', 'held')", key=f"seal:{document.id}"
-    ):
+    rows = found.reader.all(
+        "SELECT state FROM outbox WHERE key = :key AND state IN ('pending', 'held', 'aside')",
+        key=f"seal:{document.id}",
+    )
+    if rows and rows[0]["state"] == "aside":
+        yield Fault(Check.SEALING, document.id, "its seal is set aside: nothing tries it until somebody asks")
+    elif not rows:
         yield Fault(Check.SEALING, document.id, "it waits for its seal, and no job makes it", Repair.SEAL_JOB)

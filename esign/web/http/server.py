@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
+from esign.system.supervision import Heartbeat
 from esign.web.http.client_connection import ClientConnection, Connections
 from esign.web.http.client_connection import Front as Front  # exported for callers that start a server
 from esign.web.http.listeners import bind_socket
@@ -29,6 +30,7 @@ class Uvicorn(uvicorn.Server):
         self.server_state = Connections(front)
         self.servers = []
         self.listening = asyncio.Event()
+        self.heartbeat = Heartbeat("http server")
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -51,13 +53,14 @@ class Uvicorn(uvicorn.Server):
                     await loop.create_server(make_connection, sock=listener, backlog=config.backlog)
                 )
             else:
-                secure = TlsListener(listener, self._tls, self.server_state, make_connection)
+                secure = TlsListener(listener, self._tls, self.server_state, make_connection, self.heartbeat)
                 secure.start(config.backlog)
                 self.servers.append(secure)
         self.started = True
         self.listening.set()
 
     async def on_tick(self, counter: int) -> bool:
+        self.heartbeat.beat()
         self.server_state.sweep(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
@@ -66,12 +69,15 @@ class Uvicorn(uvicorn.Server):
 class RunningServer:
     """A server that listens.
 
-    `ended` finishes when it stops serving, with an error if it failed.
+    `ended` finishes when it stops serving, with an error if it failed. `any_ended` finishes when this one or another of
+    the program does. `heartbeat` tells that it tends its connections.
     """
 
     host: str
     port: int
     ended: asyncio.Task[None]
+    any_ended: asyncio.Future[None] | None = None
+    heartbeat: Heartbeat | None = None
 
 
 @asynccontextmanager
@@ -111,11 +117,12 @@ async def run_server_on(
     )
     host, port = listener.getsockname()[:2]
     server = Uvicorn(config, front, tls)
+    server.heartbeat.name = f"http server {port}"
     ended = asyncio.create_task(server.serve(sockets=[listener]), name="http server")
     listening = asyncio.create_task(server.listening.wait())
     await asyncio.wait((ended, listening), return_when=asyncio.FIRST_COMPLETED)
     try:
-        yield RunningServer(host, port, ended)
+        yield RunningServer(host, port, ended, heartbeat=server.heartbeat)
     finally:
         listening.cancel()
         server.should_exit = True

@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Callable
 
+from esign.system.supervision import Heartbeat, describe_end
 from esign.web.http.client_connection import ClientConnection, Connections
 from esign.web.http.origin import normalise_address
 
@@ -48,7 +49,10 @@ class TlsListener:
         tls: ssl.SSLContext,
         state: Connections,
         make_connection: Callable[[], ClientConnection],
+        heartbeat: Heartbeat | None = None,
     ) -> None:
+        self._heartbeat = heartbeat
+        self._is_closed = False
         self._listener = listener
         self._tls = tls
         self._state = state
@@ -59,10 +63,28 @@ class TlsListener:
         """Begin to accept. `backlog` is the number of clients that the kernel lets wait."""
         self._listener.setblocking(False)
         self._listener.listen(backlog)
-        self._tasks.add(asyncio.create_task(self._accept(), name="TLS listener"))
+        self._start_accepting()
+
+    def _start_accepting(self) -> None:
+        task = asyncio.create_task(self._accept(), name="TLS listener")
+        self._tasks.add(task)
+        task.add_done_callback(self._note_end)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        """Accept again, unless the listener was closed."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if self._is_closed:
+            return
+        reason = describe_end(task.cancelled(), error, is_hung=False)
+        log.error("the listener for TLS ended and is started again: %s", reason, exc_info=error)
+        if self._heartbeat is not None:
+            self._heartbeat.note_restart(reason)
+        self._start_accepting()
 
     def close(self) -> None:
         """Accept no more, and end the handshakes that run."""
+        self._is_closed = True
         for task in self._tasks:
             task.cancel()
 

@@ -10,7 +10,7 @@ from esign.core.people.account import Organisation
 from esign.core.webhook.delivery import DeliveryAttempt, DeliveryStatus, EventDelivery
 from esign.store.engine.database import Database, Transaction
 from esign.store.engine.paging import PageStart
-from esign.store.queue import deliveries, published_events, webhooks
+from esign.store.queue import deliveries, published_events, set_aside, webhooks
 from esign.store.queue.deliveries import DeliveryFilter, make_delivery
 from esign.store.queue.published_events import EventFilter
 from tests.factories import NOW, ORGANISATION, a_webhook
@@ -85,17 +85,17 @@ async def test_each_webhook_gets_its_share_and_none_hides_what_is_due_for_others
     await queue(db, "evt_c", "wh_early", NOW - 5)
     await queue(db, "evt_d", "wh_later", NOW + 5)
     assert await deliveries.find_due(db, NOW, 4) == [
-        (8, "wh_early"),
-        *((n, "wh_slow") for n in (1, 2, 3, 4)),
-        (7, "wh_fast"),
+        (8, "wh_early", 0),
+        *((n, "wh_slow", 0) for n in (1, 2, 3, 4)),
+        (7, "wh_fast", 0),
     ]
-    assert await deliveries.find_due(db, NOW, 1) == [(8, "wh_early"), (1, "wh_slow"), (7, "wh_fast")]
+    assert await deliveries.find_due(db, NOW, 1) == [(8, "wh_early", 0), (1, "wh_slow", 0), (7, "wh_fast", 0)]
     assert await deliveries.find_due(db, NOW - 6, 4) == []
 
 
 async def test_what_happened_in_the_same_moment_is_due_in_its_order(db: Database) -> None:
     numbers = [(await queue(db, f"evt_{n}")).number for n in (5, 3, 9, 1)]
-    assert [number for number, _ in await deliveries.find_due(db, NOW, 9)] == numbers
+    assert [number for number, _, _ in await deliveries.find_due(db, NOW, 9)] == numbers
 
 
 async def test_the_next_that_is_due_is_the_earliest_of_all_that_are_not_yet(db: Database) -> None:
@@ -111,7 +111,7 @@ async def test_what_is_claimed_is_hidden_until_its_lease_ends(db: Database) -> N
     found = await db.write(lambda tx: deliveries.claim(tx, [first.number], NOW + MINUTE, "first"))
     body = await published_events.get_body(db, "evt_1")
     assert found == [deliveries.DueDelivery(first.number, HOOK, "evt_1", body or b"")]
-    assert await deliveries.find_due(db, NOW + MINUTE - 1, 4) == [(second.number, HOOK)]
+    assert await deliveries.find_due(db, NOW + MINUTE - 1, 4) == [(second.number, HOOK, 0)]
     assert len(await deliveries.find_due(db, NOW + MINUTE, 4)) == 2
     claimed = await deliveries.get(db, HOOK, first.id)
     assert claimed is not None and claimed.next_attempt_at is None and claimed.attempt_count == 0
@@ -122,8 +122,8 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once(db: Da
     await claim(db, mine.number, boot="second")
     await claim(db, lost.number, boot="first")
     await save(db, replace(waiting, due_at=NOW + DAY), DeliveryAttempt(NOW, 1))
-    assert await db.write(lambda tx: deliveries.release(tx, "second", NOW + 1)) == 1
-    assert await deliveries.find_due(db, NOW + 1, 4) == [(lost.number, HOOK)]
+    assert await db.write(lambda tx: set_aside.note_cut_deliveries(tx, "second", NOW + 1)) == 0
+    assert await deliveries.find_due(db, NOW + 1, 4) == [(lost.number, HOOK, 1)]
 
 
 async def test_every_attempt_is_logged_in_its_order(db: Database) -> None:
@@ -236,7 +236,7 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due": lambda tx: deliveries.find_due(tx, NOW, 4),
     "next": lambda tx: deliveries.find_next_due(tx, NOW),
     "claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "first"),
-    "release": lambda tx: deliveries.release(tx, "first", NOW),
+    "release": lambda tx: set_aside.note_cut_deliveries(tx, "first", NOW),
     "late": lambda tx: deliveries.is_late(tx, NOW),
     "noted": lambda tx: deliveries.get_many(tx, [1, 2]),
     "give up": lambda tx: deliveries.give_up(tx, HOOK, NOW, "why"),

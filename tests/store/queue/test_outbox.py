@@ -8,7 +8,7 @@ from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.people.account import Organisation
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import organisations
-from esign.store.queue import due_jobs, outbox
+from esign.store.queue import due_jobs, outbox, set_aside
 from esign.store.queue.outbox import Job, NewJob
 from esign.system.vault import Vault
 from tests.factories import NOW, a_document, store
@@ -132,7 +132,7 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once_and_no
     ended = Job(3, "mail", "ended", None, b"", 1)
     await db.write(lambda tx: outbox.finish(tx, ended, NOW))
 
-    assert await db.write(lambda tx: outbox.release(tx, "second", NOW + 1)) == 1
+    assert await db.write(lambda tx: set_aside.note_cut_offs(tx, "second", NOW + 1)) == []
     assert await due(db, NOW + 1) == [lost.id]
     assert (await state(db, "lost"))[1] == 0
     assert (await state(db, "mine"))[1] == 1
@@ -238,7 +238,9 @@ async def test_a_kind_without_work_has_no_next_date(db: Database) -> None:
 QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due": lambda tx: due_jobs.find_due(tx, "mail", NOW, 4),
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
-    "release": lambda tx: outbox.release(tx, "first", NOW),
+    "release": lambda tx: set_aside.note_cut_offs(tx, "first", NOW),
+    "suspects": set_aside.find_suspects,
+    "return": lambda tx: set_aside.return_claims(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
     "hasten alike": lambda tx: outbox.hasten_alike(tx, Job(1, "seal", "a", None, b"", 1), NOW),
     "waits": lambda tx: outbox.has_failed_for(tx, "seal", "no key"),
@@ -305,5 +307,5 @@ async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
     [waiting] = await due_jobs.find_due(db, "mail", NOW, 5)
     assert await db.write(lambda tx: outbox.claim(tx, waiting, NOW, 5, "boot_1"))
     assert woken == [0], "a claim is the work of a worker"
-    assert await db.write(lambda tx: outbox.release(tx, "boot_2", NOW)) == 1
+    assert await db.write(lambda tx: set_aside.note_cut_offs(tx, "boot_2", NOW)) == []
     assert woken == [0, 1]

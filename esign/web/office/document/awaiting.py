@@ -228,8 +228,10 @@ def describe_sealing(scene: DocumentSituation) -> NextStep:
     words = [
         t.recognise(seal_levels.explain_error(document.seal_error)),
         t.count("document.next.attempts", document.seal_attempts),
-        t("document.next.attempt", when=scene.times.near(due))
-        if due and due > scene.now
+        t("document.next.not_again")
+        if due is None
+        else t("document.next.attempt", when=scene.times.near(due))
+        if due > scene.now
         else t("document.next.attempt_now"),
         t("document.next.unsealed_text"),
     ]
