@@ -89,7 +89,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     data = folder.prepare(config.storage.data_dir)
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
-        safe = app_key.open_vault(make_key_source(config))
+        source = make_key_source(config)
+        safe = app_key.open_vault(source)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = DiskRoom(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
         # Before the database opens: on a full disk the start may need the reserve.
@@ -97,7 +98,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         db = await stack.enter_async_context(
             open_for_command(data / FILE, config.storage.backup_before_migration)
         )
-        await installation.confirm_key(db, safe)
+        # The key file is read again if an exchange of the key ended since: a migration takes minutes.
+        safe = await installation.confirm_key(db, safe, lambda: app_key.open_vault(source))
         if safe.is_exchanging:
             log.warning("an exchange of the application key is under way; end it with: esign keys rotate-app")
         db.on_full = room.release

@@ -242,3 +242,69 @@ def test_a_lock_has_hashes_for_everything_and_names_no_index(lock: str) -> None:
     entries = re.split(r"\n(?=[a-z])", text)[1:]
     assert len(entries) == len(read_locked(lock))
     assert all("--hash=sha256:" in entry for entry in entries)
+
+
+SECRET_MAKERS = ("encrypt", "compute_mac")
+# What is handed out and not stored, by `PASSING` of `store/server/key_exchange`.
+HANDED_OUT = ("esign/web/cursors.py", "esign/web/office/", "esign/actions/document/files.py")
+# Make the keys themselves, and know of both.
+OF_THE_KEY = (
+    *("esign/system/", "esign/backup/", "esign/store/server/installation.py"),
+    *("esign/store/server/key_exchange.py", "esign/actions/server/exchange_app_key.py"),
+)
+# Checks what was asked before the upload; the codes are made again in the transaction.
+MADE_AGAIN = {("esign/actions/document/documents.py", "create")}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def list_functions(module: ast.Module) -> Iterator[Function]:
+    """The functions and methods that are handed no transaction. Those inside others are called with one."""
+    for node in module.body:
+        for each in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(each, Function) and all(given.arg != "tx" for given in each.args.args):
+                yield each
+
+
+def list_uses(function: Function) -> set[str]:
+    """The names that the function itself uses, but for what it throws away or lets `encrypt_aside` call."""
+    names = set()
+
+    def walk(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            is_unused = isinstance(child, ast.Expr) and isinstance(child.value, ast.Call)
+            is_aside = isinstance(child, ast.Call) and ast.unparse(child.func).endswith("encrypt_aside")
+            if is_unused or is_aside or isinstance(child, Function):
+                continue
+            if isinstance(child, ast.Name):
+                names.add(child.id)
+            if isinstance(child, ast.Attribute):
+                of_vault = "vault" in ast.unparse(child.value).lower()
+                names.add(child.attr if of_vault or child.attr not in SECRET_MAKERS else "")
+            walk(child)
+
+    walk(function)
+    return names
+
+
+def test_what_the_application_key_makes_is_made_in_the_transaction_that_stores_it() -> None:
+    """An exchange of the key may lie between, after which nothing can be read by the key before."""
+    functions = [
+        (place(file), function, list_uses(function))
+        for file in SOURCES
+        if not place(file).startswith((*HANDED_OUT, *OF_THE_KEY))
+        for function in list_functions(tree(file))
+    ]
+    makers, before = set(SECRET_MAKERS), 0
+    while len(makers) > before:
+        before = len(makers)
+        makers |= {
+            each.name for _, each, uses in functions if isinstance(each, ast.FunctionDef) and uses & makers
+        }
+    offenders = {
+        (where, each.name)
+        for where, each, uses in functions
+        if isinstance(each, ast.AsyncFunctionDef) and uses & makers
+    }
+    assert "encode_access_code" in makers
+    assert offenders == MADE_AGAIN

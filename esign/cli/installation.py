@@ -50,15 +50,16 @@ async def open_with_key(config: "Config") -> AsyncIterator[tuple["Database", "Va
     from esign.store.engine.connections import FILE, open_for_command
     from esign.store.engine.locks import KeyLock
     from esign.store.server import installation
+    from esign.system import app_key
 
     storage = config.storage
     data = folder.prepare(storage.data_dir)
     with closing(KeyLock(data)) as lock:
         lock.share()
-        key = load_application_key(config)
+        source = app_key.remember_passphrase(make_key_source(config))
+        key = app_key.open_vault(source)
         async with open_for_command(data / FILE, storage.backup_before_migration) as db:
-            await installation.confirm_key(db, key)
-            yield db, key
+            yield db, await installation.confirm_key(db, key, lambda: app_key.open_vault(source))
 
 
 @asynccontextmanager
@@ -74,12 +75,6 @@ async def open_installation(config: "Config") -> AsyncIterator["Installation"]:
     async with open_with_key(config) as (db, key):
         settings = await browser_settings.load(db, key, config)
         yield Installation(settings.config, db, key, await read_now(db))
-
-
-def load_application_key(config: "Config") -> "Vault":
-    from esign.system import app_key
-
-    return app_key.open_vault(make_key_source(config))
 
 
 def make_key_source(config: "Config") -> "KeySource":

@@ -21,7 +21,7 @@ from esign.config.effective import (
     UnfitSettings,
     decode_browser_settings,
 )
-from esign.config.reading import ConfigError, load_config
+from esign.config.reading import SECRETS, ConfigError, load_config
 from esign.config.tables import (
     Config,
     ExpirySettings,
@@ -43,6 +43,7 @@ __all__ = [
     "ADDRESS",
     "MAIL",
     "NOTHING_CHOSEN",
+    "SECRETS",
     "BrowserSettings",
     "Config",
     "ConfigError",

@@ -12,7 +12,7 @@ import struct
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from argon2.exceptions import HashingError
@@ -248,6 +248,13 @@ def find_passphrase(source: KeySource, content: bytes) -> str:
     raise WrongPassphrase(
         f"none of {TRIES} passphrases opens {path}; restore the file from a backup if it was changed"
     )
+
+
+def remember_passphrase(source: KeySource) -> KeySource:
+    """Return the source with the passphrase of its file, so that it is typed once. Raises UnusableKey."""
+    if not source.may_ask or not is_key_protected(source):
+        return source
+    return replace(source, passphrase=find_passphrase(source, read_file(source)))
 
 
 def type_passphrase(prompt: str) -> str:

@@ -8,6 +8,7 @@ can ask for again, such as a recovery code, cannot be made anew. It is wrapped: 
 that may have made it.
 """
 
+import asyncio
 import hashlib
 import hmac
 import os
@@ -15,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -27,6 +29,7 @@ KEY_BYTES = 32
 MAC_BYTES = 32
 WRAP = "wrapped-mac"
 
+T = TypeVar("T")
 SubKeys = Callable[[str], bytes | None]
 
 
@@ -57,6 +60,7 @@ class Vault:
         self._newest = derive_sub_keys(app_key)
         self._older: tuple[SubKeys, ...] = ()  # of which the newest is the first
         self._forget_at: float | None = None  # monotonic seconds; set once the older keys are retired
+        self._adopted = 0  # keys
 
     # ---------- the exchange of the key ----------
 
@@ -69,6 +73,7 @@ class Vault:
         """Write with this key from now on; those before it still read."""
         self._newest, self._older = derive_sub_keys(app_key), (self._newest, *self._older)
         self._forget_at = None
+        self._adopted += 1
 
     def accept_older_key(self, app_key: bytes) -> None:
         """Read also what this key wrote."""
@@ -100,6 +105,15 @@ class Vault:
         return self.encrypt(WRAP, kept + b"".join(self._list_sub_keys(purpose)), purpose.encode())
 
     # ---------- encryption ----------
+
+    async def encrypt_aside(self, encrypt: Callable[[], T]) -> Callable[[], T]:
+        """Encrypt in a thread; return what gives the result in the transaction that stores it.
+
+        It encrypts again there if another key was adopted meanwhile. What is small is encrypted in its transaction.
+        """
+        adopted = self._adopted
+        made = await asyncio.to_thread(encrypt)
+        return lambda: made if adopted == self._adopted else encrypt()
 
     def encrypt(self, purpose: str, plain: bytes, bound: bytes = b"") -> bytes:
         nonce = os.urandom(NONCE)

@@ -5,6 +5,7 @@ import ssl
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from esign.actions.server.diagnosis import CheckState
@@ -15,7 +16,7 @@ from esign.actions.server.network_checks import (
     check_time_stamps,
 )
 from esign.actions.server.settings_checks import check_disk, check_permissions, check_settings
-from esign.config import Config
+from esign.config import SECRETS, Config, load_config
 from esign.core.instant import DAY
 from esign.net.tls_probe import probe_address
 from esign.system.clock import SystemClock
@@ -119,6 +120,23 @@ def test_what_others_can_read_is_named(tmp_path: Path) -> None:
     assert found.state is WRONG and "app.key has mode 0644" in found.findings[0]
     full = configure(tmp_path, storage={"data_dir": tmp_path, "spare_mib": 1_000_000})
     assert check_disk(full).state is WRONG
+
+
+@pytest.mark.parametrize("key", sorted(SECRETS))
+def test_a_configuration_file_with_a_secret_is_for_its_user_alone(tmp_path: Path, key: str) -> None:
+    """Each setting that the tables declare to be a secret."""
+    data, file = tmp_path / "data", tmp_path / "esign.toml"
+    data.mkdir(mode=0o700)
+    (tmp_path / "seal.p12").touch(0o600)
+    table, name = key.split(".")
+    beside = {"mail": 'username = "u"\n', "seal": f'pkcs12 = "{tmp_path / "seal.p12"}"\n'}.get(table, "")
+    file.write_text(f'[{table}]\n{beside}{name} = "a long passphrase of a test"\n')
+    config = load_config(file, {"ESIGN_STORAGE__DATA_DIR": str(data)})
+    for mode, state in ((0o600, OK), (0o644, WRONG)):
+        file.chmod(mode)
+        assert check_permissions(config, file).state is state
+    file.write_text("")
+    assert check_permissions(load_config(file, {"ESIGN_STORAGE__DATA_DIR": str(data)}), file).state is OK
 
 
 def test_before_the_first_start_no_certificate_is_missed(tmp_path: Path) -> None:

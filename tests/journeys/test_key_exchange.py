@@ -20,7 +20,10 @@ from esign.cli import main
 from esign.cli.app_key import hold_key_file
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Database, Reader, Row
 from esign.store.engine.locks import KeyLock
+from esign.store.queue import kept_mail
+from esign.store.queue.kept_mail import KeptMail
 from esign.store.server import installation, key_exchange
 from esign.store.server.key_exchange import STORED, ExchangeCount
 from esign.system import app_key
@@ -202,6 +205,77 @@ async def test_a_running_server_follows_and_fails_no_request(config: Path) -> No
     await program.start()
     assert await program.stop() == 0
     await asyncio.to_thread(assert_works, config)
+
+
+async def test_a_start_that_read_the_file_before_an_exchange_ended_reads_it_again(config: Path) -> None:
+    source = KeySource(config.parent / "data" / FILE)
+    early = app_key.open_vault(source)
+    await run_until(config, None)
+    async with opened(config) as exchange:
+        vault = await installation.confirm_key(exchange.db, early, lambda: app_key.open_vault(source))
+        assert vault.compute_mac("x", b"y") == Vault(read_key(config)).compute_mac("x", b"y")
+        with pytest.raises(UnusableKey, match="is not the key that"):
+            await installation.confirm_key(exchange.db, Vault(bytes(32)), lambda: Vault(bytes(32)))
+
+
+class EndingReader:
+    """Reads a database in which an exchange ends after the first query."""
+
+    def __init__(self, db: Database, next_key: bytes) -> None:
+        self.db, self.next_key = db, next_key
+
+    async def one(self, query: str, **values: object) -> Row | None:
+        found = await self.db.one(query, **values)
+        await self._end()
+        return found
+
+    async def all(self, query: str, **values: object) -> list[Row]:
+        found = await self.db.all(query, **values)
+        await self._end()
+        return found
+
+    async def _end(self) -> None:
+        await self.db.write(lambda tx: key_exchange.end(tx, Vault(self.next_key)))
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+async def test_an_exchange_that_ends_while_it_is_looked_at_gives_no_half_answer(
+    config: Path, is_old: bool
+) -> None:
+    present, following = read_key(config), b"1" * 32
+    async with opened(config) as exchange:
+        await installation.confirm_key(exchange.db, exchange.vault)
+        await exchange.db.write(lambda tx: key_exchange.begin(tx, Vault(present), following, present))
+        reader = cast(Reader, EndingReader(exchange.db, following))
+        vault = await installation.join_exchange(reader, Vault(present if is_old else following))
+        assert vault.compute_mac("x", b"y") == Vault(following).compute_mac("x", b"y")
+        assert vault.is_exchanging
+
+
+async def test_a_batch_is_bound_by_bytes_as_well_as_by_rows(config: Path) -> None:
+    sizes = {
+        f"mail_{n}": size for n, size in enumerate((300, 900_000, 900_000, 900_000, 5_000_000, 300, 300))
+    }
+    vault, [secret] = (
+        Vault(read_key(config)),
+        [each for each in STORED if (each.table, each.column) == ("kept_mail", "content")],
+    )
+    async with opened(config) as exchange:
+        async with open_for_command(config.parent / "data" / FILE) as db:
+            for id, size in sizes.items():
+                kept = KeptMail(id, id, "a", "b", vault.encrypt("mail", bytes(size), id.encode()), 1)
+                await db.write(lambda tx, kept=kept: kept_mail.keep(tx, kept))  # type: ignore[misc]
+            place, batches = None, list[list[int]]()
+            while rows := await key_exchange.find_rows(db, secret, place):
+                assert set(rows[0].keys()) == {"id", "content"}
+                batches.append([len(row["content"]) for row in rows])
+                place = [rows[-1]["id"]]
+        assert len(sum(batches, [])) >= len(sizes)
+        assert all(len(batch) == 1 or sum(batch) <= key_exchange.BATCH_BYTES for batch in batches)
+        assert len(batches) == 4
+        async for _ in exchange.run():
+            pass
+    assert (await try_all(config, read_key(config))).unreadable == 0
 
 
 async def test_a_command_that_is_killed_is_run_again(config: Path) -> None:

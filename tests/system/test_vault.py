@@ -104,3 +104,16 @@ def test_what_a_crash_left_half_written_is_written_over(tmp_path: Path) -> None:
     (tmp_path / f".secret.{os.getpid()}.part").write_bytes(b"half of a much longer secret")
     write_once(tmp_path / "secret", b"whole")
     assert (tmp_path / "secret").read_bytes() == b"whole"
+
+
+async def test_what_is_encrypted_aside_is_encrypted_again_by_a_key_that_was_adopted_meanwhile() -> None:
+    vault, made = Vault(bytes(32)), list[bytes]()
+
+    def encrypt() -> bytes:
+        made.append(vault.encrypt("mail", b"text"))
+        return made[-1]
+
+    encrypted = await vault.encrypt_aside(encrypt)
+    assert encrypted() == made[0] and len(made) == 1
+    vault.adopt_key(b"n" * 32)
+    assert Vault(b"n" * 32).decrypt("mail", encrypted()) == b"text"

@@ -9,7 +9,7 @@ from esign.actions.base import printable_text, quota, settings_in_force
 from esign.actions.base.caller import Caller
 from esign.actions.base.transition import Decide, Find, R, Save, check_revision, perform_transition
 from esign.actions.document import contacts, upload
-from esign.actions.document.holder_entries import HolderEntry, make_recipients
+from esign.actions.document.holder_entries import HolderEntry, make_recipients, renew_codes
 from esign.actions.document.upload import Source
 from esign.core.actor import Owner
 from esign.core.document.audit import AuditEntry
@@ -93,7 +93,9 @@ async def create(runtime: Runtime, caller: Caller, order: DocumentOrder) -> Docu
 
     async def write(tx: Transaction) -> Document:
         await uploaded.store(tx, now)
-        created = await outcomes.add(tx, lifecycle.create(document, author.origin, now), runtime.vault, now)
+        # The upload took its time: the key may have been exchanged since the recipients were made.
+        made = replace(document, recipients=renew_codes(runtime.vault, recipients, order.recipients))
+        created = await outcomes.add(tx, lifecycle.create(made, author.origin, now), runtime.vault, now)
         if order.send:
             await quota.check_quota(runtime, tx, owner)
             sent = lifecycle.send(created, author, now)

@@ -31,6 +31,7 @@ from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import audit_entries
+from esign.system.entropy import make_id
 from esign.system.vault import Vault
 
 R = TypeVar("R")
@@ -154,7 +155,9 @@ def is_repetition(event: Event, entry: AuditEntry) -> bool:
 async def add_recipient(runtime: Runtime, caller: Caller, document_id: str, entry: HolderEntry) -> Recipient:
     """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
-    recipient = make_recipient(runtime.vault, entry, None, runtime.clock.now())
+    now = runtime.clock.now()
+    recipient_id = entry.new_id or make_id("rcp", now)
+    named = replace(entry, new_id=recipient_id)
 
     def everybody(document: Document) -> tuple[Recipient, ...]:
         if len(document.recipients) >= limit:
@@ -163,10 +166,11 @@ async def add_recipient(runtime: Runtime, caller: Caller, document_id: str, entr
                 say("At most {n} recipients.", one="At most {n} recipient.", n=limit),
                 current_status=document.status,
             )
+        recipient = make_recipient(runtime.vault, named, None, now)
         check_recipient(runtime, document, recipient)
         return (*document.recipients, recipient)
 
-    return await change_recipients(runtime, caller, document_id, everybody, make_save(recipient.id))
+    return await change_recipients(runtime, caller, document_id, everybody, make_save(recipient_id))
 
 
 async def remove_recipient(runtime: Runtime, caller: Caller, document_id: str, recipient_id: str) -> str:

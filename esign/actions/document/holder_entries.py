@@ -82,6 +82,19 @@ def make_recipients(
     return made
 
 
+def renew_codes(
+    vault: Vault, recipients: Sequence[Recipient], entries: Sequence[HolderEntry]
+) -> tuple[Recipient, ...]:
+    """Return what `make_recipients` made of the entries, with each access code encoded by the key of now."""
+    codes = [entry.members.get("access_code") for entry in entries]
+    return tuple(
+        recipient
+        if code is None
+        else replace(recipient, access_code=stored_codes.encode_access_code(vault, code))
+        for recipient, code in zip(recipients, codes, strict=True)
+    )
+
+
 def check_recipients(runtime: Runtime, recipients: Sequence[Recipient], found: Sequence[Detail] = ()) -> None:
     """Raise `invalid_request` with the problems `found` before and those that only the whole list shows."""
     limits = runtime.config.limits

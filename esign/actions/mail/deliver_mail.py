@@ -185,7 +185,7 @@ async def finish(
 
     If the document was deleted meanwhile, nothing is recorded, and the stored e-mail is deleted too.
     """
-    now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
+    now = runtime.clock.now()
     runtime.measures.mails[RESULTS[result.delivery]] += 1
     if result.delivery is MailDelivery.FAILED:
         log.warning("mail %s is given up: %s", job.key, mask_addresses(result.reason))
@@ -197,6 +197,7 @@ async def finish(
         if isinstance(mail, DocumentMail) and result.delivery is not MailDelivery.NONE:
             await note_delivery(runtime, tx, mail, result, now)
             await note_reached(runtime, tx, mail, result.delivery)
+        words = mail_archive.seal_copy(runtime.vault, job.key, copy)
         await outbox.finish(tx, job, now, result.reason, MailRecord(words, result.reply))
         if result.delivery is MailDelivery.ACCEPTED:
             await mail_breaker.note_success(tx, job, now)
@@ -254,9 +255,8 @@ async def postpone(
         "mail %s was not taken: %s; tried again at %s", job.key, mask_addresses(reason), rfc3339(now + wait)
     )
 
-    words = mail_archive.seal_copy(runtime.vault, job.key, copy)
-
     async def write(tx: Transaction) -> None:
+        words = mail_archive.seal_copy(runtime.vault, job.key, copy)
         await outbox.postpone(tx, job, now + wait, reason, words)
         await mail_breaker.note_deferral(tx, job, failure, now)
 
@@ -265,9 +265,10 @@ async def postpone(
 
 async def give_back(runtime: Runtime, job: Job, failure: TemporaryFailure, copy: MailCopy) -> None:
     """Make the e-mail due again now without charging it an attempt."""
-    now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
+    now = runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
+        words = mail_archive.seal_copy(runtime.vault, job.key, copy)
         await outbox.give_back(tx, job, now, failure.reason, words)
         tx.wake_workers()
 
@@ -277,9 +278,10 @@ async def give_back(runtime: Runtime, job: Job, failure: TemporaryFailure, copy:
 async def wait_for_relay(runtime: Runtime, job: Job, failure: RelayFailure, copy: MailCopy) -> None:
     """Put the e-mail back without charging it an attempt, and stop sending, apart from regular probes."""
     runtime.measures.mails["postponed"] += 1
-    now, words = runtime.clock.now(), mail_archive.seal_copy(runtime.vault, job.key, copy)
+    now = runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
+        words = mail_archive.seal_copy(runtime.vault, job.key, copy)
         await mail_breaker.note_refusal(tx, job, failure, now, words)
 
     await runtime.db.write(write)

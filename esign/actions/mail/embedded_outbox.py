@@ -1,6 +1,5 @@
 """The embedded outbox. If no mail server is configured, every e-mail is stored here instead of being sent."""
 
-import asyncio
 import email
 import email.policy
 import logging
@@ -33,10 +32,10 @@ class EmbeddedOutbox:
     async def send(self, message: EmailMessage, lane: str = "") -> AcceptedMail:
         """Store the message, and return a reply that says so."""
         now = self._clock.now()
-        kept = await asyncio.to_thread(encrypt_mail, self._vault, message, now)
+        encrypted = await self._vault.encrypt_aside(lambda: encrypt_mail(self._vault, message, now))
 
         async def write(tx: Transaction) -> str:
-            return await kept_mail.keep(tx, kept)
+            return await kept_mail.keep(tx, encrypted())
 
         mail_id = await self._db.write(write)
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)

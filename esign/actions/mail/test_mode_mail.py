@@ -52,9 +52,10 @@ async def send(runtime: Runtime, message: EmailMessage, mail: OutgoingMail) -> s
 
 async def keep_message(runtime: Runtime, message: EmailMessage, mail: OutgoingMail) -> None:
     """Store the message for the tester."""
-    kept = await asyncio.to_thread(encrypt_message, runtime, message, mail)
+    encrypted = await runtime.vault.encrypt_aside(lambda: encrypt_message(runtime, message, mail))
 
     async def write(tx: Transaction) -> None:
+        kept = encrypted()
         if kept.document_id is not None:
             await documents.get(tx, kept.document_id)  # raises if it is erased: then nothing is stored
         await kept_mail.keep(tx, kept)

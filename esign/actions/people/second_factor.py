@@ -49,11 +49,11 @@ async def enable(runtime: Runtime, caller: UserCaller, secret: str, code: str) -
     step = find_step(secret, code, now)
     if step is None:
         return None
-    sealed = runtime.vault.encrypt("totp", secret.encode(), user.id.encode())
     codes = [make_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
+        sealed = runtime.vault.encrypt("totp", secret.encode(), user.id.encode())
         await users.save_factor(tx, user.id, sealed, step)
         await users.replace_recovery(tx, user.id, [mac_recovery_code(runtime, user.id, one) for one in codes])
         await sessions.end_all(tx, user.id, caller.session_id)

@@ -24,7 +24,7 @@ from esign.store.engine.snapshot_reader import OlderSchema, SnapshotQueries, Sna
 from esign.store.server import clock_marks, installation, repairs
 from esign.store.server.clock_marks import ClockRecord
 from esign.store.server.fault import Fault, Repair
-from esign.system.app_key import KeySource, open_vault
+from esign.system.app_key import KeySource, open_vault, remember_passphrase
 from esign.system.clock import GuardedClock, SystemClock, read_boot_id
 from esign.system.file_cache import FileCache
 from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
@@ -111,10 +111,11 @@ def open_nothing(wanted: Examination) -> Opened:
 
 async def open_data(wanted: Examination) -> Opened:
     """Read the key, the settings that owners chose, and the time. Nothing is made and nothing is written."""
-    vault = open_vault(wanted.key)
+    source = remember_passphrase(wanted.key)
+    vault = open_vault(source)
     with closing(SnapshotReader(wanted.data / FILE)) as reader:
         queries = SnapshotQueries(reader)
-        await installation.join_exchange(queries, vault)
+        vault = await installation.join_exchange(queries, vault, lambda: open_vault(source))
         settings = await browser_settings.load(queries, vault, wanted.config)
         record = await clock_marks.find(queries)
     clock = GuardedClock(SystemClock(), record.mark if record else None, read_boot_id())

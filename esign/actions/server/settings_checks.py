@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from esign.actions.server.diagnosis import CheckLine, CheckState
-from esign.config import Config
+from esign.config import SECRETS, Config
 from esign.pdf.worker.confinement_report import describe_confinement
 from esign.pdf.worker.frames import FrameError
 from esign.store.engine.connections import FILE
@@ -16,7 +16,6 @@ from esign.system.disk import count_free_bytes
 from esign.system.file_cache import FileCache
 
 SCARCE_BYTES, SCARCE_SHARE = 2**30, 0.05  # of the disk free: below both it is time to act
-SECRETS = ("mail.password", "seal.passphrase", "metrics.token")
 
 # A setting, whether it has an effect, and why not.
 EFFECTS: Sequence[tuple[str, Callable[[Config], bool], str]] = (
@@ -81,7 +80,7 @@ def check_permissions(config: Config, file: Path | None = None) -> CheckLine:
             "permissions", CheckState.NOT_CHECKED, words, "Run esign as the owner of the folder."
         )
     brought = [config.seal.pkcs12, config.seal.private_key, config.server.https_key]
-    if file is not None and any(config.find_source(key) == str(file) for key in SECRETS):
+    if file is not None and any(config.find_source(key) == file.name for key in SECRETS):
         brought.append(file)
     for each in brought:
         if each is not None and each.exists() and (mode := each.stat().st_mode) & stat.S_IROTH:

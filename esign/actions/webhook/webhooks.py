@@ -51,22 +51,8 @@ async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> Creat
     runtime.http.check(order.url, plain_allowed=owner.mode is Mode.TEST)
     now, secret = runtime.clock.now(), make_webhook_secret()
     webhook_id = make_id("wh", now)
-    webhook = Webhook(
-        id=webhook_id,
-        organisation_id=owner.organisation_id,
-        mode=owner.mode,
-        url=order.url,
-        events=order.events,
-        enabled=True,
-        secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
-        created_at=now,
-        updated_at=now,
-        description=order.description,
-    )
 
-    created = CreatedWebhook(webhook, secret)
-
-    async def write(tx: Transaction) -> None:
+    async def write(tx: Transaction) -> CreatedWebhook:
         limit = runtime.config.limits.webhooks
         if len(await webhooks.find(tx, owner)) >= limit:
             raise Problem(
@@ -77,13 +63,26 @@ async def create(runtime: Runtime, caller: Caller, order: WebhookOrder) -> Creat
                     n=limit,
                 ),
             )
+        webhook = Webhook(
+            id=webhook_id,
+            organisation_id=owner.organisation_id,
+            mode=owner.mode,
+            url=order.url,
+            events=order.events,
+            enabled=True,
+            secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
+            created_at=now,
+            updated_at=now,
+            description=order.description,
+        )
         entry = make_entry("webhook.created", now, webhook, {"events": list(webhook.events)})
         await audit_log.log_act(tx, runtime.vault, caller, entry)
         await webhooks.add(tx, webhook)
+        created = CreatedWebhook(webhook, secret)
         await caller.keep(tx, created)
+        return created
 
-    await runtime.db.write(write)
-    return created
+    return await runtime.db.write(write)
 
 
 def make_entry(act: str, now: Instant, webhook: Webhook, data: Mapping[str, object]) -> AdminAct:

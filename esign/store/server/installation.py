@@ -1,11 +1,14 @@
 """Values of the installation by name, and the check that the database belongs to its application key."""
 
 import hmac
+from collections.abc import Callable
 
 from esign.core.document.audit import compose_head_message
 from esign.store.document import trails
 from esign.store.engine.database import Database, Reader, Transaction
 from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
+
+Reopen = Callable[[], Vault]
 
 HEADS = "heads"  # there are audit trails from before trails had heads
 SETTINGS = "settings"  # what owners set in the browser, as ciphertext
@@ -50,31 +53,51 @@ FOREIGN = (
 HEADS_ASKED = 20
 
 
-async def confirm_key(db: Database, vault: Vault) -> None:
-    """Raise UnusableKey unless the database was written with this application key.
+async def confirm_key(db: Database, vault: Vault, reopen: Reopen | None = None) -> Vault:
+    """Return the vault, or what `reopen` returns if that is needed. Raise UnusableKey if the database has another key.
 
     The database stores a mac made with its key. One that has none yet is judged by its newest macs and
     ciphertexts, and then gets one. While the key is exchanged, the database has each of the two keys encrypted with
     the other, and the vault gets the one that it lacks.
+
+    `reopen` reads the key file again: an exchange may have ended after the vault was opened.
     """
-    await join_exchange(db, vault)
+    vault = await join_exchange(db, vault, reopen)
     if await find(db, KEY) is None:
         await db.write(lambda tx: save(tx, KEY, compute_key_mac(vault)))
+    return vault
 
 
-async def join_exchange(reader: Reader, vault: Vault) -> None:
-    """Give the vault the other key while the key is exchanged, and write nothing.
+async def join_exchange(reader: Reader, vault: Vault, reopen: Reopen | None = None) -> Vault:
+    """Do the same as `confirm_key`, and write nothing."""
+    if await fits(reader, vault):
+        return vault
+    if reopen is not None and await fits(reader, vault := reopen()):
+        return vault
+    raise UnusableKey(FOREIGN)
 
-    Raise UnusableKey if the database was written with another key.
-    """
-    known = await find(reader, KEY)
+
+async def fits(reader: Reader, vault: Vault) -> bool:
+    """Return whether the database was written with this key. While the key is exchanged, give the vault the other."""
+    found = await find_keys(reader)
+    known = found.get(KEY)
     if known is None:
-        if await is_foreign(reader, vault):
-            raise UnusableKey(FOREIGN)
-    elif hmac.compare_digest(known, compute_key_mac(vault)):
-        await adopt_next_key(reader, vault)
-    elif not await accept_previous_key(reader, vault, known):
-        raise UnusableKey(FOREIGN)
+        return not await is_foreign(reader, vault)
+    if hmac.compare_digest(known, compute_key_mac(vault)):
+        adopt_next_key(vault, found.get(NEXT))
+        return True
+    return accept_previous_key(vault, found.get(PREVIOUS), known)
+
+
+async def find_keys(reader: Reader) -> dict[str, bytes]:
+    """Return what is stored about the key, by its name: of one moment, since an exchange can end between two."""
+    rows = await reader.all(
+        "SELECT name, value FROM installation WHERE name IN (:key, :next, :previous)",
+        key=KEY,
+        next=NEXT,
+        previous=PREVIOUS,
+    )
+    return {row["name"]: bytes(row["value"]) for row in rows}
 
 
 def compute_key_mac(vault: Vault) -> bytes:
@@ -82,18 +105,17 @@ def compute_key_mac(vault: Vault) -> bytes:
     return vault.compute_mac(PURPOSE, b"esign")
 
 
-async def adopt_next_key(reader: Reader, vault: Vault) -> None:
+def adopt_next_key(vault: Vault, sealed: bytes | None) -> None:
     """Let the vault write with the next key, if the key is being exchanged."""
-    if (sealed := await find(reader, NEXT)) is not None:
+    if sealed is not None:
         vault.adopt_key(vault.decrypt(EXCHANGE, sealed))
 
 
-async def accept_previous_key(reader: Reader, vault: Vault, known: bytes) -> bool:
+def accept_previous_key(vault: Vault, sealed: bytes | None, known: bytes) -> bool:
     """Let the vault, which has the next key, read with the previous one. Return False if the key is not exchanged.
 
     `known` is the mac of the key in whose place the next one comes.
     """
-    sealed = await find(reader, PREVIOUS)
     try:
         previous = vault.decrypt(EXCHANGE, sealed) if sealed is not None else b""
     except DamagedCiphertext:

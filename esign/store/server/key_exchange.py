@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 
 from esign.core.document.audit import compose_head_message
 from esign.store.document import phone_handoffs, signing_drafts, trails
@@ -19,6 +20,9 @@ from esign.store.server import installation
 from esign.system.vault import MAC_BYTES, DamagedCiphertext, Vault
 
 BATCH = 200  # rows of one transaction: 3 to 10 ms
+BATCH_BYTES = (
+    2 * 2**20
+)  # of ciphertexts in one transaction, unless a single one is larger: a kept mail can be
 NO_TEXT, NO_BYTES, LEAST = "", b"", -(2**63)  # each is before all other keys of its kind
 
 # Purposes of what is given out for a while, and not stored.
@@ -32,7 +36,8 @@ class StoredSecret:
     """One column whose values the application key made; with `is_mac` they are MACs to wrap.
 
     `keys` are the columns of the primary key, each with what comes before all values. `renew` returns the value by the
-    newest key, None if it is that already, and raises DamagedCiphertext if no key made it.
+    newest key, None if it is that already, and raises DamagedCiphertext if no key made it. It needs `beside` of the row
+    as well. `is_large` says that a value can be of any size.
     """
 
     table: str
@@ -42,15 +47,25 @@ class StoredSecret:
     renew: Renew
     is_mac: bool = False
     source: str = ""  # what is read instead of the table
+    beside: tuple[str, ...] = ()
+    is_large: bool = False
 
     @property
     def query(self) -> str:
-        """Return the query for the rows after the place `:after_0`, `:after_1`."""
+        """Return the query for `:most` rows after the place `:after_0`, `:after_1`."""
+        return self._select(", ".join(dict.fromkeys((*self.keys, self.column, *self.beside))))
+
+    @property
+    def size_query(self) -> str:
+        """Return the query for the sizes of these rows in bytes."""
+        return self._select(f"length({self.column}) AS size")
+
+    def _select(self, columns: str) -> str:
         names = ", ".join(self.keys)
         place = ", ".join(f":after_{n}" for n in range(len(self.keys)))
         return (
-            f"SELECT * FROM {self.source or self.table} WHERE ({names}) > ({place}) AND {self.column} IS NOT NULL"
-            f" ORDER BY {names} LIMIT {BATCH}"
+            f"SELECT {columns} FROM {self.source or self.table}"
+            f" WHERE ({names}) > ({place}) AND {self.column} IS NOT NULL ORDER BY {names} LIMIT :most"
         )
 
     @property
@@ -121,7 +136,8 @@ def _declare_ciphertext(
     table: str, key: str, column: str, purpose: str, bound: str, first: object = NO_TEXT
 ) -> StoredSecret:
     bind = partial(_bind, bound)
-    return StoredSecret(table, {key: first}, column, purpose, partial(encrypt_anew, column, purpose, bind))
+    renew = partial(encrypt_anew, column, purpose, bind)
+    return StoredSecret(table, {key: first}, column, purpose, renew, beside=(bound,), is_large=True)
 
 
 def _bind(column: str, row: Row) -> str:
@@ -150,6 +166,7 @@ STORED: tuple[StoredSecret, ...] = (
         "body",
         idempotency.PURPOSE,
         partial(encrypt_anew, "body", idempotency.PURPOSE, _bind_answer),
+        is_large=True,
     ),
     StoredSecret(
         "idempotency",
@@ -177,7 +194,15 @@ STORED: tuple[StoredSecret, ...] = (
     ),
     StoredSecret("recipient", {"id": NO_TEXT}, "access_code", "access-code", wrap_access_code, is_mac=True),
     StoredSecret("installation", {"name": NO_TEXT}, "value", "settings", renew_settings, source=SETTINGS),
-    StoredSecret("audit_head", {"document_id": NO_TEXT}, "mac", trails.PURPOSE, renew_head, source=HEADS),
+    StoredSecret(
+        "audit_head",
+        {"document_id": NO_TEXT},
+        "mac",
+        trails.PURPOSE,
+        renew_head,
+        source=HEADS,
+        beside=("seq", "late", "hash"),
+    ),
 )
 
 
@@ -219,9 +244,15 @@ async def renew_batch(
 
 
 async def find_rows(reader: Reader, secret: StoredSecret, after: Sequence[object] | None) -> list[Row]:
-    """Return the next rows of a column in the order of their key."""
-    place = after if after is not None else [*secret.keys.values()]
-    return await reader.all(secret.query, **{f"after_{n}": value for n, value in enumerate(place)})
+    """Return the next rows of a column in the order of their key: at most `BATCH`, and at most `BATCH_BYTES` or one."""
+    given = after if after is not None else [*secret.keys.values()]
+    place = {f"after_{n}": value for n, value in enumerate(given)}
+    most = BATCH
+    if secret.is_large:
+        sizes = await reader.all(secret.size_query, most=BATCH, **place)
+        total = list(accumulate(row["size"] for row in sizes))
+        most = max(1, sum(1 for size in total if size <= BATCH_BYTES))
+    return await reader.all(secret.query, most=most, **place)
 
 
 def find_changes(
