@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from esign.jobs import (
+    anchor,
     check_database,
     compact_index,
     deliver_webhooks,
@@ -41,6 +42,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (retry_one_seal.tick, 60),
     (flush_usage.tick, 60),
     (disable_webhooks.tick, 60),
+    (anchor.tick, 300),
     (key_expiry.tick, 3600),
     (renew_certificates.tick, 3600),
     (purge.tick, 3600),

@@ -54,6 +54,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
+from esign.store.server import anchors
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps, walks
@@ -178,6 +179,7 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 WANTED = published_events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
+    "anchors.find_grown": lambda tx: anchors.find_grown(tx, 2_000),
     "api_keys.find_all": lambda tx: api_keys.find_all(tx, ORGANISATION),
     "api_keys.find_page": lambda tx: api_keys.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "api_keys.find_active_of": lambda tx: api_keys.find_active_of(tx, MEMBER, NOW),
@@ -271,6 +273,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
 }
 SHORT = {
+    "anchors.find_failing": "the settings have ten at most",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
     "organisations.find_all": "an installation has a handful",
