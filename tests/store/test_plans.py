@@ -179,7 +179,6 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 WANTED = published_events.EventFilter(ORGANISATION, Mode.LIVE)
 LOGGED, LOG_PLACE = audit_log.AuditLogFilter(ORGANISATION), PageStart(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
-    "anchors.find_grown": lambda tx: anchors.find_grown(tx, 2_000),
     "api_keys.find_all": lambda tx: api_keys.find_all(tx, ORGANISATION),
     "api_keys.find_page": lambda tx: api_keys.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "api_keys.find_active_of": lambda tx: api_keys.find_active_of(tx, MEMBER, NOW),
@@ -273,6 +272,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
 }
 SHORT = {
+    "anchors.find_grown": "as many as are asked for, along an index that holds no others; see below",
     "anchors.find_failing": "the settings have ten at most",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
@@ -320,6 +320,11 @@ def test_every_list_of_the_store_is_in_the_table() -> None:
 async def test_every_list_is_read_along_an_index_and_sorted_by_nothing(db: Database, name: str) -> None:
     plan = await steps(db, LISTS[name])
     assert not [step for step in plan if SCAN.match(step) or SORT.match(step)], plan
+
+
+async def test_trails_that_grew_are_found_along_an_index_of_no_others(db: Database) -> None:
+    plan = await steps(db, lambda tx: anchors.find_grown(tx, 2_000))
+    assert plan[0] == "SCAN h USING INDEX audit_head_grown" and len(plan) == 2 and "SEARCH a" in plan[1], plan
 
 
 async def test_a_scrape_of_the_metrics_walks_through_no_table(db: Database) -> None:
