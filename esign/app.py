@@ -5,6 +5,7 @@ This is the only module that wires the floors together.
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
@@ -12,6 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -34,7 +36,7 @@ from esign.store.engine import folder, inspection
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.locks import server_lock
 from esign.store.server import installation, tsa_answers
-from esign.system import memory, vault
+from esign.system import app_key, memory
 from esign.system.bell import Bell
 from esign.system.clock import Clock, SystemClock
 from esign.system.disk import RESERVE, DiskRoom
@@ -76,18 +78,22 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     environment say; the runtime adds what owners set in the browser.
 
     Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.UnfitSchema, ConfigError,
-    inspection.DamagedDatabase, authority.AuthorityError.
+    migration_copy.CopyFailed, inspection.DamagedDatabase, authority.AuthorityError.
     """
     data = folder.prepare(config.storage.data_dir)
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
-        safe = vault.load_or_make_vault(data / "app.key", data / FILE)
+        safe = app_key.open_vault(make_key_source(config))
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = DiskRoom(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
         # Before the database opens: on a full disk the start may need the reserve.
         await asyncio.to_thread(room.check_room)
-        db = await stack.enter_async_context(open_for_command(data / FILE))
+        db = await stack.enter_async_context(
+            open_for_command(data / FILE, config.storage.backup_before_migration)
+        )
         await installation.confirm_key(db, safe)
+        if safe.is_exchanging:
+            log.warning("an exchange of the application key is under way; end it with: esign keys rotate-app")
         db.on_full = room.release
         if completed := await verify_trails.complete_heads(db, safe):
             log.info("%s audit trails of an older version now have a protected end", completed)
@@ -140,6 +146,14 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             trusted=trusted,
             https=https,
         )
+
+
+def make_key_source(config: Config) -> app_key.KeySource:
+    """Return where the application key is, with the passphrase of the settings, which the configuration forgets."""
+    storage = config.storage
+    return app_key.KeySource(
+        storage.data_dir / FILE, storage.key_file, storage.take_key_passphrase(), os.environ
+    )
 
 
 def make_webhook_rules(config: Config) -> TargetRules:
@@ -366,6 +380,7 @@ async def serve(config: Config) -> None:
             listeners = open_listeners(server)
             stack.callback(listeners.close)
             become_user(server.user, config.storage.data_dir)
+        config = ask_for_passphrase(config)  # before signals are caught, so that Ctrl-C ends the question
         asked = stack.enter_context(catch_signals())
         async with (
             run_program(config, listeners=listeners) as (runtime, http),
@@ -381,6 +396,19 @@ async def serve(config: Config) -> None:
             stop.cancel()
             if runtime.db.failed in done:
                 runtime.db.failed.result()
+
+
+def ask_for_passphrase(config: Config) -> Config:
+    """Return the configuration with the passphrase that is typed, if the key is protected and none is set.
+
+    Raise vault.UnusableKey without a terminal, or after three wrong ones.
+    """
+    storage = config.storage
+    source = app_key.KeySource(storage.data_dir / FILE, storage.key_file, None, os.environ, may_ask=True)
+    if storage.key_passphrase is not None or not app_key.is_key_protected(source):
+        return config
+    typed = SecretStr(app_key.find_passphrase(source, source.path.read_bytes()))
+    return config.model_copy(update={"storage": storage.model_copy(update={"key_passphrase": typed})})
 
 
 async def invite_owner(runtime: Runtime) -> None:

@@ -39,7 +39,7 @@ PDF_LIBRARIES = ("pikepdf", "pypdfium2", "PIL", "typst", "pyhanko", "fontTools",
 # `esign --version` has 8 times `python -c pass`, and click takes half of it.
 SERVICE_LIBRARIES = (
     *("starlette", "uvicorn", "uvloop", "pydantic", "aiohttp", "aiosqlite", "aiosmtplib", "aiodns"),
-    *("jinja2", "cryptography", "orjson", "python_multipart", "segno"),
+    *("jinja2", "cryptography", "orjson", "pyrage", "python_multipart", "segno"),
     *PDF_LIBRARIES,
 )
 

@@ -35,6 +35,7 @@ from esign.authority.journal import SealChange
 from esign.authority.keyring import BY_ITSELF, ChangedBy, Keyring
 from esign.authority.parse_upload import open_upload
 from esign.authority.selection import SealAuthority, find_known_own, find_known_roots, load_or_make_authority
+from esign.authority.standing import SealStanding, read_seal_standing
 from esign.authority.trusted import read_trusted_roots
 
 __all__ = [
@@ -49,11 +50,13 @@ __all__ = [
     "SealFiles",
     "SealMaterial",
     "SealNotice",
+    "SealStanding",
     "examine_material",
     "find_configured_seal",
     "find_known_own",
     "find_known_roots",
     "load_or_make_authority",
     "open_upload",
+    "read_seal_standing",
     "read_trusted_roots",
 ]

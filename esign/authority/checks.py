@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from cryptography import x509
@@ -175,6 +176,7 @@ def build_chain(certificate: x509.Certificate, others: Sequence[x509.Certificate
     return chain[1:]
 
 
+@lru_cache(maxsize=64)  # a start asks eight times about two or three pairs, each time for a signature
 def is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> bool:
     try:
         certificate.verify_directly_issued_by(issuer)

@@ -7,7 +7,7 @@ certifies.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -55,12 +55,17 @@ Kind = Literal["authority", "seal"]
 
 @dataclass(frozen=True, slots=True)
 class AuthorityFolder:
-    """The files of one mode; `at` is the time that decides which of them are in use."""
+    """The files of one mode; `at` is the time that decides which of them are in use.
+
+    It serves one look at the files, or one change: certificates are read from the disk once, and again after one is
+    added here.
+    """
 
     folder: Path
     prefix: str
     name: str
     at: datetime
+    _found: dict[Kind, dict[int, x509.Certificate]] = field(default_factory=dict, compare=False, repr=False)
 
     def path(self, kind: Kind, number: int, suffix: str) -> Path:
         return self.folder / f"{self.prefix}{kind}{'' if number == 1 else f'-{number}'}.{suffix}"
@@ -72,9 +77,25 @@ class AuthorityFolder:
         return sorted(int(hit[1] or 1) for hit in found if hit)
 
     def read_certificates(self, kind: Kind) -> dict[int, x509.Certificate]:
-        return {
-            number: _read_certificate(self.path(kind, number, "pem")) for number in self.list_numbers(kind)
-        }
+        """Return the certificates by number, the oldest first. Raises `AuthorityError`."""
+        if kind not in self._found:
+            self._found[kind] = {
+                number: _read_certificate(self.path(kind, number, "pem"))
+                for number in self.list_numbers(kind)
+            }
+        return self._found[kind]
+
+    def _read_one_in_use(self, kind: Kind) -> x509.Certificate:
+        """Return the certificate in use. Raises `AuthorityError`, which names the first file if there is none."""
+        number = self.find_number_in_use(kind)
+        found = self.read_certificates(kind).get(number)
+        return found or _read_certificate(self.path(kind, number, "pem"))
+
+    def _write_certificate(self, kind: Kind, number: int, certificate: x509.Certificate) -> None:
+        try:
+            files.write_file(self.path(kind, number, "pem"), certificate.public_bytes(Encoding.PEM))
+        finally:
+            self._found.pop(kind, None)
 
     def find_number_in_use(self, kind: Kind) -> int:
         """Return the number of the newest certificate that is valid now, or else of the newest.
@@ -91,16 +112,16 @@ class AuthorityFolder:
         """Return the credential of the seal in use. Raises `AuthorityError`."""
         number = self.find_number_in_use("seal")
         path = self.path("seal", number, "key")
-        key, seal = _read_key(path), _read_certificate(self.path("seal", number, "pem"))
+        key, seal = _read_key(path), self.seal()
         require_pair(key, seal, str(path))
         return build_credential(key, seal, [self._find_issuer(seal)])
 
     def seal(self) -> x509.Certificate:
-        return _read_certificate(self.path("seal", self.find_number_in_use("seal"), "pem"))
+        return self._read_one_in_use("seal")
 
     def authority(self) -> x509.Certificate:
         """Return the authority that issues new seals, unless that of the present seal still lasts."""
-        return _read_certificate(self.path("authority", self.find_number_in_use("authority"), "pem"))
+        return self._read_one_in_use("authority")
 
     def _find_issuer(self, seal: x509.Certificate) -> x509.Certificate:
         found = self.read_certificates("authority") or {
@@ -239,7 +260,7 @@ class AuthorityFolder:
         certificate = make_authority_certificate(
             self._load_or_make_key("authority", number), name, self.at, number
         )
-        files.write_file(self.path("authority", number, "pem"), _encode_certificate(certificate))
+        self._write_certificate("authority", number, certificate)
         return number
 
     def _add_seal(self, name: str, issued_by: int) -> int:
@@ -250,7 +271,7 @@ class AuthorityFolder:
         )
         issuer = _read_certificate(self.path("authority", issued_by, "pem"))
         certificate = make_seal_certificate(key, name, issuer, issuer_key, self.at)
-        files.write_file(self.path("seal", number, "pem"), _encode_certificate(certificate))
+        self._write_certificate("seal", number, certificate)
         return number
 
     def _load_or_make_key(self, kind: Kind, number: int) -> PrivateKey:
@@ -293,7 +314,3 @@ def _read_certificate(path: Path) -> x509.Certificate:
         return x509.load_pem_x509_certificate(files.read_file(path))
     except ValueError as error:
         raise AuthorityError(say(files.NOT_PEM, file=path)) from error
-
-
-def _encode_certificate(certificate: x509.Certificate) -> bytes:
-    return certificate.public_bytes(Encoding.PEM)

@@ -10,14 +10,17 @@ from pathlib import Path
 import click
 
 from esign import __version__
+from esign.cli.app_key import protect_app, rotate_app, unprotect_app
+from esign.cli.backup import backup
 from esign.cli.clock import clock
 from esign.cli.completion import completion
 from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
 from esign.cli.init import init
-from esign.cli.installation import load_config, open_database, open_installation, with_config
+from esign.cli.installation import load_config, open_installation, with_config
 from esign.cli.keys import keys
 from esign.cli.licenses import licenses
 from esign.cli.orgs import orgs
+from esign.cli.restore import restore
 from esign.cli.upgrade_check import upgrade_check
 from esign.cli.users import users
 
@@ -168,42 +171,28 @@ def verify_audit(
 
 
 @main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--fix", is_flag=True, help="Repair what can be derived again.")
+@click.option("--seals", is_flag=True, help="Verify every seal too: a tenth of a second for each.")
+@click.option("--data", "data_only", is_flag=True, help="Check the data alone; ask nothing over the network.")
+@with_config
+def doctor(as_json: bool, fix: bool, seals: bool, data_only: bool, file: Path | None) -> None:
+    """Check the data, the settings and what esign relies on. The exit code is 1 if something is wrong.
+
+    Reads every page, row, file and audit trail, also while a server runs. Writes nothing without --fix.
+    """
+    from esign.cli.doctor import run_doctor
+
+    run_doctor(file, as_json=as_json, fix=fix, seals=seals, data_only=data_only)
+
+
+@main.command()
 @with_config
 def check(file: Path | None) -> None:
-    """Check that the whole database can be read. The exit code is 0 only if it can.
+    """Check that the whole database can be read: the former name of esign doctor --data."""
+    from esign.cli.doctor import run_doctor
 
-    Reads every page, row and file, also while a server runs. Repairs nothing.
-    """
-    config = load_config(file)
-
-    async def work() -> int:
-        import asyncio
-
-        from esign.store.engine.connections import FILE
-        from esign.store.engine.inspection import find_damage
-        from esign.store.server.read_everything import read_all
-
-        path = config.storage.data_dir / FILE
-        if not path.exists():
-            stop_command(
-                USAGE,
-                f"there is no database in {config.storage.data_dir}; choose the configuration with --config",
-            )
-        pages = await asyncio.to_thread(find_damage, path)
-        for line in pages:
-            click.echo(f"pages: {line}")
-        async with open_database(config) as db:
-            count = await read_all(db)
-            found = db.damage.entries()
-        for table, key, reason in found:
-            click.echo(f"{table} {key}: {reason}")
-        if pages or found:
-            click.echo("DAMAGED: restore esign.db, or what is named above, from a backup.")
-            return FAILED
-        click.echo(f"INTACT: {count} rows and files were read.")
-        return 0
-
-    run_command(work)
+    run_doctor(file, data_only=True)
 
 
 @main.command()
@@ -253,5 +242,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run_command(work)
 
 
-for command in (keys, users, orgs, clock, completion, init, licenses, upgrade_check):
+for command in (rotate_app, protect_app, unprotect_app):
+    keys.add_command(command)
+for command in (backup, keys, users, orgs, clock, completion, init, licenses, restore, upgrade_check):
     main.add_command(command)

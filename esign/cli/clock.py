@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from esign.cli.exit_codes import run_command
-from esign.cli.installation import load_application_key, load_config, open_database, with_config
+from esign.cli.installation import load_config, open_database, open_with_key, with_config
 
 
 @click.group()
@@ -56,8 +56,8 @@ def confirm_clock(file: Path | None) -> None:
         from esign.system.clock import SystemClock
 
         now = SystemClock().now()
-        async with open_database(config) as db:
-            asked = await clock_watch.request_confirmation(db, load_application_key(config), now)
+        async with open_with_key(config) as (db, key):
+            asked = await clock_watch.request_confirmation(db, key, now)
         if asked:
             click.echo(f"The server will use {rfc3339(now)}.")
         else:

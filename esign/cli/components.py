@@ -22,6 +22,9 @@ SPDX = {
     "Python Software Foundation License": "PSF-2.0",
 }
 
+# Packages that declare no licence and bring its text.
+UNDECLARED = {"pyrage": "MIT"}
+
 # Files in the wheel with the texts of licences, by the end of their path.
 TEXTS = re.compile(r"\.dist-info/(licenses/.+|(LICEN[CS]E|COPYING|NOTICE)[^/]*)$", re.IGNORECASE)
 
@@ -86,7 +89,7 @@ def read_license(found: metadata.Distribution) -> str:
     declared = next((one for one in named if one), " OR ".join(classifiers))
     if declared == "MIT License" and len(classifiers) > 1:  # the field names one of two
         declared = " OR ".join(SPDX.get(one, one) for one in classifiers)
-    return SPDX.get(declared, declared)
+    return SPDX.get(declared, declared) or UNDECLARED.get(fields["Name"], "")
 
 
 def write_components(components: list[Component]) -> str:

@@ -1,8 +1,8 @@
 """The exit codes of commands, and the errors that lead to them.
 
-0 done, 1 failed or "no", 2 usage, configuration or unreadable input, 3 another server on the same data, 4
-another schema than this program's, 65 a damaged or foreign database, 70 storage failed. Only after 70 a restart
-can help.
+0 done, 1 failed or "no", 2 usage, configuration or unreadable input, 3 another server on the same data, 4 another
+schema than this program's, 5 done, with data that was damaged before, 65 a damaged or foreign database, 70 storage
+failed. Only after 70 a restart can help.
 """
 
 import sys
@@ -12,6 +12,8 @@ from typing import NoReturn
 import click
 
 FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
+FOUND = 5  # a backup was made or restored, and what is in it is damaged
+INTERRUPTED = 130  # as a shell says it of SIGINT
 
 NO_SUCH_ADDRESS = '; set server.host to an address of this machine, such as "::1" where it has no IPv4'
 
@@ -38,12 +40,34 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
     sys.exit(code or 0)
 
 
+def run_steps(work: Callable[[], int]) -> NoReturn:
+    """Run a command that has no event loop to its end and exit, as `run_command` does.
+
+    Interrupted, it has not done its work and does not exit with 0.
+    """
+    try:
+        code = work()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        failure = describe_failure(error)
+        if failure is None:
+            raise
+        stop_command(*failure)
+    sys.exit(code)
+
+
 def describe_failure(error: Exception) -> tuple[int, str] | None:
     """Return the exit code and the sentence for an error from outside the program, None for any other.
 
     What the errors belong to is imported here: a command that ends well does without most of it.
     """
     from esign.authority import AuthorityError
+    from esign.backup.archive import DamagedBackup
+    from esign.backup.container import NewerBackup
+    from esign.backup.encryption import WrongKey
+    from esign.backup.make_backup import CannotBackUp
+    from esign.backup.restore_backup import CannotRestore
     from esign.config import ConfigError
     from esign.core.errors import Problem
     from esign.https import UnfitCertificate
@@ -63,6 +87,16 @@ def describe_failure(error: Exception) -> tuple[int, str] | None:
             | CannotBecomeUser()
         ):
             return STORAGE if is_full(error.__context__) else USAGE, str(error)
+        case CannotBackUp():
+            return FAILED, f"no backup was made: {error}"
+        case CannotRestore():
+            return USAGE, f"nothing was restored: {error}"
+        case NewerBackup():
+            return NEWER, f"the backup cannot be opened: {error}; install that version, or a newer one"
+        case WrongKey():
+            return USAGE, f"the backup cannot be opened: {error}"
+        case DamagedBackup():
+            return USAGE, f"the backup is damaged: {error}; take another one"
         case DamagedCiphertext():
             return USAGE, f"{error}; restore app.key from a backup"
         case Problem(code="unavailable"):
@@ -93,6 +127,7 @@ def describe_database_failure(error: Exception) -> tuple[int, str] | None:
     from esign.store.engine.inspection import DamagedDatabase
     from esign.store.engine.locks import AlreadyServed, Locked
     from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
+    from esign.store.engine.migration_copy import CopyFailed
 
     match error:
         case AlreadyServed():
@@ -106,6 +141,8 @@ def describe_database_failure(error: Exception) -> tuple[int, str] | None:
             )
         case Locked():
             return STORAGE, f"{error}; stop it, or wait until it ends"
+        case CopyFailed():
+            return STORAGE, str(error)
         case DatabaseMoved():
             return STORAGE, str(error)
         case StorageFailed() | OperationalError() if is_locked(error):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from esign.config import Config
     from esign.runtime import Installation
     from esign.store.engine.database import Database
+    from esign.system.app_key import KeySource
     from esign.system.vault import Vault
 
 with_config = click.option(
@@ -28,21 +29,36 @@ def load_config(file: Path | None) -> "Config":
     from esign.config import ConfigError, load_config
 
     try:
-        return load_config(file, os.environ)
+        config = load_config(file, os.environ)
     except ConfigError as error:
         stop_command(USAGE, str(error))
+    os.environ.pop("ESIGN_STORAGE__KEY_PASSPHRASE", None)  # processes that this one starts inherit the others
+    return config
 
 
 @asynccontextmanager
 async def open_database(config: "Config") -> AsyncIterator["Database"]:
     """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
+    async with open_with_key(config) as (db, _):
+        yield db
+
+
+@asynccontextmanager
+async def open_with_key(config: "Config") -> AsyncIterator[tuple["Database", "Vault"]]:
+    """Open the database with its application key, which is not exchanged before the command ends."""
+    from esign.store.engine import folder
     from esign.store.engine.connections import FILE, open_for_command
+    from esign.store.engine.locks import KeyLock
     from esign.store.server import installation
 
-    key = load_application_key(config)
-    async with open_for_command(config.storage.data_dir / FILE) as db:
-        await installation.confirm_key(db, key)
-        yield db
+    storage = config.storage
+    data = folder.prepare(storage.data_dir)
+    with closing(KeyLock(data)) as lock:
+        lock.share()
+        key = load_application_key(config)
+        async with open_for_command(data / FILE, storage.backup_before_migration) as db:
+            await installation.confirm_key(db, key)
+            yield db, key
 
 
 @asynccontextmanager
@@ -55,16 +71,23 @@ async def open_installation(config: "Config") -> AsyncIterator["Installation"]:
     from esign.actions.server.clock_watch import read_now
     from esign.runtime import Installation
 
-    async with open_database(config) as db:
-        key = load_application_key(config)
+    async with open_with_key(config) as (db, key):
         settings = await browser_settings.load(db, key, config)
         yield Installation(settings.config, db, key, await read_now(db))
 
 
 def load_application_key(config: "Config") -> "Vault":
-    from esign.store.engine import folder
-    from esign.store.engine.connections import FILE
-    from esign.system import vault
+    from esign.system import app_key
 
-    data = folder.prepare(config.storage.data_dir)
-    return vault.load_or_make_vault(data / "app.key", data / FILE)
+    return app_key.open_vault(make_key_source(config))
+
+
+def make_key_source(config: "Config") -> "KeySource":
+    """Return where the application key is, with the passphrase of the settings, which the configuration forgets."""
+    from esign.store.engine.connections import FILE
+    from esign.system.app_key import KeySource
+
+    storage = config.storage
+    return KeySource(
+        storage.data_dir / FILE, storage.key_file, storage.take_key_passphrase(), os.environ, may_ask=True
+    )

@@ -10,7 +10,7 @@ from esign.cli.installation import load_config, open_installation, with_config
 
 @click.group()
 def keys() -> None:
-    """Manage the API keys of the organisation."""
+    """Manage the API keys of the organisation, and the application key of this installation."""
 
 
 @keys.command("create")

@@ -36,7 +36,7 @@ def upgrade_check(scratch: Path | None, no_rehearsal: bool, file: Path | None) -
         import tempfile
 
         from esign import __version__
-        from esign.store.engine import inspection, rehearsal
+        from esign.store.engine import inspection, migration_copy, rehearsal
         from esign.store.engine.connections import FILE
         from esign.system.clock import SystemClock
         from esign.system.disk import count_free_bytes
@@ -66,9 +66,17 @@ def upgrade_check(scratch: Path | None, no_rehearsal: bool, file: Path | None) -
             measured = rehearsal.rehearse(path, scratch or Path(tempfile.gettempdir()), SystemClock())
         except rehearsal.NoRoom as error:
             stop_command(USAGE, str(error))
-        free = count_free_bytes(path.parent)
-        click.echo(describe(measured, free))
-        if free < measured.needed:
+        free, needed = count_free_bytes(path.parent), measured.needed
+        if config.storage.backup_before_migration:
+            with rehearsal.open_untouched(path) as connection:
+                copied = migration_copy.measure_copy(connection)
+            needed += copied
+            click.echo(
+                f"The start first copies the database into {path.parent / migration_copy.FOLDER}, which takes"
+                f" {rehearsal.write_size(copied)}."
+            )
+        click.echo(describe(measured, needed, free))
+        if free < needed:
             click.echo(f"TOO LITTLE ROOM: free some of the disk before you start it. {KEPT}")
             return FAILED
         click.echo(f"{ONE_WAY} {KEPT}")
@@ -82,11 +90,11 @@ def count_migrations(number: int) -> str:
     return "1 migration" if number == 1 else f"{number} migrations"
 
 
-def describe(measured: "Rehearsal", free: int) -> str:
+def describe(measured: "Rehearsal", needed: int, free: int) -> str:
     """Return what the rehearsal took, in a sentence."""
     from esign.store.engine.rehearsal import write_size
 
     return (
         f"On a copy this took {measured.seconds:.1f} s. The database grows by {write_size(max(measured.growth, 0))};"
-        f" meanwhile {write_size(measured.needed)} of the disk are needed, and {write_size(free)} are free."
+        f" meanwhile {write_size(needed)} of the disk are needed, and {write_size(free)} are free."
     )

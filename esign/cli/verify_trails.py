@@ -8,16 +8,16 @@ from esign import authority
 from esign.actions.server.anchoring import write_to_folder
 from esign.actions.verification import verify_trails
 from esign.actions.verification.check_anchors import check_anchors
+from esign.cli.installation import open_database, open_with_key
 from esign.cli.verify_file import UnreadableInput, open_verifier, read_input
 from esign.config import Config
 from esign.core.document.anchor import Anchor, UnreadableAnchor, read_file, write_file
 from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
 from esign.store.document import trails
-from esign.store.engine import folder
-from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.connections import FILE
 from esign.store.engine.database import Database
-from esign.store.server import anchors, installation
+from esign.store.server import anchors
 from esign.system import vault
 
 DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
@@ -37,10 +37,7 @@ async def verify_audit(
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
-    folder.prepare(data)
-    keys = vault.load_or_make_vault(data / "app.key", data / FILE)
-    async with open_for_command(data / FILE) as db, open_verifier(config) as verify:
-        await installation.confirm_key(db, keys)
+    async with open_with_key(config) as (db, keys), open_verifier(config) as verify:
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
             return await verify_against_file(db, keys, Path(what), verify, say)
@@ -81,7 +78,7 @@ async def export_anchors(config: Config, place: Path, say: Say) -> bool:
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
-    async with open_for_command(data / FILE) as db:
+    async with open_database(config) as db:
         last = await anchors.find_last_time(db)
         for number in range(1, last[0] + 1 if last else 1):
             try:

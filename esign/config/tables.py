@@ -163,6 +163,21 @@ class StorageSettings(Table):
     picture_cache_mib: int = declare_key(
         512, "MiB for pictures of pages, which are drawn again when needed; no backup.", ge=0, le=1_000_000
     )
+    key_file: LocalPath | None = declare_key(
+        None, "File of the key that encrypts secrets; if not set, app.key of systemd or in the data folder."
+    )
+    key_passphrase: SecretStr | None = declare_key(
+        None, "Passphrase of that key; better in ESIGN_STORAGE__KEY_PASSPHRASE_FILE."
+    )
+    backup_before_migration: bool = declare_key(
+        True, "Whether the database is copied before a new version changes its schema."
+    )
+
+    def take_key_passphrase(self) -> str | None:
+        """Return the passphrase, and forget it: the program lives longer than it is needed."""
+        secret = self.key_passphrase
+        object.__setattr__(self, "key_passphrase", None)
+        return secret.get_secret_value() if secret is not None else None
 
 
 class MailSettings(Table):
@@ -296,6 +311,31 @@ class MetricsSettings(Table):
         return self.port != 0 or self.token is not None
 
 
+LEAST_PASSPHRASE = 12  # characters; whoever has a backup can try any number
+
+
+class BackupSettings(Table):
+    """What opens the backups of `esign backup`: a passphrase, private keys of age or SSH, or either of them."""
+
+    passphrase: SecretStr | None = declare_key(
+        None, "Passphrase of backups, kept elsewhere too; better in ESIGN_BACKUP__PASSPHRASE_FILE."
+    )
+    recipients: tuple[str, ...] = declare_key((), 'Public keys of age or SSH, such as "age1…".', strict=False)
+
+    @model_validator(mode="after")
+    def _require_long_passphrase(self) -> Self:
+        if self.passphrase is not None and len(self.passphrase.get_secret_value()) < LEAST_PASSPHRASE:
+            raise ValueError(
+                f"backup.passphrase: found a short one; allowed is a text of {LEAST_PASSPHRASE} or more characters"
+            )
+        return self
+
+    @property
+    def secret(self) -> str | None:
+        """Return the passphrase itself, or None."""
+        return self.passphrase.get_secret_value() if self.passphrase else None
+
+
 class WebhookSettings(Table):
     """Where webhooks may go besides public https addresses."""
 
@@ -423,6 +463,7 @@ class Config(BaseModel):
     seal: SealSettings = Field(default_factory=SealSettings)
     organisation: OrganisationSettings = Field(default_factory=OrganisationSettings)
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    backup: BackupSettings = Field(default_factory=BackupSettings)
     webhooks: WebhookSettings = Field(default_factory=WebhookSettings)
     reminders: ReminderSettings = Field(default_factory=ReminderSettings)
     expiry: ExpirySettings = Field(default_factory=ExpirySettings)

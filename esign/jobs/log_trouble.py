@@ -13,6 +13,6 @@ def log_trouble(what: str, error: Exception) -> None:
     if isinstance(error, Problem):
         log.warning("%s had to wait: %s", what, error.message)
     elif is_storage(error):
-        log.error("%s failed: %s; check the disk and, with esign check, the database", what, error)
+        log.error("%s failed: %s; check the disk and, with esign doctor, the database", what, error)
     else:
         log.error("%s failed", what, exc_info=error)

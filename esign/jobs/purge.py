@@ -10,6 +10,7 @@ from esign.jobs.work_off_rows import act_on
 from esign.runtime import Runtime
 from esign.store.document import due_documents
 from esign.store.people import organisations
+from esign.store.queue import held_jobs
 
 BATCH = 100
 
@@ -17,8 +18,11 @@ Find = Callable[[int], Awaitable[list[str]]]
 
 
 async def tick(runtime: Runtime) -> int:
-    """Delete the documents whose retention is over, and return their number."""
-    if runtime.clock.doubt:
+    """Delete the documents whose retention is over, and return their number.
+
+    After a restore they stay until an administrator resumes: the settings may have been others since the backup.
+    """
+    if runtime.clock.doubt or await held_jobs.find_open_restoration(runtime.db.points):
         return 0
     db, now, test_days = runtime.db, runtime.clock.read_settled_time(), runtime.config.test.purge_after_days
     count = 0

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from esign.core.instant import SECOND, Instant
 from esign.net.address_gate import AddressGate
 from esign.net.answer import TOO_LATE, RequestFailed, TargetRefused
 from esign.net.time_limits import TimeLimits
@@ -63,6 +65,17 @@ class DirectClient:
             raise RequestFailed(
                 "address_refused: the name leads to an address that can’t be a time-stamping authority"
             ) from refused
+        except TimeoutError as error:
+            raise RequestFailed(TOO_LATE) from error
+
+    async def read_date(self, url: str, limits: TimeLimits) -> Instant | None:
+        """Return the time that a server says in the `Date` of any answer, or None. Raises `RequestFailed`."""
+        try:
+            async with asyncio.timeout(limits.whole):
+                _, headers, _ = await self._open_session().ask(url, None, {}, limits, 0)
+            return int(parsedate_to_datetime(headers["date"]).timestamp()) * SECOND
+        except (KeyError, ValueError):
+            return None
         except TimeoutError as error:
             raise RequestFailed(TOO_LATE) from error
 

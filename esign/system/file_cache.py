@@ -114,6 +114,10 @@ class FileCache:
                     path.parent.rmdir()  # fails while there is something on the shelf
             return self._used
 
+    def find_damaged(self) -> list[Path]:
+        """Return the files whose content is not the one that was written."""
+        return [path for _, _, path in self._list_files() if path.suffix != TEMPORARY and _is_damaged(path)]
+
     def _list_files(self) -> Iterator[tuple[float, int, Path]]:
         """Yield (time of the last use in seconds, bytes, path) of each file."""
         for shelf in self.list_shelves():
@@ -139,6 +143,15 @@ class FileCache:
 
 def _open_privately(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def _is_damaged(path: Path) -> bool:
+    """Return whether a file can be read and does not end with its checksum."""
+    try:
+        stored = path.read_bytes()
+    except OSError:
+        return False
+    return stored[-CHECKSUM:] != _compute_checksum(stored[:-CHECKSUM])
 
 
 def _compute_checksum(content: bytes) -> bytes:

@@ -58,7 +58,8 @@ class Measures:
     """What one run of the program has counted.
 
     `mails` are by result, `deliveries` (to webhooks) and `seals` too. `seal_durations` are those of seals that were
-    made, from the attempt's start until they are saved.
+    made, from the attempt's start until they are saved. `patrolled` counts the `contents` and `seals` that the
+    patrol has read.
     """
 
     requests: RequestDurations = field(default_factory=RequestDurations)
@@ -66,3 +67,4 @@ class Measures:
     seals: Counter[str] = field(default_factory=Counter)
     mails: Counter[str] = field(default_factory=Counter)
     deliveries: Counter[str] = field(default_factory=Counter)
+    patrolled: Counter[str] = field(default_factory=Counter)

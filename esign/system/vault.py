@@ -2,12 +2,16 @@
 
 There is one 32-byte key. HKDF-SHA256 (RFC 5869) derives a sub-key for each purpose. Encryption is AES-256-GCM
 with a random nonce.
+
+While the key is exchanged there are two: the newest writes, both read. A MAC that is stored of something that nobody
+can ask for again, such as a recovery code, cannot be made anew. It is wrapped: encrypted together with the sub-keys
+that may have made it.
 """
 
 import hashlib
 import hmac
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +23,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 VERSION = b"\x01"
 NONCE = 12
+KEY_BYTES = 32
+MAC_BYTES = 32
+WRAP = "wrapped-mac"
+
+SubKeys = Callable[[str], bytes | None]
 
 
 class DamagedCiphertext(Exception):
@@ -26,7 +35,16 @@ class DamagedCiphertext(Exception):
 
 
 class UnusableKey(Exception):
-    """The file of the application key is missing or changed; the message says what to do."""
+    """The application key cannot be used; the message says why and what to do."""
+
+
+def derive_sub_keys(app_key: bytes) -> SubKeys:
+    """Return what derives the sub-key of a purpose. Raises ValueError unless the key has 32 bytes."""
+    if len(app_key) != KEY_BYTES:
+        raise ValueError("the application key must have 32 bytes")
+    return lru_cache(maxsize=None)(
+        lambda purpose: HKDF(SHA256(), KEY_BYTES, salt=None, info=purpose.encode()).derive(app_key)
+    )
 
 
 class Vault:
@@ -36,53 +54,120 @@ class Vault:
     """
 
     def __init__(self, app_key: bytes) -> None:
-        if len(app_key) != 32:
-            raise ValueError("the application key must have 32 bytes")
-        self._sub_key: Callable[[str], bytes] = lru_cache(maxsize=None)(
-            lambda purpose: HKDF(SHA256(), 32, salt=None, info=purpose.encode()).derive(app_key)
-        )
+        self._newest = derive_sub_keys(app_key)
+        self._older: tuple[SubKeys, ...] = ()  # of which the newest is the first
+        self._forget_at: float | None = None  # monotonic seconds; set once the older keys are retired
+
+    # ---------- the exchange of the key ----------
+
+    @property
+    def is_exchanging(self) -> bool:
+        """Return whether an older key still reads all that it wrote."""
+        return bool(self._older) and self._forget_at is None
+
+    def adopt_key(self, app_key: bytes) -> None:
+        """Write with this key from now on; those before it still read."""
+        self._newest, self._older = derive_sub_keys(app_key), (self._newest, *self._older)
+        self._forget_at = None
+
+    def accept_older_key(self, app_key: bytes) -> None:
+        """Read also what this key wrote."""
+        self._older = (*self._older, derive_sub_keys(app_key))
+
+    def retire_older_keys(self, purposes: Collection[str], until: float) -> None:
+        """Forget all keys but the newest, except the sub-keys of these purposes, which read `until` then."""
+        self._older = tuple(_keep_sub_keys(older, purposes) for older in self._older)
+        self._forget_at = until
+
+    def forget_retired_keys(self, now: float) -> None:
+        """Forget the sub-keys whose time is over; `now` in monotonic seconds."""
+        if self._forget_at is not None and self._forget_at <= now:
+            self._older, self._forget_at = (), None
+
+    def encrypt_anew(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes | None:
+        """Return the ciphertext by the newest key, None if that made it. Raises `DamagedCiphertext`."""
+        plain, is_newest = self._open(purpose, sealed, bound)
+        return None if is_newest else self.encrypt(purpose, plain, bound)
+
+    def wrap_mac(self, purpose: str, kept: bytes) -> bytes | None:
+        """Return a stored MAC in a form that only the newest key reads, None if it has it already.
+
+        A MAC does not show which of the keys made it, so the sub-keys of all go with it.
+        Raises `DamagedCiphertext`.
+        """
+        if len(kept) != MAC_BYTES:
+            return self.encrypt_anew(WRAP, kept, purpose.encode())
+        return self.encrypt(WRAP, kept + b"".join(self._list_sub_keys(purpose)), purpose.encode())
+
+    # ---------- encryption ----------
 
     def encrypt(self, purpose: str, plain: bytes, bound: bytes = b"") -> bytes:
         nonce = os.urandom(NONCE)
-        return VERSION + nonce + AESGCM(self._sub_key(purpose)).encrypt(nonce, plain, bound)
+        return VERSION + nonce + AESGCM(self._find_newest(purpose)).encrypt(nonce, plain, bound)
 
     def decrypt(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes:
         """Return the plain bytes. Raises `DamagedCiphertext`."""
+        return self._open(purpose, sealed, bound)[0]
+
+    def _open(self, purpose: str, sealed: bytes, bound: bytes) -> tuple[bytes, bool]:
+        """Return the plain bytes, and whether the newest key encrypted them. Raises `DamagedCiphertext`."""
         if sealed[:1] != VERSION:
             raise DamagedCiphertext("unknown version of the ciphertext")
-        try:
-            return AESGCM(self._sub_key(purpose)).decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], bound)
-        except (InvalidTag, ValueError) as error:
-            raise DamagedCiphertext("the ciphertext does not belong to this application key") from error
+        newest = self._find_newest(purpose)
+        for key in self._list_sub_keys(purpose):
+            with suppress(InvalidTag, ValueError):
+                plain = AESGCM(key).decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], bound)
+                return plain, key is newest
+        raise DamagedCiphertext("the ciphertext does not belong to this application key")
+
+    # ---------- MACs ----------
 
     def compute_mac(self, purpose: str, message: bytes) -> bytes:
-        """Return 32 bytes of HMAC-SHA256. Compare them with `hmac.compare_digest`."""
-        return hmac.new(self._sub_key(purpose), message, hashlib.sha256).digest()
+        """Return 32 bytes of HMAC-SHA256. Compare them with `is_mac`."""
+        return _compute(self._find_newest(purpose), message)
+
+    def compute_macs(self, purpose: str, message: bytes) -> list[bytes]:
+        """Return the MAC by each key that reads, by the newest first."""
+        return [_compute(key, message) for key in self._list_sub_keys(purpose)]
+
+    def is_mac(self, purpose: str, message: bytes, mac: bytes, length: int = MAC_BYTES) -> bool:
+        """Return whether `mac` is the beginning, of this length, of the message's MAC. Takes constant time."""
+        found = [hmac.compare_digest(made[:length], mac) for made in self.compute_macs(purpose, message)]
+        return any(found)
+
+    def is_stored_mac(self, purpose: str, message: bytes, kept: bytes) -> bool:
+        """Return whether `kept` was stored as the message's MAC, as it was made or wrapped.
+
+        Raises `DamagedCiphertext` for a wrapped MAC that was changed.
+        """
+        if len(kept) == MAC_BYTES:
+            return self.is_mac(purpose, message, kept)
+        plain = self.decrypt(WRAP, kept, purpose.encode())
+        mac, keys = plain[:MAC_BYTES], plain[MAC_BYTES:]
+        found = [
+            hmac.compare_digest(mac, _compute(keys[start : start + KEY_BYTES], message))
+            for start in range(0, len(keys), KEY_BYTES)
+        ]
+        return any(found)
+
+    def _find_newest(self, purpose: str) -> bytes:
+        key = self._newest(purpose)
+        assert key is not None
+        return key
+
+    def _list_sub_keys(self, purpose: str) -> list[bytes]:
+        """Return the sub-keys of the purpose, the newest first."""
+        return [key for keys in (self._newest, *self._older) if (key := keys(purpose)) is not None]
 
 
-def load_or_make_vault(path: Path, database: Path) -> Vault:
-    """Return the vault of the application key at `path`, which is made with mode 0600 before the `database` is.
+def _keep_sub_keys(keys: SubKeys, purposes: Collection[str]) -> SubKeys:
+    """Return what still knows the sub-keys of these purposes, and no longer the key."""
+    kept = {purpose: keys(purpose) for purpose in purposes}
+    return kept.get
 
-    Raises UnusableKey if one of the two was lost, or if the key is damaged.
-    """
-    begun = (
-        database.exists()
-    )  # checked before the key: another process that is making both makes the key first
-    if path.exists() and any(path.parent.glob("*.pem")) and not (begun and database.stat().st_size):
-        raise UnusableKey(  # seal certificates are made after the database, so there was one
-            f"{database} is {'empty' if begun else 'missing'}, and the keys of an installation lie beside it; restore"
-            " it from a backup, or move everything out of the folder to start again"
-        )
-    if not path.exists():
-        if begun:  # a new key would decrypt nothing in it, and every audit trail would appear forged
-            raise UnusableKey(
-                f"{path} is missing, the key of the database beside it; restore it from a backup"
-            )
-        write_once(path, os.urandom(32))
-    app_key = path.read_bytes()
-    if len(app_key) != 32:
-        raise UnusableKey(f"{path} is not an application key of 32 bytes; restore it from a backup")
-    return Vault(app_key)
+
+def _compute(key: bytes, message: bytes) -> bytes:
+    return hmac.new(key, message, hashlib.sha256).digest()
 
 
 def write_once(path: Path, secret: bytes) -> None:

@@ -1,12 +1,14 @@
 """Cursors: the place where the next page begins. A MAC binds each to its filters; its content is opaque to callers."""
 
 import base64
-import hmac
 import json
 
 from esign.core.errors import Problem
 from esign.store.engine.paging import PageStart
 from esign.system.vault import Vault
+
+PURPOSE = "cursor"
+MAC = 16  # bytes of it that a cursor carries
 
 
 def cursor_of(vault: Vault, place: PageStart | None, filters: str) -> str | None:
@@ -14,7 +16,8 @@ def cursor_of(vault: Vault, place: PageStart | None, filters: str) -> str | None
     if place is None:
         return None
     body = json.dumps([place.at, place.id]).encode()
-    return base64.urlsafe_b64encode(_mac(vault, body, filters) + body).rstrip(b"=").decode()
+    mac = vault.compute_mac(PURPOSE, bind_filters(body, filters))[:MAC]
+    return base64.urlsafe_b64encode(mac + body).rstrip(b"=").decode()
 
 
 def place_of(vault: Vault, cursor: str | None, filters: str) -> PageStart | None:
@@ -28,11 +31,12 @@ def place_of(vault: Vault, cursor: str | None, filters: str) -> PageStart | None
         packed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except ValueError:
         raise Problem("invalid_cursor") from None
-    mac, body = packed[:16], packed[16:]
-    if not hmac.compare_digest(mac, _mac(vault, body, filters)):
+    mac, body = packed[:MAC], packed[MAC:]
+    if not vault.is_mac(PURPOSE, bind_filters(body, filters), mac, MAC):
         raise Problem("invalid_cursor")
     return PageStart(*json.loads(body))
 
 
-def _mac(vault: Vault, body: bytes, filters: str) -> bytes:
-    return vault.compute_mac("cursor", filters.encode() + b"\0" + body)[:16]
+def bind_filters(body: bytes, filters: str) -> bytes:
+    """Return the message of a cursor's MAC."""
+    return filters.encode() + b"\0" + body

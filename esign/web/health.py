@@ -38,6 +38,7 @@ async def report_readiness(request: Request) -> Response:
     runtime = request.app.state.runtime
     checks, warnings = await health.check_health(runtime), health.list_warnings(runtime)
     if checks["database"] == "ok":
+        warnings += await health.list_held(runtime)
         warnings += await anchoring.list_warnings(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import auth, crowd, door, growth, mail, page, scale, sealing, start, storm
+from tests.bench import auth, crowd, doctor, door, growth, mail, page, scale, sealing, start, storm
 
 TABLES: dict[str, Callable[[list[str]], Awaitable[None]]] = {
+    "doctor": doctor.run,
     "door": door.run,
     "growth": growth.run,
 }
@@ -40,6 +41,7 @@ def describe_benches() -> str:
     """Return what can be asked for."""
     return (
         "python -m tests.bench NAME\n"
+        f"doctor [COUNT]: esign doctor over {doctor.COUNT:,} documents, beside writes\n"
         f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}\n"
         f"growth [FEW MANY]: the same work beside {growth.SIZES[0]:,} and {growth.SIZES[1]:,} documents\n"
         f"or one of {', '.join(BENCHES)}"

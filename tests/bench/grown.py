@@ -17,8 +17,8 @@ from esign.store.engine import search_words
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.search_index import SLOTS, collect_words
 from esign.store.engine.sql import insert
+from esign.system.app_key import KeySource, open_vault
 from esign.system.entropy import make_id
-from esign.system.vault import load_or_make_vault
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 
 FOLDER = Path(tempfile.gettempdir()) / "esign-scale"
@@ -110,7 +110,7 @@ async def database(count: int) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.iterdir():
             left.unlink()
-        load_or_make_vault(folder / "app.key", folder / FILE)  # a database without its key is refused
+        open_vault(KeySource(folder / FILE))  # a database without its key is refused
         async with open_for_command(folder / FILE) as db:
             await store_organisation(db, an_organisation())
         fill(folder / FILE, count)

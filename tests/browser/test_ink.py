@@ -237,6 +237,27 @@ def test_when_nobody_answers_the_plain_letters_a_sentence_says_so(visit: Visit) 
     expect(page.locator("#adopt-error")).to_contain_text("No connection")
 
 
+def test_a_failure_behind_another_tab_is_said_once_the_tab_is_chosen(visit: Visit) -> None:
+    page = visit(a_signer(name="محمد"), excused="Failed to load resource")
+    page.route("**/letters", lambda route: route.abort())
+    open_sheet(page)
+    page.wait_for_function("() => document.querySelector('#adopt .styles').parentNode.hidden")
+    expect(page.locator("#adopt-error")).to_be_hidden()
+    page.locator("#tab-type").click()
+    expect(page.locator("#adopt-error")).to_contain_text("No connection")
+
+
+def test_the_plain_letters_are_asked_for_again_when_the_connection_is_back(visit: Visit) -> None:
+    page = visit(a_signer(name="محمد"), excused="Failed to load resource")
+    page.route("**/letters", lambda route: route.abort())
+    open_sheet(page)
+    page.locator("#tab-type").click()
+    expect(page.locator("#adopt-error")).to_contain_text("No connection")
+    page.unroute("**/letters")
+    page.locator("[data-action=adopt]").click()
+    expect(page.locator("#adopt")).to_be_hidden()
+
+
 # ---------- drawing ----------
 
 

@@ -128,7 +128,13 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     config = load_config(write_config(tmp_path, text), {})
     assert "hunter2" not in f"{config!r} {config} {config.model_dump_json()}"
     assert "hunter2" not in refusal(tmp_path, '[mail]\npassword = ["hunter2"]\npasword = "hunter2"\n')
-    assert sorted(SECRETS) == ["mail.password", "metrics.token", "seal.passphrase"]
+    assert sorted(SECRETS) == [
+        "backup.passphrase",
+        "mail.password",
+        "metrics.token",
+        "seal.passphrase",
+        "storage.key_passphrase",
+    ]
 
 
 @pytest.mark.parametrize(

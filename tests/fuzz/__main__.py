@@ -1,7 +1,8 @@
 """Ask every operation of the description what hypothesis can think of: python -m tests.fuzz [--cases N] [--seed N]
 
 The server is the program as it is served, with its limits raised. Two keys ask, one of each mode. No answer may be a
-failure of the server, nor of a status, a shape, a header or an error code that its operation does not describe.
+failure of the server, nor of a status, a shape, a header or an error code that its operation does not describe. As
+many mutated bodies follow, as `python -m tests.reliability bodies` sends them.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from esign.web.api.endpoint_table import describe
 from tests.api import described
 from tests.fuzz.world import FuzzWorld
 from tests.journeys.program import Program, configuration
+from tests.reliability import bodies
 
 HELD = [
     not_a_server_error,
@@ -161,7 +163,11 @@ async def play(cases: int, seed: int) -> Tally:
             def work() -> Tally:
                 world = FuzzWorld(program.base, program.config)
                 world.seed()
-                return fuzz(world, cases, seed)
+                tally = fuzz(world, cases, seed)
+                mutated = bodies.send_from_all(program.base, bodies.list_targets(world), cases, seed)
+                print("mutated bodies", dict(sorted(mutated.statuses.items())))
+                tally.faults |= {f"a mutated body {n}": fault for n, fault in enumerate(mutated.faults)}
+                return tally
 
             tally = await asyncio.to_thread(work)
         finally:

@@ -13,7 +13,7 @@ from tests.tsa import granting, saying, stamping
 
 
 async def test_every_tampering_is_found(tmp_path: Path) -> None:
-    tally = await audit_tampering.run(tmp_path, 39, 7)
+    tally = await audit_tampering.tamper(tmp_path, 39, 7)
     assert tally.tried.total() == 39 and not tally.missed.total()
     assert not tally.by_chains["flip"], "only the anchors show what was chained anew with app.key"
 

@@ -1,19 +1,18 @@
 """Rows and contents that cannot be read: set aside and shown, and everything behind them goes on."""
 
-from pathlib import Path
+import asyncio
 from typing import Any
 
 import pytest
 
+from esign.actions.server.data_checks import check_folder
 from esign.core.actor import Mode, Owner
 from esign.jobs import check_database, disable_webhooks, expire, key_expiry, purge, remind
 from esign.store.engine.connections import FILE
 from esign.store.engine.unreadable_rows import UnreadableRow
 from esign.store.people import members
 from esign.store.queue import webhooks
-from esign.store.server.read_everything import read_all
 from tests.fakes import FakeClock
-from tests.journeys.program import configuration, esign
 from tests.journeys.site import JourneySite
 
 # What a broken disk or a hand leaves: JSON that ends early or has another shape, a word that is none, no UTF-8.
@@ -76,7 +75,7 @@ async def test_a_document_that_cannot_be_read_holds_up_neither_expiry_nor_remind
     await remind.tick(site.runtime)
     assert await pending(site) == mails + len(others)
     (warning,) = await warnings(site)
-    assert f"document {bad}" in warning and "esign check" in warning
+    assert f"document {bad}" in warning and "esign doctor" in warning
     clock.advance(days=20)
     await expire.tick(site.runtime)
     assert [await status(site, each) for each in others] == ["expired"] * 3
@@ -173,9 +172,9 @@ async def test_damaged_keys_members_and_organisations_hold_up_no_tick(
     await key_expiry.tick(site.runtime)
     organisation = (await site.runtime.db.all("SELECT id FROM organisation"))[0]["id"]
     assert people[1]["id"] in [each.id for each in await members.find(site.runtime.db, organisation, 10)]
-    assert await read_all(site.runtime.db) > 0
-    told = {table for table, _, _ in site.runtime.db.damage.entries()}
-    assert told == {"member", "api_key"}
+    data = site.runtime.config.storage.data_dir
+    told = {line.partition(" ")[0] for line in await asyncio.to_thread(check_folder, data, clock.now())}
+    assert told == {"rows:"}
 
 
 async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: JourneySite) -> None:
@@ -198,21 +197,3 @@ async def test_damaged_pages_are_told_while_the_server_runs(site: JourneySite) -
         file.write(b"\xff" * 4096)
     assert await check_database.tick(site.runtime) > 0
     assert ("database", "pages") in [entry[:2] for entry in site.runtime.db.damage.entries()]
-
-
-def test_the_command_names_what_is_damaged(tmp_path: Path) -> None:
-    config = configuration(tmp_path)
-    assert esign("keys", "create", "--name", "x", "--config", config).code == 0
-    ran = esign("check", "--config", config)
-    assert (ran.code, ran.out[:6]) == (0, "INTACT")
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "data" / FILE) as connection:
-        connection.execute("UPDATE organisation SET embed_origins = '['")
-        connection.execute("INSERT INTO blob (sha256, size, created_at) VALUES ('00', 1, 1)")
-    connection.close()
-    ran = esign("check", "--config", config)
-    assert ran.code == 1
-    assert "blob 00: the content is missing" in ran.out and "organisation org_" in ran.out
-    assert "DAMAGED" in ran.out
-    assert esign("check", "--config", configuration(tmp_path, data="nowhere")).code == 2

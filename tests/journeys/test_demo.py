@@ -173,6 +173,8 @@ def a_pkcs12(folder: Path, first: datetime, last: datetime) -> dict[str, str]:
     bundle, passphrase = folder / "seal.p12", folder / "passphrase"
     bundle.write_bytes(a_seal(an_authority(), first=first, last=last).pkcs12("correct horse"))
     passphrase.write_text("correct horse\n")
+    for secret in (bundle, passphrase):
+        secret.chmod(0o600)
     return {"ESIGN_SEAL__PKCS12": str(bundle), "ESIGN_SEAL__PASSPHRASE_FILE": str(passphrase)}
 
 

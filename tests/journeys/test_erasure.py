@@ -152,7 +152,7 @@ class Frail(Vault):
     """Fails at every third mac: inside a transaction, before its document is erased."""
 
     def __init__(self, sound: Vault) -> None:
-        self._sub_key = sound._sub_key
+        self.__dict__.update(sound.__dict__)
         self.asked = 0
 
     def compute_mac(self, purpose: str, message: bytes) -> bytes:

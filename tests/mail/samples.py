@@ -138,6 +138,10 @@ OWNER_NOTED: dict[str, str | int] = {
     "hint": "esk_live_ab12…wxyz",
 }
 OWNER_NOTICES = ("owner_new", "admin_key")
+DAMAGE_NOTED: dict[str, str | int] = {
+    "number": 2,
+    "damaged": "blob 5e5e5e5e5e5e; seal doc_01kzt0v8q3e5m7p9r1s3t5v7w9",
+}
 
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
 
@@ -222,6 +226,7 @@ def letters(locale: str = "en", load: LoadWords = load_words) -> dict[str, Lette
         (KEY_NOTICES, KEY_NOTED),
         (ACCOUNT_NOTICES, ACCOUNT_NOTED),
         (OWNER_NOTICES, OWNER_NOTED),
+        (("damage_found",), DAMAGE_NOTED),
     )
     notices = {name: a_notice(name, facts, locale=locale) for names, facts in groups for name in names}
     mails = {name: vary(mail, organisation={"locale": locale}) for name, mail in MAILS.items()}

@@ -1,13 +1,10 @@
-"""Tamper with audit trails as somebody with the database and app.key can, and count what is found (T25)."""
+"""T25: tamper with audit trails as somebody with the database and app.key can, and count what the anchors show."""
 
-import argparse
-import asyncio
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,9 +28,12 @@ from esign.store.server import anchors
 from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.site import a_site
+from tests.reliability import arguments
+from tests.reliability.figures import Figure
 from tests.tsa import stamping
 
 GONE = "gone@example.test"
+TARGET = "every tampering is found with an anchor that was kept elsewhere"
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Tally:
     by_chains: Counter[str] = field(default_factory=Counter)
 
 
-async def run(folder: Path, count: int, seed: int) -> Tally:
+async def tamper(folder: Path, count: int, seed: int) -> Tally:
     """Tamper `count` times with what is intact. A changed trail counts as found only if the anchors name it."""
     world = await make_world(folder)
     whole, place = world.folder / FILE, folder / "tampered.db"
@@ -257,18 +257,14 @@ async def run(folder: Path, count: int, seed: int) -> Tally:
     return tally
 
 
-def main(arguments: list[str]) -> int:
-    """Run the tamperings, and print how many were found. Return 1 if any was missed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.reliability audit")
-    parser.add_argument("--tamperings", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        tally = asyncio.run(run(Path(folder), options.tamperings, options.seed))
-    tried, missed = tally.tried, tally.missed
+async def run(given: Sequence[str]) -> Figure:
+    """Tamper 1,000 times."""
+    asked = arguments.read(given, tamperings=1_000, seed=1)
+    with tempfile.TemporaryDirectory(prefix="esign-reliability-") as folder:
+        tally = await tamper(Path(folder), asked["tamperings"], asked["seed"])
+    tried, missed = tally.tried, tally.missed.total()
     for name, number in tried.items():
-        sys.stdout.write(
-            f"{name}: {number - missed[name]} of {number} found, {tally.by_chains[name]} without an anchor\n"
-        )
-    sys.stdout.write(f"{tried.total() - missed.total()} of {tried.total()} tamperings found\n")
-    return 1 if missed.total() else 0
+        found, alone = number - tally.missed[name], tally.by_chains[name]
+        print(f"{name}: {found} of {number} found, {alone} without an anchor")
+    measured = f"{tried.total() - missed} of {tried.total()} found"
+    return Figure("T25", TARGET, measured, not missed, missed, arguments.write("audit", asked))

@@ -5,6 +5,7 @@ import pkgutil
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import product
 
@@ -22,6 +23,7 @@ from esign.store.document import (
     listing,
     phone_handoffs,
     saved_views,
+    sealed_files,
     templates,
 )
 from esign.store.engine import document_pages
@@ -45,6 +47,7 @@ from esign.store.queue import (
     audit_entries,
     deliveries,
     due_jobs,
+    held_jobs,
     idempotency,
     kept_mail,
     outbox,
@@ -54,7 +57,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
-from esign.store.server import anchors
+from esign.store.server import anchors, key_exchange, patrol
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps, walks
@@ -255,6 +258,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
+    "held_jobs.list_mails": lambda tx: held_jobs.list_mails(tx),
+    "held_jobs.list_unsealed": lambda tx: held_jobs.list_unsealed(tx),
     "sent_mail.find_of_document": lambda tx: sent_mail.find_of_document(tx, "doc_1", 5),
     "sent_mail.find_page": lambda tx: sent_mail.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, MAIL),
     "sent_mail.find_page of what did not leave": lambda tx: sent_mail.find_page(
@@ -263,6 +268,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "templates.find_page": lambda tx: templates.find_page(tx, OWNER, 25, AFTER, "lease"),
     "templates.find_containing": lambda tx: templates.find_containing(tx, ORGANISATION, "jo@example.com"),
     "templates.find_titles": lambda tx: templates.find_titles(tx, Owner(ORGANISATION, Mode.LIVE), 100),
+    "users.list_recovery": lambda tx: users.list_recovery(tx, "usr_1"),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
@@ -270,10 +276,21 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find_page": lambda tx: webhooks.find_page(tx, Owner(ORGANISATION, Mode.LIVE), 25, AFTER),
     "webhooks.get_many": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
     "webhooks.find": lambda tx: webhooks.find(tx, Owner(ORGANISATION, Mode.LIVE)),
+    "sealed_files.find_after": lambda tx: sealed_files.find_after(tx, "doc_1", 100),
+    "sealed_files.find_of_content": lambda tx: sealed_files.find_of_content(tx, "5e" * 32),
+    "patrol.find_contents": lambda tx: patrol.find_contents(tx, "5e", "5f", 200),
+    **{
+        f"key_exchange.find_rows of {one.table}.{one.column}": partial(
+            key_exchange.find_rows, secret=one, after=None
+        )
+        for one in key_exchange.STORED
+    },
 }
 SHORT = {
     "anchors.find_grown": "as many as are asked for, along an index that holds no others; see below",
     "anchors.find_failing": "the settings have ten at most",
+    "patrol.list_damage": "a whole installation has a handful, and none in most",
+    "patrol.list_untold": "the same, along an index that holds no others",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
     "tsa_answers.find_asked": "the settings have ten at most",
     "organisations.find_all": "an installation has a handful",
@@ -284,6 +301,7 @@ SHORT = {
     "trails.list_documents_without_trail": "for the command line alone, which reads every trail beside it",
     "due_jobs.find_due_mails": "a walk through the few organisations with waiting mails; see test_due_jobs",
     "due_jobs.find_due_seals": "a walk through the few organisations with waiting seals; see test_due_jobs",
+    "held_jobs.list_deliveries": "what a restore held back, along an index that holds no others",
     "users.find_all": "for the command line alone",
     "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
     "deliveries.find_pending": "for tests alone",

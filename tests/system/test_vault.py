@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, load_or_make_vault, write_once
+from esign.system.app_key import KeySource, open_vault
+from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, write_once
 
 KEY = bytes(range(32))
 
@@ -69,23 +70,23 @@ def test_the_application_key_has_32_bytes(size: int) -> None:
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "app.key"
-    sealed = load_or_make_vault(path, tmp_path / "esign.db").encrypt("mail", b"text")
+    sealed = open_vault(KeySource(tmp_path / "esign.db")).encrypt("mail", b"text")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(path.read_bytes()) == 32
-    assert load_or_make_vault(path, tmp_path / "esign.db").decrypt("mail", sealed) == b"text"
+    assert open_vault(KeySource(tmp_path / "esign.db")).decrypt("mail", sealed) == b"text"
     assert [file.name for file in tmp_path.iterdir()] == ["app.key"]
 
 
 def test_no_key_is_made_for_a_database_that_has_one(tmp_path: Path) -> None:
     (tmp_path / "esign.db").touch()
     with pytest.raises(UnusableKey, match=r"app\.key is missing.* restore it from a backup"):
-        load_or_make_vault(tmp_path / "app.key", tmp_path / "esign.db")
+        open_vault(KeySource(tmp_path / "esign.db"))
     assert [file.name for file in tmp_path.iterdir()] == ["esign.db"]
 
 
 def test_two_folders_get_different_keys(tmp_path: Path) -> None:
-    load_or_make_vault(tmp_path / "one", tmp_path / "one.db")
-    load_or_make_vault(tmp_path / "two", tmp_path / "two.db")
+    open_vault(KeySource(tmp_path / "one.db", tmp_path / "one"))
+    open_vault(KeySource(tmp_path / "two.db", tmp_path / "two"))
     assert (tmp_path / "one").read_bytes() != (tmp_path / "two").read_bytes()
 
 

@@ -5,7 +5,6 @@ database could try all of them in minutes. Without the application key, which ne
 backups hold, not one code can be tried. A MAC is also fast, so that trying codes puts no load on the server.
 """
 
-import hmac
 import unicodedata
 
 from esign.system.entropy import make_salt
@@ -23,19 +22,22 @@ def encode_access_code(vault: Vault, code: str) -> str:
 def is_access_code(vault: Vault, stored: str, given: str) -> bool:
     """Return whether `given` is the access code of which `stored` is kept. The comparison takes constant time."""
     salt, _, mac = stored.partition(":")
-    return hmac.compare_digest(
-        bytes.fromhex(mac), vault.compute_mac(AGREED, bytes.fromhex(salt) + normalise_code(given))
-    )
+    message = bytes.fromhex(salt) + normalise_code(given)
+    return vault.is_stored_mac(AGREED, message, bytes.fromhex(mac))
 
 
 def encode_mailed_code(vault: Vault, recipient_id: str, code: str) -> bytes:
     """Return what is stored of a code that was sent by e-mail. Blanks between its digits do not count."""
-    return vault.compute_mac(MAILED, recipient_id.encode() + b"\0" + normalise_digits(code))
+    return vault.compute_mac(MAILED, _bind_to_recipient(recipient_id, code))
 
 
 def is_mailed_code(vault: Vault, recipient_id: str, stored: bytes, given: str) -> bool:
     """Return whether `given` is the mailed code of which `stored` is kept. The comparison takes constant time."""
-    return hmac.compare_digest(stored, encode_mailed_code(vault, recipient_id, given))
+    return vault.is_stored_mac(MAILED, _bind_to_recipient(recipient_id, given), stored)
+
+
+def _bind_to_recipient(recipient_id: str, code: str) -> bytes:
+    return recipient_id.encode() + b"\0" + normalise_digits(code)
 
 
 def normalise_code(code: str) -> bytes:

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import hmac
 import struct
 from dataclasses import dataclass
 from typing import Literal
@@ -19,8 +18,9 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, documents, outcomes
 from esign.store.document.blobs import StoredContent
 from esign.store.engine.database import Transaction
-from esign.system.vault import Vault
 
+PURPOSE = "download"
+MAC = 16  # bytes of it that an address carries
 FileVariant = Literal["original", "sealed", "certificate"]
 VARIANTS: tuple[FileVariant, ...] = ("original", "sealed", "certificate")
 
@@ -94,26 +94,19 @@ def make_ticket(runtime: Runtime, file: DocumentFile) -> tuple[str, Instant]:
     """
     expires_at = runtime.clock.now() + runtime.config.limits.download_seconds * SECOND
     body = struct.pack(">QB", expires_at, VARIANTS.index(file.variant)) + file.document.id.encode()
-    return base64.urlsafe_b64encode(make_mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
+    mac = runtime.vault.compute_mac(PURPOSE, body)[:MAC]
+    return base64.urlsafe_b64encode(mac + body).rstrip(b"=").decode(), expires_at
 
 
 async def redeem(runtime: Runtime, token: str) -> DocumentFile:
     """Return the file of a token that has not ended. Raises `not_found` for any other text."""
     try:
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        body = packed[16:]
+        body = packed[MAC:]
         expires_at, number = struct.unpack(">QB", body[:9])
         document_id = body[9:].decode()
     except (binascii.Error, ValueError, struct.error):
         raise Problem("not_found") from None
-    if (
-        not hmac.compare_digest(packed[:16], make_mac(runtime.vault, body))
-        or runtime.clock.now() >= expires_at
-    ):
+    if not runtime.vault.is_mac(PURPOSE, body, packed[:MAC], MAC) or runtime.clock.now() >= expires_at:
         raise Problem("not_found")
     return await describe_variant(runtime, await documents.get(runtime.db, document_id), VARIANTS[number])
-
-
-def make_mac(vault: Vault, body: bytes) -> bytes:
-    """Return the first 16 bytes of the MAC of a token's body."""
-    return vault.compute_mac("download", body)[:16]

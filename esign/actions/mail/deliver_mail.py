@@ -235,8 +235,9 @@ async def note_reached(runtime: Runtime, tx: Transaction, mail: DocumentMail, de
     if mail.token is not None:
         await signing_links.note_reached(tx, mail.token, routes[delivery])
     if mail.code is not None and mail.recipient is not None:
-        mac = stored_codes.encode_mailed_code(runtime.vault, mail.recipient.id, mail.code)
-        await challenges.note_reached(tx, mail.recipient.id, mac, routes[delivery])
+        stored = (await challenges.get(tx, mail.recipient.id)).code
+        if stored and stored_codes.is_mailed_code(runtime.vault, mail.recipient.id, stored, mail.code):
+            await challenges.note_reached(tx, mail.recipient.id, stored, routes[delivery])
 
 
 async def postpone(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from email.message import EmailMessage
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from esign.actions.mail.embedded_outbox import EmbeddedOutbox
 from esign.config import Config, EffectiveSettings, MailSettings
@@ -11,11 +12,22 @@ from esign.store.engine.database import Database
 from esign.system.clock import Clock
 from esign.system.vault import Vault
 
+if TYPE_CHECKING:
+    import ssl
+
 
 def make_smtp_server(
-    mail: MailSettings, public_host: str, *, keep: float = KEEP, step: float = STEP
+    mail: MailSettings,
+    public_host: str,
+    *,
+    keep: float = KEEP,
+    step: float = STEP,
+    trust: "ssl.SSLContext | None" = None,
 ) -> SmtpServer:
-    """Return a client of the mail server, which greets it with the host of this server's address."""
+    """Return a client of the mail server, which greets it with the host of this server's address.
+
+    `trust` replaces the system's trust store.
+    """
     assert mail.host is not None
     own_name = f"[{public_host}]" if is_ip_address(public_host) else public_host
     return SmtpServer(
@@ -25,6 +37,7 @@ def make_smtp_server(
         mail.username,
         mail.secret,
         own_name,
+        trust=trust,
         step=step,
         connections=mail.connections,
         keep=keep,

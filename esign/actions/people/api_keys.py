@@ -1,5 +1,6 @@
 """API keys as their organisation manages them: create, list, rename and revoke (contract 3.5, 8)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from esign.actions.base import audit_log
@@ -10,7 +11,7 @@ from esign.actions.people.accounts import KeyWish, LiveKeysNotAllowed, LiveScope
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Organisation
-from esign.core.people.api_key import ApiKey
+from esign.core.people.api_key import ApiKey, hash_key
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import PageStart, cut_page
@@ -47,6 +48,15 @@ async def find_page(
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
     """Return the key. Raises `not_found`."""
     return await api_keys.get_own(runtime.db, owner, key_id)
+
+
+async def choose_text(runtime: Runtime, key: ApiKey, texts: Sequence[str]) -> str:
+    """Return which of the texts is the key. Raise `not_found` if none is."""
+    for text in texts:
+        found = await api_keys.find_by_hash(runtime.db, hash_key(text))
+        if found is not None and found.id == key.id:
+            return text
+    raise Problem("not_found")
 
 
 async def rename(runtime: Runtime, caller: Caller, key_id: str, name: str | None) -> ApiKey:

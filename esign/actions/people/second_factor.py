@@ -109,14 +109,19 @@ async def use_code(tx: Transaction, runtime: Runtime, user: User, code: str, now
         step = find_step(secret, code, runtime.clock.read_wall_clock())
     if step is not None:
         return "code" if await users.use_step(tx, user.id, step) else None
-    return (
-        "recovery"
-        if await users.use_recovery(tx, user.id, mac_recovery_code(runtime, user.id, code))
-        else None
-    )
+    message = bind_recovery_code(user.id, code)
+    for kept in await users.list_recovery(tx, user.id):
+        if runtime.vault.is_stored_mac("recovery", message, kept):
+            return "recovery" if await users.use_recovery(tx, user.id, kept) else None
+    return None
 
 
 def mac_recovery_code(runtime: Runtime, user_id: str, code: str) -> bytes:
-    """Return the MAC that is stored of a recovery code. Blanks, hyphens and case do not matter."""
+    """Return the MAC that is stored of a recovery code."""
+    return runtime.vault.compute_mac("recovery", bind_recovery_code(user_id, code))
+
+
+def bind_recovery_code(user_id: str, code: str) -> bytes:
+    """Return the message of a recovery code's MAC. Blanks, hyphens and case do not matter."""
     letters = "".join(c for c in code.lower() if c.isalnum())
-    return runtime.vault.compute_mac("recovery", f"{user_id}:{letters}".encode())
+    return f"{user_id}:{letters}".encode()

@@ -24,7 +24,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
 from esign.runtime import Runtime
-from esign.store.engine.database import Database, Reader, Transaction
+from esign.store.engine.database import Reader, Transaction
 from esign.store.server import installation
 from esign.system.vault import DamagedCiphertext, Vault
 
@@ -35,7 +35,7 @@ NAMES = {"host": "mailServer", "port": "mailPort", "security": "mailSecurity"}
 PERSONAL = {"username": "mailUsername", "sender": "mailSender"}
 
 
-async def load(db: Database, vault: Vault, config: Config) -> EffectiveSettings:
+async def load(db: Reader, vault: Vault, config: Config) -> EffectiveSettings:
     """Return the settings in force at the start of the program or of a command.
 
     What does not go together with the file and the environment any more is not used, and the log says so.

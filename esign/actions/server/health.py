@@ -11,7 +11,7 @@ from esign.https import HttpsCertificates
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.failures import DatabaseError
-from esign.store.queue import deliveries, outbox
+from esign.store.queue import deliveries, held_jobs, outbox
 
 LATE = 10 * MINUTE
 STILL = MINUTE
@@ -94,6 +94,20 @@ def list_warnings(runtime: Runtime) -> list[str]:
     return notices + https + silent + growing + clock + full + list_damage(runtime)
 
 
+async def list_held(runtime: Runtime) -> list[str]:
+    """Return a warning while something is held back since a restore from a backup."""
+    held = await held_jobs.find_open_restoration(runtime.db)
+    if held is not None:
+        return [
+            f"restored from a backup of {rfc3339(held.made_at)}: mails and webhooks that waited in it are held back;"
+            " esign restore --resume"
+        ]
+    unsealed = await held_jobs.list_unsealed(runtime.db)
+    return (
+        [f"since a restore {format_count(len(unsealed), 'document')} held back, unsealed"] if unsealed else []
+    )
+
+
 def list_damage(runtime: Runtime) -> list[str]:
     """Return a warning that names a few of the rows that cannot be read."""
     found = runtime.db.damage.entries()
@@ -101,7 +115,7 @@ def list_damage(runtime: Runtime) -> list[str]:
         return []
     named = ", ".join(f"{table} {key}" for table, key, _ in found[:NAMED])
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return [f"cannot be read or worked with, and is set aside: {named}{more}; esign check reads everything"]
+    return [f"cannot be read or worked with, and is set aside: {named}{more}; esign doctor reads everything"]
 
 
 def describe_large_log(size: int, seconds: float) -> str:

@@ -17,6 +17,7 @@ from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
 from esign.store.queue import deliveries, outbox
 from esign.store.queue.outbox import Backlog
+from esign.store.server import patrol
 from esign.system.disk import count_free_bytes
 from esign.system.measures import DurationCounts, Measures
 
@@ -28,6 +29,7 @@ MOST = 10_000  # waiting jobs of a kind that are counted
 SEALS = ("made", "failed", "no_time_stamp")
 MAILS = ("accepted", "kept", "postponed", "given_up", "unneeded")
 DELIVERIES = ("delivered", "failed")
+PATROLLED = ("contents", "seals")
 OTHER = "other"  # the route of what no route took
 
 
@@ -46,6 +48,7 @@ class Observation:
     workers: int
     lost: Mapping[str, int]
     damaged: int
+    last_patrol: Instant | None
 
 
 async def observe(runtime: Runtime) -> Observation:
@@ -74,6 +77,7 @@ async def observe(runtime: Runtime) -> Observation:
         workers=len(runtime.pdf.pids),
         lost=dict(runtime.pdf.lost),
         damaged=len(runtime.db.damage.entries()),
+        last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
     )
 
 
@@ -134,8 +138,11 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
             measures.deliveries,
             DELIVERIES,
         ),
+        ("esign_patrol_read", "What the patrol has read again, by kind.", measures.patrolled, PATROLLED),
     ):
-        family = CounterMetricFamily(name, words, labels=("result",))
+        family = CounterMetricFamily(
+            name, words, labels=("kind" if counted is measures.patrolled else "result",)
+        )
         for result in results:
             family.add_metric((result,), counted[result])
         yield family
@@ -200,6 +207,12 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
             yield GaugeMetricFamily(name, words, size, unit="bytes")
     yield GaugeMetricFamily(
         "esign_damaged_rows", "Rows and contents that were found damaged since the start.", found.damaged
+    )
+    yield GaugeMetricFamily(
+        "esign_patrol_last_pass_timestamp_seconds",
+        "When the patrol had last read every stored file, in seconds since 1970; 0 before the first time.",
+        (found.last_patrol or 0) / 1000,
+        unit="seconds",
     )
     left = GaugeMetricFamily(
         "esign_certificate_left_seconds",

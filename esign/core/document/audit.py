@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import rfc8785
-
+from esign.core.canonical_json import write_canonical_json
 from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant, rfc3339
 
@@ -75,7 +74,7 @@ def make_entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt:
 
 def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
     """Return the hash that stands for the personal half in the chain and stays when that half is erased."""
-    return hashlib.sha256(salt + rfc8785.dumps(dict(personal))).digest()
+    return hashlib.sha256(salt + write_canonical_json(dict(personal))).digest()
 
 
 def hash_entry(line: AuditEntry) -> bytes:
@@ -89,7 +88,9 @@ def hash_entry(line: AuditEntry) -> bytes:
         "recipientId": line.recipient_id,
         "data": dict(line.data),
     }
-    return hashlib.sha256(line.prev_hash + rfc8785.dumps(public) + line.personal_hash).digest()
+    return hashlib.sha256(
+        line.prev_hash + write_canonical_json(public, line.data) + line.personal_hash
+    ).digest()
 
 
 def subject_name(subject: str) -> str:

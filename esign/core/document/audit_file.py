@@ -4,10 +4,10 @@ The file is attached to the sealed document, and its chain can be recomputed fro
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from esign.core.document.audit import AuditEntry, Chain
+from esign.core.document.audit import ERASED, AuditEntry, Chain
 from esign.core.instant import parse, rfc3339
 
 NAME = "audit.json"
@@ -77,6 +77,8 @@ def _read_entry(document_id: str, line: Any) -> AuditEntry | None:
     """Return the entry of a JSON object, or None where it is not an entry."""
     try:
         actor, data, salt = line["actor"], line["data"], line["salt"]
+        if not has_types(line, actor):
+            return None
         personal = {
             "actor": {"name": actor["name"], "email": actor["email"]},
             "ip": line["ip"],
@@ -98,5 +100,18 @@ def _read_entry(document_id: str, line: Any) -> AuditEntry | None:
             prev_hash=bytes.fromhex(line["prevHash"]),
             hash=bytes.fromhex(line["hash"]),
         )
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return None
+
+
+def has_types(line: Mapping[str, Any], actor: Mapping[str, Any]) -> bool:
+    """Return whether the members of an entry that a chain works with have the types that they are written with."""
+    named = line["data"].get("entries", []) if line["type"] == ERASED else []
+    return (
+        type(line["seq"]) is int
+        and isinstance(line["data"], dict)
+        and all(isinstance(text, str) for text in (line["type"], line["at"], actor["kind"]))
+        and all(text is None or isinstance(text, str) for text in (actor["id"], line["recipientId"]))
+        and isinstance(named, list)
+        and all(type(number) is int for number in named)
+    )

@@ -41,7 +41,7 @@ async def end_proofs(tx: Transaction, recipient_id: str) -> None:
 
 
 async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached: Reached) -> None:
-    """Save what became of the mail with the code of this mac."""
+    """Save what became of the mail with the code of which this is stored."""
     await tx.run(
         "UPDATE challenge SET reached = :reached WHERE recipient_id = :id AND code = :code",
         id=recipient_id,

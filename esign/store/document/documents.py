@@ -132,7 +132,7 @@ async def add(tx: Transaction, document: Document) -> None:
     """Add a new document with its recipients, and index its words."""
     await tx.run(insert("document", WRITTEN), **dump_document(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(dump_recipients(document)))
-    await search_index.put(tx, document)
+    await search_index.index_document(tx, document)
 
 
 async def save(tx: Transaction, document: Document, before: Document) -> None:
@@ -154,7 +154,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
             raise Problem("not_found", NO_DOCUMENT)
         raise Problem("revision_mismatch", current_status=row["status"])
     await save_recipients(tx, document, before)
-    await search_index.put(tx, document, before)
+    await search_index.index_document(tx, document, before)
 
 
 async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:

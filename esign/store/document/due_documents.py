@@ -18,8 +18,17 @@ async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
 
 
 async def find_sealing(reader: Reader) -> list[str]:
-    """Return the id of every document that waits for its seal, whether or not a job is queued."""
-    return [row["id"] for row in await reader.all("SELECT id FROM document WHERE status = 'sealing'")]
+    """Return the id of every document that waits for its seal, whether or not a job is queued.
+
+    Documents whose seal is held back since a restore are left out.
+    """
+    rows = await reader.all(
+        """
+        SELECT id FROM document WHERE status = 'sealing' AND NOT EXISTS (
+            SELECT 1 FROM outbox WHERE key = 'seal:' || document.id AND state = 'held')
+        """
+    )
+    return [row["id"] for row in rows]
 
 
 async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[tuple[str, str]]:

@@ -1,14 +1,12 @@
 """Audit trails as they are stored, for verification: damaged entries are read as well."""
 
-import hmac
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 from esign.core.document.audit import START, AuditEntry, compose_head_message
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.dialect import read_bytes_as_text, read_text_as_bytes
+from esign.store.engine.sql import load_object
 from esign.system.vault import Vault
 
 PURPOSE = "audit"
@@ -52,8 +50,8 @@ class TrailRow:
 
     def is_last(self, head: bytes, vault: Vault) -> bool:
         """Return whether the head of the trail vouches that it ends here, with this hash."""
-        mac = vault.compute_mac(PURPOSE, compose_head_message(self.document_id, self.seq, head, self.late))
-        return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
+        message = compose_head_message(self.document_id, self.seq, head, self.late)
+        return self.head_seq == self.seq and vault.is_mac(PURPOSE, message, self.head_mac or b"")
 
 
 async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[TrailRow]:
@@ -82,14 +80,23 @@ def load_row(row: Row) -> TrailRow:
 
 def load_entry(row: Row) -> AuditEntry:
     """Return the entry of one row. Raises ValueError for text that is not UTF-8 and JSON that is not an object."""
-    words: dict[str, Any] = {w: row[w].decode() if row[w] is not None else None for w in WORDS}
-    for name in ("data", "personal"):
-        if words[name] is not None:
-            words[name] = json.loads(words[name])
-            if not isinstance(words[name], dict):
-                raise ValueError(f"{name} is no object")
-    others = {name: row[name] for name in AuditEntry.__slots__ if name not in WORDS}
-    return AuditEntry(**words, **others)
+    seq, at, salt, personal_hash, prev_hash, own_hash, *words = row
+    document_id, type, actor_kind, actor_id, recipient_id, data, personal, *_ = words
+    return AuditEntry(
+        document_id.decode(),
+        seq,
+        at,
+        type.decode(),
+        actor_kind.decode(),
+        None if actor_id is None else actor_id.decode(),
+        None if recipient_id is None else recipient_id.decode(),
+        load_object(data),
+        None if personal is None else load_object(personal),
+        salt,
+        personal_hash,
+        prev_hash,
+        own_hash,
+    )
 
 
 async def get_hash(reader: Reader, document_id: str, seq: int) -> bytes | None:

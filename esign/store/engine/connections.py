@@ -4,15 +4,16 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import aiosqlite
 
-from esign.store.engine import migrate, readers, search_words
+from esign.store.engine import migrate, migration_copy, readers, search_words
 from esign.store.engine.database import Database, WritingConnection
 from esign.store.engine.locks import WriteLock, hold_at_start
 from esign.store.engine.readers import PointReader, ReaderPool
+from esign.system.clock import SystemClock
 
 FILE = "esign.db"
 READERS = 3
@@ -43,12 +44,14 @@ READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
 POINT_PRAGMAS = (*READER_PRAGMAS, "PRAGMA busy_timeout = 100")  # the loop waits with them
 
 
-async def open_database(path: Path) -> Database:
+async def open_database(path: Path, copy_first: bool = False) -> Database:
     """Open or create the database at `path`, migrate its schema, and start its writer.
 
-    Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
+    With `copy_first` a database whose schema changes is copied before.
+
+    Raises migrate.UnfitSchema, migrate.ForeignDatabase, migration_copy.CopyFailed, locks.Locked, sqlite3.Error.
     """
-    await asyncio.to_thread(prepare, path)
+    await asyncio.to_thread(prepare, path, copy_first)
     writer = await connect_writer(path, SERVING_PRAGMAS)
     try:
         return Database(
@@ -59,7 +62,7 @@ async def open_database(path: Path) -> Database:
         raise
 
 
-def prepare(path: Path) -> None:
+def prepare(path: Path, copy_first: bool = False) -> None:
     """Check and migrate the database with a connection of its own, under the advisory lock."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -70,7 +73,14 @@ def prepare(path: Path) -> None:
         migrate.check(connection)
         for pragma in PREPARING_PRAGMAS:
             connection.execute(pragma)
-        migrate.migrate(connection)
+        with ExitStack() as unneeded:
+            if copy_first and not migrate.is_complete(connection):
+                copy = migration_copy.copy_database(connection, path, SystemClock().now())
+                unneeded.callback(copy.unlink)
+            migrate.migrate(
+                connection
+            )  # a script that fails leaves the database as it was, and needs no copy
+            unneeded.pop_all()
         search_words.prepare(connection)
     finally:
         connection.close()
@@ -96,9 +106,9 @@ async def connect_writer(path: Path, pragmas: Iterable[str]) -> WritingConnectio
 
 
 @asynccontextmanager
-async def open_for_command(path: Path) -> AsyncIterator[Database]:
+async def open_for_command(path: Path, copy_first: bool = False) -> AsyncIterator[Database]:
     """Open the database for one command and close it afterwards."""
-    database = await open_database(path)
+    database = await open_database(path, copy_first)
     try:
         yield database
     finally:

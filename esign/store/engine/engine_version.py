@@ -12,9 +12,14 @@ def is_wal_reset_fixed(version: tuple[int, int, int]) -> bool:
     return version >= newest or any(version[:2] == fixed[:2] and version >= fixed for fixed in older)
 
 
+def read_engine_version() -> tuple[int, int, int]:
+    """Return the version of SQLite that this program runs on."""
+    first, second, third = sqlite3.sqlite_version_info[:3]
+    return first, second, third
+
+
 def describe_engine() -> str:
     """Return the version of SQLite, with a remark if it has the WAL-reset bug."""
-    first, second, third = sqlite3.sqlite_version_info[:3]
-    if is_wal_reset_fixed((first, second, third)):
+    if is_wal_reset_fixed(read_engine_version()):
         return sqlite3.sqlite_version
     return f"{sqlite3.sqlite_version} (with the WAL-reset bug; see docs/storage.md)"

@@ -22,8 +22,7 @@ def prepare(folder: Path) -> Path:
         raise UnusableFolder(f"{folder} is not a folder; set storage.data_dir to one") from None
     except OSError as error:
         raise UnusableFolder(f"the data folder {folder} cannot be made: {error.strerror}") from None
-    if found.st_uid != os.geteuid():
-        raise UnusableFolder(f"the data folder {folder} belongs to another user; run esign as its owner")
+    require_own(folder)
     if found.st_mode & 0o077:
         log.warning("the data folder %s was open to others; its access is now 0700", folder)
         folder.chmod(0o700)
@@ -33,6 +32,12 @@ def prepare(folder: Path) -> Path:
             " set storage.data_dir to a local disk"
         )
     return folder
+
+
+def require_own(folder: Path) -> None:
+    """Raise UnusableFolder if the folder belongs to another user: what is made in it would be of the wrong one."""
+    if folder.stat().st_uid != os.geteuid():
+        raise UnusableFolder(f"the data folder {folder} belongs to another user; run esign as its owner")
 
 
 def find_file_system(folder: Path) -> str:

@@ -46,6 +46,40 @@ def try_lock(handle: int) -> bool:
     return True
 
 
+def is_served(folder: Path) -> bool:
+    """Return whether a server works on the folder."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+class KeyLock:
+    """Keeps the exchange of the application key from beginning while a command works with the present key.
+
+    Commands share the lock; the exchange begins with it alone. A server is told of the next key instead.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._handle = os.open(folder / "key.lock", os.O_RDWR | os.O_CREAT, 0o600)
+
+    def share(self) -> None:
+        """Wait for the lock, together with others."""
+        fcntl.flock(self._handle, fcntl.LOCK_SH)
+
+    def try_hold(self) -> bool:
+        """Take the lock alone; return whether this process holds it now."""
+        return try_lock(self._handle)
+
+    def close(self) -> None:
+        """Give up the lock."""
+        os.close(self._handle)
+
+
 class WriteLock:
     """Keeps a write of the command line from overlapping a write or checkpoint of the server.
 

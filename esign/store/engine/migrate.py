@@ -129,39 +129,54 @@ def translate(script: str) -> str:
 
 
 def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> None:
-    """Apply the `known` scripts that are missing, each in one transaction with its entry in the table.
+    """Apply the `known` scripts that are missing, with their entries in the table, all in one transaction.
 
-    Raises UnfitSchema and ForeignDatabase before anything is written, except when a script fails.
+    Raises UnfitSchema and ForeignDatabase; then nothing was written.
     """
     known = known or load_migrations()
     check(connection, known)
     search_words.register(connection)
-    applied = read_applied(connection)
-    if applied is None and not is_empty(connection):
-        applied = adopt(connection, known)
-    for migration in known:
-        if applied is None:
-            apply(
-                connection, migration, f"{TABLE}\nPRAGMA application_id = {APPLICATION_ID};\n{migration.sql}"
-            )
-            applied = {}
-        elif migration.name not in applied:
-            apply(connection, migration, migration.sql)
-
-
-def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> None:
-    """Run `sql` and record the migration as applied, in one transaction. Raises MigrationFailed."""
-    highest = max(migration.number, read_version(connection))
+    steps = list(write_steps(connection, known))
+    if not steps:
+        return
     try:
-        connection.executescript(
-            f"BEGIN IMMEDIATE;\n{sql}\n{write_entry(migration)}\nPRAGMA user_version = {highest};\nCOMMIT;"
-        )
+        connection.executescript("\n".join(["BEGIN IMMEDIATE;", *steps, "COMMIT;"]))
     except sqlite3.Error as error:
+        failed = find_first_missing(connection, known)
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         if is_storage(error):
             raise
-        raise MigrationFailed(f"migration {migration} cannot be applied to this database: {error}") from error
+        raise MigrationFailed(f"migration {failed} cannot be applied to this database: {error}") from error
+
+
+def write_steps(connection: sqlite3.Connection, known: Sequence[Migration]) -> Iterator[str]:
+    """Yield the statements that bring the schema up to date, each script with its entry in the table."""
+    applied, highest = read_applied(connection), read_version(connection)
+    missing = [each for each in known if applied is None or each.name not in applied]
+    if applied is None and is_empty(connection):
+        yield f"{TABLE}\nPRAGMA application_id = {APPLICATION_ID};"
+    elif applied is None:
+        adopted = dict(adopt(connection, known))
+        yield "\n".join([TABLE, *adopted.values()])
+        missing = [each for each in known if each.name not in adopted]
+    for migration in missing:
+        highest = max(highest, migration.number)
+        yield f"{migration.sql}\n{write_entry(migration)}\nPRAGMA user_version = {highest};"
+
+
+def find_first_missing(connection: sqlite3.Connection, known: Sequence[Migration]) -> Migration:
+    """Return the first script that has no entry in the table: after a failure, the one that failed."""
+    applied = read_applied(connection) if connection.in_transaction else None
+    return next((each for each in known if each.name not in (applied or {})), known[-1])
+
+
+def is_complete(connection: sqlite3.Connection) -> bool:
+    """Return whether the database has the schema of this program, or nothing at all."""
+    applied = read_applied(connection)
+    return is_empty(connection) or (
+        applied is not None and all(each.name in applied for each in load_migrations())
+    )
 
 
 def write_entry(migration: Migration) -> str:
@@ -229,24 +244,18 @@ def has_trace(connection: sqlite3.Connection, trace: str) -> bool:
 # ---------- databases from before the table of migrations ----------
 
 
-def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[str, tuple[int, str]]:
-    """Record in a new table the scripts that an older database already has, and return them.
+def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each script that an older database already has, and the statements that record it.
 
     Its version number does not say which: numbers were used twice, and scripts below the highest were left out.
     """
-    steps = [TABLE]
     for migration in known:
         trace = TRACES.get(migration.name)
         if trace and has_trace(connection, trace):
-            steps.append(write_entry(migration))
+            yield migration.name, write_entry(migration)
         elif migration.name == GREW and has_trace(connection, BEGINNING):
-            steps += [*find_missing_statements(connection, migration), write_entry(migration)]
-    try:
-        connection.executescript("\n".join(["BEGIN IMMEDIATE;", *steps, "COMMIT;"]))
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-    return read_applied(connection) or {}
+            missing = find_missing_statements(connection, migration)
+            yield migration.name, "\n".join([*missing, write_entry(migration)])
 
 
 def find_missing_statements(connection: sqlite3.Connection, migration: Migration) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Keeps the index of words in step with the documents.
 
-`put` and `forget` belong to the transaction of the change. A document's number in the index rises with
+`index_document` and `forget` belong to the transaction of the change. A document's number in the index rises with
 (created_at, id): a walk along the index is a list in that order.
 
 FTS5 removes a word by writing that it is gone; the word itself stays until its segment of the index is merged.
@@ -19,7 +19,7 @@ from esign.store.engine.database import Transaction
 SLOTS = 4096  # numbers in a millisecond
 
 
-async def put(tx: Transaction, document: Document, before: Document | None = None) -> None:
+async def index_document(tx: Transaction, document: Document, before: Document | None = None) -> None:
     """Index a document; with `before`, only if a searched text or label differs."""
     row = collect_words(document)
     if before is not None and row == collect_words(before):
@@ -27,7 +27,7 @@ async def put(tx: Transaction, document: Document, before: Document | None = Non
     number = await forget(tx, document.id) if before is not None else None
     if number is None:
         number = await find_number(tx, document.created_at, document.id)
-    await _put(tx, number, document.id, row)
+    await insert_row(tx, number, document.id, row)
 
 
 def collect_words(document: Document) -> tuple[str, str]:
@@ -86,7 +86,7 @@ async def merge(tx: Transaction, pages: int) -> int:
     return int(after["n"] - before["n"]) if before and after else 0
 
 
-async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str]) -> None:
+async def insert_row(tx: Transaction, number: int, document_id: str, row: Sequence[str]) -> None:
     """Index a document under this number."""
     await tx.run(
         "INSERT INTO search (number, document_id, texts, labels) VALUES (:number, :id, :texts, :labels)",
@@ -95,11 +95,21 @@ async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str
         texts=row[0],
         labels=row[1],
     )
+    await index_words(tx, number, row)
+
+
+async def index_words(tx: Transaction, number: int, row: Sequence[str]) -> None:
+    """Add the words of a row to the index, which has none of this number yet."""
     await tx.run(
         "INSERT INTO search_index (rowid, words) VALUES (:number, :words)",
         number=number,
         words=search_words.list_words(*row),
     )
+
+
+async def clear(tx: Transaction) -> None:
+    """Remove everything from the index of words, to write it again from the rows."""
+    await tx.run("INSERT INTO search_index (search_index) VALUES ('delete-all')")
 
 
 async def find_number(tx: Transaction, created_at: Instant, document_id: str) -> int:
@@ -138,4 +148,4 @@ async def spread_numbers(tx: Transaction, first: int) -> None:
     for row in found:
         await forget(tx, row["document_id"])
     for n, row in enumerate(found, 1):
-        await _put(tx, first + n * gap, row["document_id"], (row["texts"], row["labels"]))
+        await insert_row(tx, first + n * gap, row["document_id"], (row["texts"], row["labels"]))

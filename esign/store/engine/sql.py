@@ -53,7 +53,7 @@ def dumps(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def load_object(stored: str) -> dict[str, Any]:
+def load_object(stored: str | bytes) -> dict[str, Any]:
     """Return the object of a JSON column. Raise ValueError if it is none."""
     found = orjson.loads(stored)
     if not isinstance(found, dict):

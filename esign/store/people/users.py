@@ -127,8 +127,14 @@ async def replace_recovery(tx: Transaction, user_id: str, codes: list[bytes]) ->
         await tx.run(insert("recovery_code", ("user_id", "code")), user_id=user_id, code=code)
 
 
+async def list_recovery(reader: Reader, user_id: str) -> list[bytes]:
+    """Return what is stored of the unused recovery codes."""
+    rows = await reader.all("SELECT code FROM recovery_code WHERE user_id = :id", id=user_id)
+    return [row["code"] for row in rows]
+
+
 async def use_recovery(tx: Transaction, user_id: str, code: bytes) -> bool:
-    """Use up a recovery code; return whether it existed."""
+    """Use up a recovery code, by what is stored of it; return whether it existed."""
     return bool(
         await tx.run("DELETE FROM recovery_code WHERE user_id = :id AND code = :code", id=user_id, code=code)
     )

@@ -10,6 +10,7 @@ from esign.store.engine.sql import OldRows, delete_some
 from esign.system.vault import Vault
 
 PURPOSE = "idempotency"
+FINGERPRINT = "fingerprint"
 REDUCED = ("id", "status")
 
 

@@ -288,7 +288,7 @@ async def hasten_one_per_cause(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """Make sure that the document has a job for its seal, due now unless a worker holds it."""
+    """Make sure that the document has a job for its seal, due now unless a worker holds it, or a restore does."""
     await add(tx, NewJob("seal", f"seal:{document_id}", document_id), now)
     await tx.run_by_key(
         """
@@ -301,7 +301,7 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     again = await tx.run_by_key(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
-        WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
+        WHERE key = :key AND state <> 'held' AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
         """,
         key=f"seal:{document_id}",
         now=now,

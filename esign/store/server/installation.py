@@ -10,6 +10,9 @@ from esign.system.vault import DamagedCiphertext, UnusableKey, Vault
 HEADS = "heads"  # there are audit trails from before trails had heads
 SETTINGS = "settings"  # what owners set in the browser, as ciphertext
 KEY = "key"  # a mac that only the application key of this database makes
+NEXT = "next_key"  # while the application key is exchanged: the next one, encrypted with the present one
+PREVIOUS = "previous_key"  # the present one, encrypted with the next one
+ADOPTED = "next_key_adopted"  # the run of the server that writes with the next one, and the mac of that key
 
 
 async def find(reader: Reader, name: str) -> bytes | None:
@@ -38,9 +41,11 @@ async def delete(tx: Transaction, name: str) -> None:
 # ---------- the application key ----------
 
 PURPOSE = "installation"
+EXCHANGE = "key-exchange"
 FOREIGN = (
     "app.key is not the key that this database was written with: nothing was changed;"
-    " put the app.key back that belongs to this esign.db, or the esign.db that belongs to this app.key"
+    " put the app.key back that belongs to this esign.db, or the esign.db that belongs to this app.key;"
+    " a backup from before esign keys rotate-app belongs to the key of its time"
 )
 HEADS_ASKED = 20
 
@@ -49,16 +54,54 @@ async def confirm_key(db: Database, vault: Vault) -> None:
     """Raise UnusableKey unless the database was written with this application key.
 
     The database stores a mac made with its key. One that has none yet is judged by its newest macs and
-    ciphertexts, and then gets one.
+    ciphertexts, and then gets one. While the key is exchanged, the database has each of the two keys encrypted with
+    the other, and the vault gets the one that it lacks.
     """
-    own = vault.compute_mac(PURPOSE, b"esign")
-    known = await find(db, KEY)
+    await join_exchange(db, vault)
+    if await find(db, KEY) is None:
+        await db.write(lambda tx: save(tx, KEY, compute_key_mac(vault)))
+
+
+async def join_exchange(reader: Reader, vault: Vault) -> None:
+    """Give the vault the other key while the key is exchanged, and write nothing.
+
+    Raise UnusableKey if the database was written with another key.
+    """
+    known = await find(reader, KEY)
     if known is None:
-        if await is_foreign(db, vault):
+        if await is_foreign(reader, vault):
             raise UnusableKey(FOREIGN)
-        await db.write(lambda tx: save(tx, KEY, own))
-    elif not hmac.compare_digest(known, own):
+    elif hmac.compare_digest(known, compute_key_mac(vault)):
+        await adopt_next_key(reader, vault)
+    elif not await accept_previous_key(reader, vault, known):
         raise UnusableKey(FOREIGN)
+
+
+def compute_key_mac(vault: Vault) -> bytes:
+    """Return the mac by which a database knows its application key."""
+    return vault.compute_mac(PURPOSE, b"esign")
+
+
+async def adopt_next_key(reader: Reader, vault: Vault) -> None:
+    """Let the vault write with the next key, if the key is being exchanged."""
+    if (sealed := await find(reader, NEXT)) is not None:
+        vault.adopt_key(vault.decrypt(EXCHANGE, sealed))
+
+
+async def accept_previous_key(reader: Reader, vault: Vault, known: bytes) -> bool:
+    """Let the vault, which has the next key, read with the previous one. Return False if the key is not exchanged.
+
+    `known` is the mac of the key in whose place the next one comes.
+    """
+    sealed = await find(reader, PREVIOUS)
+    try:
+        previous = vault.decrypt(EXCHANGE, sealed) if sealed is not None else b""
+    except DamagedCiphertext:
+        return False
+    if not previous or not hmac.compare_digest(known, compute_key_mac(Vault(previous))):
+        return False
+    vault.accept_older_key(previous)
+    return True
 
 
 async def is_foreign(db: Reader, vault: Vault) -> bool:

@@ -65,7 +65,7 @@ def log_unexpected(error: Exception, request_id: str) -> None:
     """
     if is_storage(error):
         log.error(
-            "request %s failed: %s; check the disk and, with esign check, the database", request_id, error
+            "request %s failed: %s; check the disk and, with esign doctor, the database", request_id, error
         )
     else:
         log.error("request %s failed", request_id, exc_info=error)

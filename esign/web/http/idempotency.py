@@ -5,7 +5,6 @@ are still running are known only in memory, so a retry after a crash does not ha
 """
 
 import hashlib
-import hmac
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,7 +112,7 @@ class Replays:
         stored = await idempotency.find(self._db, ticket.key_id, ticket.key)
         if stored is None or stored.created_at < self._expired_before(self._clock.now()):
             return None
-        if not hmac.compare_digest(stored.fingerprint, self._mac_fingerprint(ticket)):
+        if not self._vault.is_stored_mac(idempotency.FINGERPRINT, ticket.fingerprint, stored.fingerprint):
             raise Problem("idempotency_key_reused")
         return ApiAnswer(
             stored.status, self._vault.decrypt(idempotency.PURPOSE, stored.body, ticket.associated_data)
@@ -136,7 +135,7 @@ class Replays:
 
         A plain hash of a short body, such as an access code, could be found by trying all values.
         """
-        return self._vault.compute_mac("fingerprint", ticket.fingerprint)
+        return self._vault.compute_mac(idempotency.FINGERPRINT, ticket.fingerprint)
 
     def _expired_before(self, now: Instant) -> Instant:
         """Return the time before which stored answers have expired."""

@@ -56,6 +56,7 @@ function select(tab) {
     $(`#${one.getAttribute("aria-controls")}`).hidden = one !== tab;
   }
   mode = tab.dataset.mode; wrong(); pad?.fit();
+  if (mode === "typed" && text.value.trim() && $(".styles", sheet).parentNode.hidden) offer(); // it failed before anybody looked
 }
 const choose = (tab) => { chosen = true; select(tab); tab.focus(); };
 
@@ -81,7 +82,8 @@ const WAYS = {
   async typed() {
     const name = text.value.trim(), hand = $("input[name=style]:checked", sheet).value || null;
     if (!name) return wrong(t("typeFirst"));
-    const ink = await (hand ? lettered(name, hand) : plain);
+    let ink = await (hand ? lettered(name, hand) : plain);
+    if (!hand && !ink?.url && !ink?.missing) ink = await (plain = lettered(name, null)); // nobody answered: once more
     return ink?.url ? ink : complain(ink);
   },
   uploaded: () => (taken ? { kind: "uploaded", url: taken } : wrong(t("uploadFirst"))),
@@ -110,7 +112,7 @@ function showPlain(ink, name) {
   if (text.value.trim() !== name) return;
   if (ink.url) return $(".style:last-of-type .typed", sheet).replaceChildren(picture(ink.url));
   $(".styles", sheet).parentNode.hidden = true;
-  complain(ink);
+  if (mode === "typed") complain(ink);
 }
 
 function complain(ink) {

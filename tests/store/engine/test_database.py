@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import os
-import re
 import resource
 import shutil
 import sqlite3
@@ -751,23 +750,3 @@ async def test_after_the_end_a_point_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Problem) as refused:
         await db.points.one("SELECT 1")
     assert refused.value.code == "unavailable"
-
-
-async def test_a_copy_made_as_the_docs_say_is_whole_while_the_server_writes(
-    pairs: Database, tmp_path: Path
-) -> None:
-    words = (Path(__file__).parents[3] / "docs" / "seal.md").read_text("utf-8")
-    (said,) = re.findall(r'^sqlite3 (?:\S+) "(VACUUM INTO .+)"$', words, re.MULTILINE)
-    file, copy = tmp_path / FILE, tmp_path / "copy.db"
-    await asyncio.gather(*(put(pairs, n) for n in range(20)))
-
-    def back_up() -> list[tuple[int]]:
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute(re.sub("'.+'", f"'{copy}'", said))
-        with closing(sqlite3.connect(copy)) as connection:
-            (state,) = connection.execute("PRAGMA integrity_check").fetchone()
-            assert state == "ok"
-            return connection.execute("SELECT count(*) FROM pair").fetchall()
-
-    found, _ = await asyncio.gather(asyncio.to_thread(back_up), put(pairs, 20))
-    assert found in ([(40,)], [(42,)])

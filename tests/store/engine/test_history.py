@@ -23,7 +23,7 @@ from esign.store.document import blobs, documents, trails
 from esign.store.engine import migrate, search_words
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.queue import deliveries, due_jobs
-from esign.system import vault as vaults
+from esign.system.app_key import KeySource, open_vault
 from tests.factories import NOW
 
 ARCHIVE = Path(__file__).parents[1] / "history.tar.xz"
@@ -112,7 +112,7 @@ def make(folder: Path) -> Path:
 
 @every_commit
 async def test_everything_in_such_a_database_can_be_read(data: Path) -> None:
-    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    keys = open_vault(KeySource(data / FILE))
     async with open_for_command(data / FILE) as db:
         await verify_trails.complete_heads(db, keys)
         ids = [row["id"] for row in await db.all("SELECT id FROM document")]
@@ -152,7 +152,7 @@ async def test_trails_without_a_head_are_completed_and_said_to_be_late(
     data: Path, request: pytest.FixtureRequest
 ) -> None:
     commit = request.node.callspec.params["data"]
-    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    keys = open_vault(KeySource(data / FILE))
     async with open_for_command(data / FILE) as db:
         with closing(sqlite3.connect(data / FILE)) as connection:
             [(trails_there,)] = connection.execute("SELECT count(DISTINCT document_id) FROM audit")
@@ -178,7 +178,7 @@ async def test_files_sealed_before_they_carried_a_head_break_no_trail(
 @pytest.mark.parametrize("data", ["eb84af2"], indirect=True)
 async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(data: Path) -> None:
     async with open_for_command(data / FILE) as db:
-        await verify_trails.complete_heads(db, vaults.load_or_make_vault(data / "app.key", data / FILE))
+        await verify_trails.complete_heads(db, open_vault(KeySource(data / FILE)))
         [row] = await db.all("SELECT id FROM document WHERE status = 'completed'")
 
         async def judge(content: bytes) -> Verification:
@@ -192,7 +192,7 @@ async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(
 
 @pytest.mark.parametrize("data", ["f2806ab"], indirect=True)
 async def test_a_broken_trail_is_not_completed(data: Path) -> None:
-    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    keys = open_vault(KeySource(data / FILE))
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("DROP TRIGGER audit_is_never_changed")
         [(victim,)] = connection.execute("SELECT document_id FROM audit WHERE seq = 2 LIMIT 1")
@@ -207,7 +207,7 @@ async def test_a_broken_trail_is_not_completed(data: Path) -> None:
 @pytest.mark.parametrize("data", ["4543527"], indirect=True)
 async def test_a_late_head_cannot_pass_for_one_that_was_always_there(data: Path) -> None:
     """Who has only the database can have an end vouched for anew, but not without its being said."""
-    keys = vaults.load_or_make_vault(data / "app.key", data / FILE)
+    keys = open_vault(KeySource(data / FILE))
     await open_once(data / FILE)
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("DELETE FROM audit_head")

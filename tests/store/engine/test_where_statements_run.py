@@ -151,7 +151,7 @@ async def test_what_the_index_of_words_writes_leaves_the_event_loop_free(tmp_pat
     async def write(tx: Transaction, first: int, people: int) -> None:
         for n in range(first, first + 4):
             named = tuple(a_recipient(f"Person {n} {m}", email=f"{n}.{m}@example.com") for m in range(people))
-            await search_index.put(tx, a_document(id=f"doc_{n:026}", recipients=named))
+            await search_index.index_document(tx, a_document(id=f"doc_{n:026}", recipients=named))
 
     async def forget(tx: Transaction) -> None:
         await search_index.forget(tx, f"doc_{10:026}")

@@ -94,5 +94,5 @@ def test_what_the_database_cannot_read_is_logged_in_a_sentence_and_a_mistake_wit
     errors.log_unexpected(refused.value, "req_1")
     errors.log_unexpected(RuntimeError("nobody foresaw this"), "req_2")
     told, mistake = caplog.records
-    assert "req_1" in told.message and "esign check" in told.message and not told.exc_info
+    assert "req_1" in told.message and "esign doctor" in told.message and not told.exc_info
     assert mistake.exc_info

@@ -119,19 +119,18 @@ def find_stored_rows(
     shape: FormShape, mine: FormSheet, theirs: FormSheet, of: DocumentOrTemplate, vault: Vault
 ) -> dict[str, str]:
     """Return the ids of new rows that are stored already, because an earlier response was lost."""
-    ids = {key: id for key in mine.rows if (id := derive_row_id(shape, key, of, vault)) is not None}
-    return {key: id for key, id in ids.items() if id in theirs.rows}
+    return {key: id for key in mine.rows for id in derive_row_ids(shape, key, of, vault) if id in theirs.rows}
 
 
-def derive_row_id(shape: FormShape, key: str, of: DocumentOrTemplate, vault: Vault) -> str | None:
-    """Return the id that a new row gets, the same each time it is sent.
+def derive_row_ids(shape: FormShape, key: str, of: DocumentOrTemplate, vault: Vault) -> list[str]:
+    """Return the id that a new row gets, the same each time it is sent, then those by earlier application keys.
 
-    Return None if another page may have used the row's name.
+    Return none if another page may have used the row's name.
     """
     if not MADE_UP.fullmatch(key):
-        return None
-    mac = vault.compute_mac(PURPOSE, f"{of.id} {key}".encode())
-    return build_id(shape.prefix, of.created_at, int.from_bytes(mac[:10]))
+        return []
+    macs = vault.compute_macs(PURPOSE, f"{of.id} {key}".encode())
+    return [build_id(shape.prefix, of.created_at, int.from_bytes(mac[:10])) for mac in macs]
 
 
 async def store_merged(
@@ -217,7 +216,7 @@ def list_entries(
         HolderEntry(
             row.model_dump(exclude={"id"}, exclude_unset=True),
             row.id,
-            derive_row_id(body.shape, key, of, vault) if row.id is None else None,
+            next(iter(derive_row_ids(body.shape, key, of, vault)), None) if row.id is None else None,
         )
         for key, row in zip(body.rows, rows, strict=True)
     )

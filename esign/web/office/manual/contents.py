@@ -18,7 +18,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "documents": ("fields", "marks", "embedding"),
     "programs": ("api", "webhooks"),
     "trust": ("trust", "seal", "timestamps", "verifying", "audit", "promises"),
-    "run": ("backup", "upgrade", "storage", "clock", "erasure", "scale", "speed"),
+    "run": ("backup", "doctor", "upgrade", "storage", "clock", "erasure", "scale", "speed", "reliability"),
     "help": ("troubleshooting", "failed-starts", "translating"),
 }
 

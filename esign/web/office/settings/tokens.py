@@ -114,14 +114,13 @@ async def create(call: OfficeCall) -> Response:
     """
     wish, member, name = parse_wish(call), call.signed_in.member, create_once.choose_form_name(call)
     author = Author(Actor("member", member.id, member.name, member.email), call.origin)
-    secret = derive_key_secret(
-        call.runtime.vault.compute_mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
-    )
+    macs = call.runtime.vault.compute_macs(PURPOSE, f"{member.id} {wish.mode} {name}".encode())
+    secrets = [derive_key_secret(mac) for mac in macs]
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
     async def create(caller: Caller) -> ApiKey:
         by_member = replace(caller, author=author)
-        key, _ = await api_keys.create(call.runtime, by_member, replace(wish, secret=secret))
+        key, _ = await api_keys.create(call.runtime, by_member, replace(wish, secret=secrets[0]))
         return key
 
     try:
@@ -134,7 +133,8 @@ async def create(call: OfficeCall) -> Response:
         raise FormError({"": problem.message}) from None
     owner = replace(call.owner, mode=wish.mode)
     key = await api_keys.get(call.runtime, owner, made)
-    return call.page("token_made", key=key, text=compose_key(wish.mode, secret))
+    texts = [compose_key(wish.mode, secret) for secret in secrets]
+    return call.page("token_made", key=key, text=await api_keys.choose_text(call.runtime, key, texts))
 
 
 def parse_wish(call: OfficeCall) -> KeyWish:

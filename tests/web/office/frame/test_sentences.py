@@ -26,7 +26,7 @@ ELSEWHERE = frozenset(
         *("esign.actions.signing.phone_handoff", "esign.actions.signing.recipient_auth"),
         *("esign.actions.signing.signing", "esign.actions.signing.signing_drafts"),
         *("esign.authority.trusted", "esign.core.document.signing_draft", "esign.web.http.request_guard"),
-        "esign.web.http.plain_http",
+        *("esign.authority.standing", "esign.web.http.plain_http"),
     }
 )
 COMMAND_LINE = re.compile("; see esign [a-z]+ list\\.$")

@@ -32,7 +32,7 @@ FOREIGN = (
     [
         ("SPF", "/docs/mail#spf"),
         ("acrobat green", "/docs/trust#green-in-acrobat"),
-        ("vacu", "/docs/backup#each-night-the-database"),
+        ("--resum", "/docs/backup#what-is-held-back"),
         ("BÄCKUP", "/docs/backup"),
         (
             "esign: another esign server works on /srv/x; stop it first, or set another storage.data_dir",

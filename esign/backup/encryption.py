@@ -1,0 +1,145 @@
+"""Encryption of backups in the format of age (https://age-encryption.org/v1), which its own tools can open.
+
+With a passphrase, the backup is encrypted for a key made for it alone, and that key with the passphrase: age takes a
+whole file into memory to encrypt it with one.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeAlias
+
+import pyrage
+
+from esign.backup.archive import DamagedBackup
+
+# Of `pyrage.x25519` or `pyrage.ssh`; pyrage ships without types.
+Identity: TypeAlias = Any  # a private key
+Recipient: TypeAlias = Any  # a public key
+
+
+class WrongKey(Exception):
+    """The backup cannot be decrypted with the passphrase or the key that was given; the message says why."""
+
+
+class Pipe:
+    """Both ends of an encryption, as the library reads and writes them. It keeps the error that ended it.
+
+    The library turns an error of one end into text.
+    """
+
+    def __init__(self, pieces: Iterable[bytes], target: BinaryIO) -> None:
+        self._pieces, self._target = iter(pieces), target
+        self._left = memoryview(b"")
+        self.error: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+        try:
+            while not self._left and (piece := next(self._pieces, None)) is not None:
+                self._left = memoryview(piece)
+        except Exception as error:
+            self.error = error
+            raise
+        taken, self._left = self._left[:size], self._left[size:]
+        return bytes(taken)
+
+    def write(self, content: bytes) -> int:
+        """Write all of it, and return how many bytes these were."""
+        try:
+            self._target.write(content)
+        except Exception as error:
+            self.error = error
+            raise
+        return len(content)
+
+    def flush(self) -> None:
+        """Do nothing: the caller flushes the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What a backup is encrypted with: a passphrase, public keys of age or SSH, or nothing."""
+
+    passphrase: str | None = None
+    recipients: tuple[str, ...] = ()
+
+    def is_plain(self) -> bool:
+        """Return whether everybody who has the file can read it."""
+        return self.passphrase is None and not self.recipients
+
+
+def parse_recipient(text: str) -> Recipient:
+    """Return a public key. Raise ValueError if it is none of age (`age1…`) or SSH."""
+    kind = pyrage.ssh if text.startswith("ssh-") else pyrage.x25519
+    try:
+        return kind.Recipient.from_str(text)
+    except pyrage.RecipientError as error:
+        raise ValueError(f"no public key of age or SSH: {error}") from None
+
+
+def parse_identity(text: bytes) -> Identity:
+    """Return a private key, as `age-keygen` or `ssh-keygen` writes it. Raise WrongKey if it is none."""
+    lines = [line for line in text.splitlines() if line.startswith(b"AGE-SECRET-KEY-")]
+    try:
+        if lines:
+            return pyrage.x25519.Identity.from_str(lines[0].strip().decode())
+        return pyrage.ssh.Identity.from_buffer(text)
+    except (pyrage.IdentityError, ValueError) as error:
+        raise WrongKey(f"no private key of age or SSH: {error}") from None
+
+
+def encrypt_pieces(pieces: Iterable[bytes], target: BinaryIO, recipients: Iterable[Recipient]) -> None:
+    """Encrypt what is yielded into `target`, a piece at a time. Raise what either of the two raises."""
+    pipe = Pipe(pieces, target)
+    try:
+        pyrage.encrypt_io(pipe, pipe, list(recipients))
+    except pyrage.EncryptError:
+        raise (pipe.error or RuntimeError("the encryption failed")) from None
+
+
+@contextmanager
+def open_encrypted(source: BinaryIO, identity: Identity) -> Iterator[BinaryIO]:
+    """Give what `source` holds encrypted as a stream. Raise WrongKey or DamagedBackup as the block ends.
+
+    Each 64 KiB are authenticated before they are given; that nothing is missing shows only at the end.
+    """
+    failed: list[Exception] = []
+    read_end, write_end = os.pipe()
+
+    def decrypt() -> None:
+        with os.fdopen(write_end, "wb", buffering=0) as pipe:
+            try:
+                pyrage.decrypt_io(source, pipe, [identity])
+            except (pyrage.DecryptError, OSError) as error:
+                failed.append(error)
+
+    thread = threading.Thread(target=decrypt, name="decryption")
+    thread.start()
+    try:
+        with os.fdopen(read_end, "rb") as stream:
+            try:
+                yield stream
+            except DamagedBackup as error:
+                failed.append(error)
+    finally:
+        thread.join()
+    failed = [
+        error for error in failed if not isinstance(error, BrokenPipeError)
+    ]  # the block read no further
+    if failed:
+        raise explain_failure(failed)
+
+
+def explain_failure(failed: list[Exception]) -> Exception:
+    """Return the error that tells why a backup cannot be read; that of the decryption comes first."""
+    for error in failed:
+        if isinstance(error, pyrage.DecryptError):
+            if "No matching keys" in str(error):
+                return WrongKey("it was not encrypted for this key")
+            return DamagedBackup(f"it is no backup, or was cut off: {error}")
+        if isinstance(error, OSError) and error.errno is None:
+            return DamagedBackup("it was changed, or cut off")
+    return failed[0]

@@ -1,0 +1,84 @@
+"""Put the files of a backup into an empty folder, each checked against its hash, and the database made whole."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from zipfile import ZipFile
+
+from esign.backup.archive import DamagedBackup, FileHash, read_archive, read_first
+from esign.backup.collect import CONFIGURATION, DATA, LEFT_OUT, LOG
+from esign.backup.container import open_content, read_about
+from esign.backup.encryption import Identity
+from esign.store.engine.connections import FILE
+from esign.store.engine.failures import DatabaseError
+from esign.store.engine.snapshot import settle_copy
+
+LARGEST_CONFIGURATION = 2**20  # bytes
+
+
+def extract_backup(archive: ZipFile, identity: Identity | None, folder: Path) -> list[FileHash]:
+    """Write the files of the data folder into `folder / "data"`, and `esign.toml` beside it; return what there is.
+
+    All of it is on the disk when this returns. Raise WrongKey, DamagedBackup, NewerBackup and OSError.
+    """
+    about = read_about(archive)
+
+    def write(name: str, pieces: Iterator[bytes]) -> None:
+        if name != CONFIGURATION and not (name.startswith(DATA) and belongs_in_backup(name)):
+            raise DamagedBackup(f"it holds {name!r}, which is no file of an installation")
+        write_file(folder / name, pieces)
+
+    with open_content(archive, identity) as stream:
+        found = read_archive(stream, write)
+    if found.about != asdict(about):
+        raise DamagedBackup("it says other things of itself outside than inside")
+    if DATA + FILE not in {each.name for each in found.files}:
+        raise DamagedBackup("it holds no database")
+    try:
+        settle_copy(folder / DATA / FILE)
+    except DatabaseError as error:
+        raise DamagedBackup(f"its database cannot be opened: {error}") from None
+    for path in (folder, *(each for each in folder.rglob("*") if each.is_dir())):
+        sync_folder(path)
+    return found.files
+
+
+def extract_configuration(archive: ZipFile, identity: Identity | None) -> bytes | None:
+    """Return the `esign.toml` of a backup, or None if it has none. Raise WrongKey, DamagedBackup and NewerBackup."""
+    read_about(archive)
+    with open_content(archive, identity) as stream:
+        return read_first(stream, CONFIGURATION, LARGEST_CONFIGURATION)
+
+
+def belongs_in_backup(name: str) -> bool:
+    """Return whether a backup can hold this file of a data folder.
+
+    Anything else named like the database is refused: SQLite rolls back a journal that it finds beside a database, and
+    deletes the file that the end of the journal names.
+    """
+    first, *rest = name.removeprefix(DATA).split("/")
+    if any(part.startswith(".") for part in (first, *rest)):
+        return False
+    if first.startswith(FILE):
+        return not rest and first in (FILE, LOG)
+    return first not in LEFT_OUT
+
+
+def write_file(path: Path, pieces: Iterator[bytes]) -> None:
+    """Write a new file of mode 0600, in folders of mode 0700, and wait until it is on the disk."""
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the entries of a folder are on the disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,159 @@
+"""Make a backup: written beside its place, read back and opened, and only then put there."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from esign import __version__
+from esign.backup.archive import stream_archive
+from esign.backup.collect import DATA, hold_installation
+from esign.backup.container import FORMAT, BackupAbout, describe_protection, open_archive, write_backup
+from esign.backup.encryption import Identity, Protection
+from esign.backup.extract import extract_backup, sync_folder
+from esign.core.instant import Instant, rfc3339, to_datetime
+from esign.store.engine.locks import try_lock
+from esign.system.disk import count_free_bytes
+
+SUFFIX = ".backup"
+PART = ".esign-part"  # the end of the hidden name of a backup that is being written
+
+Check = Callable[[Path], list[str]]  # what is wrong with the installation in a folder
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """A backup that was made: its file, its bytes, how many files it holds, and what the check of its copy found."""
+
+    file: Path
+    size: int
+    files: int
+    found: list[str]
+
+
+class CannotBackUp(Exception):
+    """The backup cannot be made; the message says why and what to do."""
+
+
+def choose_target(destination: Path, now: Instant) -> Path:
+    """Return the file to write: the destination, or in a folder a name with the time (UTC)."""
+    if destination.is_dir():
+        return destination / f"esign-{to_datetime(now):%Y%m%dT%H%M%SZ}{SUFFIX}"
+    return destination
+
+
+def make_backup(
+    folder: Path,
+    configuration: Path | None,
+    target: Path,
+    protection: Protection,
+    now: Instant,
+    check: Check,
+    scratch: Path | None = None,
+) -> BackupReport:
+    """Back up the installation in `folder` to a new file `target`, which exists only once it was checked.
+
+    To check it, it is extracted into a folder below `scratch` (default: that for temporary files), which is deleted
+    afterwards. What the check finds is reported, and the backup is kept: it is a true copy of what there is. Raise
+    CannotBackUp, and what `hold_installation` raises.
+    """
+    require_place(folder, target)
+    about = BackupAbout(FORMAT, __version__, rfc3339(now), describe_protection(protection))
+    with open_part(target) as (part, file):
+        with hold_installation(folder, configuration) as files:
+            content = stream_archive(files, asdict(about))
+            with explain_target(target):
+                identity = write_backup(file, content, protection, about)
+        with explain_target(target):
+            file.flush()
+            os.fsync(file.fileno())
+            size = part.stat().st_size
+        found = check_backup(part, identity, check, scratch or Path(tempfile.gettempdir()))
+        with explain_target(target):
+            put_in_place(part, target)
+    return BackupReport(target, size, len(files), found)
+
+
+def require_place(folder: Path, target: Path) -> None:
+    """Raise CannotBackUp if a backup must not, or cannot, be written there."""
+    if os.path.lexists(target):
+        raise CannotBackUp(f"{target} exists; name a new file, or a folder")
+    if not target.parent.is_dir():
+        raise CannotBackUp(f"there is no folder {target.parent}; make it first")
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise CannotBackUp(f"{target} lies in the data folder, which it is to be the backup of; name another")
+
+
+@contextmanager
+def explain_target(target: Path) -> Iterator[None]:
+    """Raise CannotBackUp for what the system refuses in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotBackUp(f"{target} cannot be written: {error.strerror or error}; check its disk") from None
+
+
+@contextmanager
+def open_part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Open the hidden file that becomes `target`, and delete it as the block ends.
+
+    Its lock shows other runs that somebody writes it; those without are left from runs that were killed, and go.
+    """
+    part = target.with_name(f".{target.name}{PART}")
+    with explain_target(target):
+        remove_left_parts(target.parent)
+        try:
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise CannotBackUp(f"another backup is being written to {target}; wait until it ends") from None
+    file = os.fdopen(handle, "r+b")
+    try:
+        with suppress(OSError):  # a file system without locks
+            try_lock(handle)
+        yield part, file
+    finally:
+        with suppress(OSError):  # what could not be written before; the disk may be gone
+            file.close()
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def remove_left_parts(folder: Path) -> None:
+    """Delete what backups that were killed left in a folder. Raise OSError."""
+    for part in folder.glob(f".*{PART}"):
+        with suppress(OSError):
+            handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if try_lock(handle):
+                    part.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
+
+
+def put_in_place(part: Path, target: Path) -> None:
+    """Give a backup its name without replacing a file. Raise CannotBackUp and OSError."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise CannotBackUp(f"{target} exists; name a new file, or a folder") from None
+    except PermissionError:  # a file system without links
+        require_place(part, target)
+        part.rename(target)
+    sync_folder(target.parent)
+
+
+def check_backup(file: Path, identity: Identity | None, check: Check, scratch: Path) -> list[str]:
+    """Extract a backup and return what is wrong with its content. Raise CannotBackUp if there is no room for that."""
+    needed, free = file.stat().st_size, count_free_bytes(scratch)
+    if free < needed:
+        raise CannotBackUp(
+            f"to check the backup, {needed // 2**20 + 1:,} MiB are needed in {scratch}, where {free // 2**20:,} are"
+            " free; name another folder with --scratch"
+        )
+    with tempfile.TemporaryDirectory(prefix="esign-backup-", dir=scratch) as name, file.open("rb") as source:
+        with open_archive(source) as archive:
+            extract_backup(archive, identity, Path(name))
+        return check(Path(name, DATA))
