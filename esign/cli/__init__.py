@@ -127,8 +127,23 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
 @main.command("verify-audit")
 @click.argument("what", metavar="[DOCUMENT_ID | FILE]", required=False)
 @click.option("--chains", is_flag=True, help="Skip the sealed files, which is much faster.")
+@click.option(
+    "--anchor",
+    "kept",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    help="Also compare all trails with this anchor, kept elsewhere, and those before it.",
+)
+@click.option(
+    "--export-anchors",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Check nothing; write the anchors in the database to this folder.",
+)
 @with_config
-def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
+def verify_audit(
+    what: str | None, chains: bool, kept: tuple[Path, ...], folder: Path | None, file: Path | None
+) -> None:
     """Recompute the audit trails. The exit code is 0 only for "intact".
 
     A trail is intact if no entry has changed since it was written.
@@ -136,6 +151,8 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
     Compares each trail with the last entry that its sealed file names. With FILE, a sealed PDF from anywhere,
     compares its trail here with that file.
     """
+    if (kept or folder) and what:
+        raise click.UsageError("Anchors are of all trails; leave out what to check.")
     config = load_config(file)
 
     async def work() -> int:
@@ -143,7 +160,9 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
         from esign.cli.verify_file import UnreadableInput
 
         try:
-            intact = await verify_trails.verify_audit(config, what, chains, click.echo)
+            if folder is not None:
+                return 0 if await verify_trails.export_anchors(config, folder, click.echo) else FAILED
+            intact = await verify_trails.verify_audit(config, what, chains, click.echo, kept)
         except UnreadableInput as error:
             stop_command(USAGE, str(error))
         return 0 if intact else FAILED

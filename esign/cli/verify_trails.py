@@ -1,18 +1,23 @@
 """`esign verify-audit`: recompute audit trails and administrative logs, and compare trails with the sealed files."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from esign import authority
+from esign.actions.server.anchoring import write_to_folder
 from esign.actions.verification import verify_trails
-from esign.cli.installation import open_with_key
+from esign.actions.verification.check_anchors import check_anchors
+from esign.cli.installation import open_database, open_with_key
 from esign.cli.verify_file import UnreadableInput, open_verifier, read_input
 from esign.config import Config
+from esign.core.document.anchor import Anchor, UnreadableAnchor, read_file, write_file
 from esign.core.document.audit import is_organisation
 from esign.core.errors import Problem
 from esign.store.document import trails
 from esign.store.engine.connections import FILE
 from esign.store.engine.database import Database
+from esign.store.server import anchors
 from esign.system import vault
 
 DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
@@ -21,8 +26,14 @@ MOST = 20  # broken trails that are reported one by one
 Say = Callable[[str], None]
 
 
-async def verify_audit(config: Config, what: str | None, chains_only: bool, say: Say) -> bool:
-    """Return whether all is as it was written. Raises `UnreadableInput` without such a file, document or database."""
+async def verify_audit(
+    config: Config, what: str | None, chains_only: bool, say: Say, kept: Sequence[Path] = ()
+) -> bool:
+    """Return whether all is as it was written. Raises `UnreadableInput` without such a file, document or database.
+
+    `kept` are files of anchors, which all trails are compared with as well.
+    """
+    given = [read_anchor(path) for path in kept]
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
@@ -30,7 +41,60 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
             return await verify_against_file(db, keys, Path(what), verify, say)
-        return await verify_all_trails(db, keys, what, None if chains_only else verify, say)
+        whole = await verify_all_trails(db, keys, what, None if chains_only else verify, say)
+        return await verify_against_anchors(config, db, given, say) and whole
+
+
+def read_anchor(path: Path) -> Anchor:
+    """Return the anchor in a file. Raises `UnreadableInput`."""
+    try:
+        return read_file(read_input(path))
+    except UnreadableAnchor as error:
+        raise UnreadableInput(f"{path}: {error}") from None
+
+
+async def verify_against_anchors(config: Config, db: Database, given: Sequence[Anchor], say: Say) -> bool:
+    """Compare all trails with anchors. Return whether they agree; without anchors nothing is compared."""
+    if not given:
+        return True
+    own = authority.find_known_own(config.storage.data_dir, authority.find_configured_seal(config.seal))
+    report = await check_anchors(db, given, own)
+    for line in (*report.notes, *report.broken[:MOST]):
+        say(line)
+    if report.broken:
+        say(
+            f"BROKEN: {write_count(len(report.broken), 'fault')} against the anchors. Do not rely on these trails."
+        )
+        return False
+    say(
+        f"INTACT: {write_count(report.anchors, 'anchor')} with {write_count(report.trails, 'end')} of audit trails"
+        " compared."
+    )
+    return True
+
+
+async def export_anchors(config: Config, place: Path, say: Say) -> bool:
+    """Write each anchor of the database to a folder. Return whether all are there; no file is replaced."""
+    data = config.storage.data_dir
+    if not (data / FILE).exists():
+        raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
+    async with open_database(config) as db:
+        last = await anchors.find_last_time(db)
+        for number in range(1, last[0] + 1 if last else 1):
+            try:
+                anchor = await anchors.find(db, number)
+            except UnreadableAnchor as error:
+                say(f"anchor {number}: {error}")
+                return False
+            if anchor is None:
+                say(f"anchor {number} is missing")
+                return False
+            problem = write_to_folder(place, anchor.file_name, write_file(anchor))
+            if problem is not None:
+                say(problem)
+                return False
+    say(f"{write_count(last[0] if last else 0, 'anchor')} in {place}.")
+    return True
 
 
 def write_count(number: int, noun: str) -> str:

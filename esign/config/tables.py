@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, model
 
 from esign.config.table import Table, declare_key
 from esign.config.values import (
+    AnchorTarget,
     AuthorityUrl,
     BaseUrl,
     Host,
@@ -375,6 +376,17 @@ class TestSettings(Table):
     )
 
 
+class AuditSettings(Table):
+    """Where the anchors of the audit trails go, which show outside of this server if trails are rewritten."""
+
+    anchor_to: tuple[AnchorTarget, ...] = declare_key(
+        (),
+        "Folders, better elsewhere, and https addresses that get each anchor.",
+        strict=False,
+        max_length=10,
+    )
+
+
 class KeySettings(Table):
     """What becomes of API keys."""
 
@@ -456,6 +468,7 @@ class Config(BaseModel):
     reminders: ReminderSettings = Field(default_factory=ReminderSettings)
     expiry: ExpirySettings = Field(default_factory=ExpirySettings)
     test: TestSettings = Field(default_factory=TestSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     keys: KeySettings = Field(default_factory=KeySettings)
     signing: SigningSettings = Field(default_factory=SigningSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)

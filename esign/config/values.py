@@ -189,7 +189,19 @@ def _parse_trusted(found: object, info: ValidationInfo) -> Path | str:
     return path
 
 
+def _parse_anchor_target(found: object, info: ValidationInfo) -> Path | str:
+    """Return an https address, or the path of a folder that exists. Raises ValueError."""
+    if isinstance(found, str) and found.startswith("https://") and urlsplit(found).hostname:
+        return found
+    is_path = isinstance(found, Path) or (isinstance(found, str) and "://" not in found and found)
+    path = _resolve_path(Path(str(found)), info) if is_path else None
+    if path is None or not path.is_dir():
+        raise ValueError("folders that exist, and addresses such as https://example.com/anchors")
+    return path
+
+
 Host = Annotated[str, AfterValidator(parse_host)]
+AnchorTarget = Annotated[Path | str, PlainValidator(_parse_anchor_target)]
 AuthorityUrl = Annotated[str, AfterValidator(_parse_authority)]
 BaseUrl = Annotated[str, AfterValidator(parse_base_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_parse_network)]

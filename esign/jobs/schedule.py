@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from esign.jobs import (
+    anchor,
     check_database,
     compact_index,
     delete_copies,
@@ -78,6 +79,7 @@ TICKS: tuple[ScheduledTick, ...] = (
     ScheduledTick(disable_webhooks.tick, 60),
     ScheduledTick(patrol.tick, 60, 10 * MINUTES),
     ScheduledTick(patrol.recheck, 3600, 10 * MINUTES),
+    ScheduledTick(anchor.tick, 300, 10 * MINUTES),
     ScheduledTick(key_expiry.tick, 3600),
     ScheduledTick(renew_certificates.tick, 3600, 3 * MINUTES),
     ScheduledTick(purge.tick, 3600, 10 * MINUTES),

@@ -57,6 +57,60 @@ def check_answer(answer: bytes, digest: bytes, nonce: int, now: Instant) -> Time
         raise UnusableToken(NONE) from error
 
 
+def check_token(token: bytes, digest: bytes) -> tuple[TimeStamp, bytes]:
+    """Return the time stamp over a SHA-256 that was kept, and its signer's certificate (DER).
+
+    The certificate is checked for the time of the stamp. Raises `UnusableToken`.
+    """
+    try:
+        content = cms.ContentInfo.load(token, strict=True)
+        signed = content["content"]
+        if signed["encap_content_info"]["content_type"].native != "tst_info":
+            raise UnusableToken(NONE)
+        stated = bytes(signed["encap_content_info"]["content"])
+        info = tsp.TSTInfo.load(stated, strict=True)
+        _require_own_request(info, digest, info["nonce"].native)
+        (signer_info,) = signed["signer_infos"]
+        certificate = _find_signer(signed, signer_info["sid"])
+        at: datetime = info["gen_time"].native
+        millis = int(at.timestamp() * 1000)
+        _require_stamping_certificate(certificate, at, millis)
+        _require_signature(signer_info, stated, certificate)
+    except UnsupportedAlgorithm as error:
+        raise UnusableToken("its time stamp is signed in a way that cannot be checked here") from error
+    except BROKEN as error:
+        raise UnusableToken(NONE) from error
+    return TimeStamp(token, millis, _write_name(certificate.subject)), certificate.dump()
+
+
+def check_seal(seal: bytes, content: bytes) -> bytes:
+    """Return the certificate (DER) whose key made this detached CMS over the content. Raises `UnusableToken`."""
+    try:
+        signed = cms.ContentInfo.load(seal, strict=True)["content"]
+        (signer_info,) = signed["signer_infos"]
+        certificate = _find_signer(signed, signer_info["sid"])
+        name = signer_info["digest_algorithm"]["algorithm"].native
+        _choose_digest(name)
+        over = signer_info["signed_attrs"].untag().dump()
+        attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
+        if attributes["message_digest"][0].native != hashlib.new(name, content).digest():
+            raise UnusableToken("its seal is over something else")
+        if not _is_certificate_named(attributes, certificate):
+            raise UnusableToken("its seal names another certificate")
+        key = load_der_public_key(certificate.public_key.dump())
+        _verify_signature(
+            key, signer_info["signature_algorithm"], signer_info["signature"].native, over, name
+        )
+    except InvalidSignature as error:
+        raise UnusableToken("its seal is wrong") from error
+    except UnsupportedAlgorithm as error:
+        raise UnusableToken("its seal cannot be checked here") from error
+    except BROKEN as error:
+        raise UnusableToken("its seal cannot be read") from error
+    der: bytes = certificate.dump()
+    return der
+
+
 def _check_response(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
     response = TimeStampResponse.load(answer, strict=True)
     status = response["status"]["status"].native

@@ -11,6 +11,7 @@ import click
 import uvloop
 
 from tests.reliability import (
+    audit_tampering,
     bodies,
     full_disk,
     io_faults,
@@ -24,6 +25,7 @@ from tests.reliability import (
 from tests.reliability.figures import Run
 
 FIGURES: dict[str, Run] = {
+    "audit": audit_tampering.run,
     "kills": kills.run,
     "power_cuts": power_cuts.run,
     "io_faults": io_faults.run,

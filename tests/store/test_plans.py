@@ -57,7 +57,7 @@ from esign.store.queue import (
 )
 from esign.store.queue.deliveries import DeliveryFilter
 from esign.store.queue.kept_mail import KeptMailFilter
-from esign.store.server import key_exchange, patrol
+from esign.store.server import anchors, key_exchange, patrol
 from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps, walks
@@ -290,6 +290,8 @@ SHORT = {
     "set_aside.count": "a handful, along an index that holds no others",
     "set_aside.find_suspects": "a handful after a crash, along an index that holds no others",
     "set_aside.note_cut_offs": "it writes; what it answers is a handful, along an index of what was cut off",
+    "anchors.find_grown": "as many as are asked for, along an index that holds no others; see below",
+    "anchors.find_failing": "the settings have ten at most",
     "patrol.list_damage": "a whole installation has a handful, and none in most",
     "patrol.list_untold": "the same, along an index that holds no others",
     "outcomes.record": "it writes; what it answers are the few entries that it made",
@@ -339,6 +341,11 @@ def test_every_list_of_the_store_is_in_the_table() -> None:
 async def test_every_list_is_read_along_an_index_and_sorted_by_nothing(db: Database, name: str) -> None:
     plan = await steps(db, LISTS[name])
     assert not [step for step in plan if SCAN.match(step) or SORT.match(step)], plan
+
+
+async def test_trails_that_grew_are_found_along_an_index_of_no_others(db: Database) -> None:
+    plan = await steps(db, lambda tx: anchors.find_grown(tx, 2_000))
+    assert plan[0] == "SCAN h USING INDEX audit_head_grown" and len(plan) == 2 and "SEARCH a" in plan[1], plan
 
 
 async def test_a_scrape_of_the_metrics_walks_through_no_table(db: Database) -> None:
