@@ -17,9 +17,11 @@ from tests.reliability import (
     kills,
     litestream,
     power_cuts,
+    races,
     slow_clients,
     soak,
     stops,
+    webhooks,
 )
 from tests.reliability.figures import Run
 
@@ -31,6 +33,8 @@ FIGURES: dict[str, Run] = {
     "slow_clients": slow_clients.run,
     "soak": soak.run,
     "stops": stops.run,
+    "races": races.run,
+    "webhooks": webhooks.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}
