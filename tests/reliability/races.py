@@ -27,6 +27,7 @@ from tests.reliability.served import Served, install
 
 TARGET = "11 pairs × 200 rounds: one winner each, the loser told 409 or 404; one seal for each signed document; no 5xx"
 SETTINGS = "\n[webhooks]\nattempts_at_once = 1\n"
+REVOKED_KEYS = "auth_failures_per_minute = 100000"  # each of them is asked with once more
 SEAL_SECONDS = 600.0
 LOST = {404, 409}
 EXPIRES_MS = 2_000  # after which a document expires, so that a slow machine can still say so
@@ -142,6 +143,8 @@ async def run(given: Sequence[str]) -> Figure:
 
 async def race_all(served: Served, rounds: int, seed: int) -> Track:
     """Return what came of all rounds, once every seal is made and the server has ended."""
+    text = served.config.read_text("utf-8").replace("[limits]", f"[limits]\n{REVOKED_KEYS}", 1)
+    served.config.write_text(text, "utf-8")
     keys = await make_keys(served, rounds)
     await served.start()
     async with a_session() as session:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,8 @@ async def run(given: Sequence[str]) -> Figure:
     number = asked["documents"] * (HEALTHY + len(FAILING))
     measured = (
         f"{number} deliveries, {asked['kills']} kills, {len(storm.bad)} findings: {len(arrivals.came)} came to healthy"
-        f" ones, {again} of them again, each at most {most} times; median {statistics.median(storm.waits):.2f} s and p95"
-        f" {p95:.1f} s after the commit, the last {storm.seconds:.1f} s after the last document; the second attempts"
+        f" ones, {again} of them again, each at most {most} times; median {statistics.median(storm.waits):.2f} s and"
+        f" p95 {p95:.1f} s after the commit, the last {storm.seconds:.1f} s after the last document; the second attempts"
         f" where 500 was answered came {retried[0]:.1f} to {retried[-1]:.1f} s after the first; GET p99 {p99:.0f} ms;"
         f" memory at most {storm.memory:.0f} MiB"
     )
