@@ -18,6 +18,7 @@ from tests.reliability import (
     litestream,
     power_cuts,
     races,
+    same_request,
     slow_clients,
     soak,
     stops,
@@ -34,6 +35,7 @@ FIGURES: dict[str, Run] = {
     "soak": soak.run,
     "stops": stops.run,
     "races": races.run,
+    "same_request": same_request.run,
     "webhooks": webhooks.run,
 }
 # Each with options of its own; it prints what it found.

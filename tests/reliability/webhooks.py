@@ -89,7 +89,7 @@ async def run(given: Sequence[str]) -> Figure:
     measured = (
         f"{number} deliveries, {asked['kills']} kills, {len(storm.bad)} findings: {len(arrivals.came)} came to healthy"
         f" ones, {again} of them again, each at most {most} times; median {statistics.median(storm.waits):.2f} s and"
-        f" p95 {p95:.1f} s after the commit, the last {storm.seconds:.1f} s after the last document; the second attempts"
+        f" p95 {p95:.1f} s after the commit, the last {storm.seconds:.1f} s after the last document; second attempts"
         f" where 500 was answered came {retried[0]:.1f} to {retried[-1]:.1f} s after the first; GET p99 {p99:.0f} ms;"
         f" memory at most {storm.memory:.0f} MiB"
     )
@@ -119,9 +119,7 @@ async def measure(served: Served, arrivals: Arrivals, url: str, documents: int, 
                 for _ in range(CLIENTS):
                     group.create_task(create(served, api, names, storm))
                 for kill in range(kills):
-                    await until(
-                        lambda at=(kill + 1) * documents // (kills + 1): reach(storm, at), "kill", 3600
-                    )  # type: ignore[misc]
+                    await until(partial(reach, storm, (kill + 1) * documents // (kills + 1)), "kill", 3600)
                     await served.kill()
                     await served.start()
             done = time.perf_counter()
