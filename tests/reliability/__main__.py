@@ -16,6 +16,7 @@ from tests.reliability import (
     io_faults,
     kills,
     litestream,
+    mail_outage,
     power_cuts,
     races,
     same_request,
@@ -35,6 +36,7 @@ FIGURES: dict[str, Run] = {
     "soak": soak.run,
     "stops": stops.run,
     "races": races.run,
+    "mail_outage": mail_outage.run,
     "same_request": same_request.run,
     "webhooks": webhooks.run,
 }
