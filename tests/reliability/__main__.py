@@ -12,6 +12,7 @@ import uvloop
 
 from tests.reliability import (
     bodies,
+    downtime,
     full_disk,
     io_faults,
     kills,
@@ -36,6 +37,7 @@ FIGURES: dict[str, Run] = {
     "soak": soak.run,
     "stops": stops.run,
     "races": races.run,
+    "downtime": downtime.run,
     "mail_outage": mail_outage.run,
     "same_request": same_request.run,
     "webhooks": webhooks.run,
