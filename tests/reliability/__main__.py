@@ -12,6 +12,7 @@ import uvloop
 
 from tests.reliability import (
     bodies,
+    clock_steps,
     downtime,
     full_disk,
     io_faults,
@@ -37,6 +38,7 @@ FIGURES: dict[str, Run] = {
     "soak": soak.run,
     "stops": stops.run,
     "races": races.run,
+    "clock_steps": clock_steps.run,
     "downtime": downtime.run,
     "mail_outage": mail_outage.run,
     "same_request": same_request.run,
