@@ -42,7 +42,7 @@ class Api:
 
     def __init__(self, session: aiohttp.ClientSession, base: str, key: str) -> None:
         self.base = base
-        self._session = session
+        self.session = session
         self._key = key
 
     async def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
@@ -54,7 +54,7 @@ class Api:
             named["Content-Type"] = "application/json"
             sent = BytesIO(json.dumps(body).encode())
         url = f"{self.base}{V1}{path}"
-        async with self._session.request(method, url, data=sent, headers=named) as answer:
+        async with self.session.request(method, url, data=sent, headers=named) as answer:
             return Answer(answer.status, answer.headers, await answer.read())
 
     async def ok(self, method: str, path: str, body: Any = None, **headers: str) -> Any:

@@ -13,14 +13,20 @@ import uvloop
 from tests.reliability import (
     audit_tampering,
     bodies,
+    clock_steps,
+    downtime,
     full_disk,
     io_faults,
     kills,
     litestream,
+    mail_outage,
     power_cuts,
+    races,
+    same_request,
     slow_clients,
     soak,
     stops,
+    webhooks,
 )
 from tests.reliability.figures import Run
 
@@ -33,6 +39,12 @@ FIGURES: dict[str, Run] = {
     "slow_clients": slow_clients.run,
     "soak": soak.run,
     "stops": stops.run,
+    "races": races.run,
+    "clock_steps": clock_steps.run,
+    "downtime": downtime.run,
+    "mail_outage": mail_outage.run,
+    "same_request": same_request.run,
+    "webhooks": webhooks.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}

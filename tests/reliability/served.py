@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -233,10 +233,15 @@ def is_working(pid: int) -> bool:
 
 
 @asynccontextmanager
-async def install(folder: Path, more: str = "") -> AsyncIterator[Served]:
-    """An installation that does not run yet, with a key, a mail server and a webhook for every event."""
+async def install(
+    folder: Path, more: str = "", connect: Callable[[PostOffice], asyncio.Protocol] = MailConnection
+) -> AsyncIterator[Served]:
+    """An installation that does not run yet, with a key, a mail server and a webhook for every event.
+
+    `more` are tables of its configuration, `connect` makes the mail server's side of a connection.
+    """
     office = PostOffice()
-    listener = await asyncio.get_running_loop().create_server(lambda: MailConnection(office), "127.0.0.1", 0)
+    listener = await asyncio.get_running_loop().create_server(lambda: connect(office), "127.0.0.1", 0)
     office.port = listener.sockets[0].getsockname()[1]
     try:
         async with receiving() as receiver:
