@@ -1,5 +1,6 @@
 """T25: tamper with audit trails as somebody with the database and app.key can, and count what the anchors show."""
 
+import hashlib
 import shutil
 import sqlite3
 import tempfile
@@ -28,6 +29,7 @@ from esign.store.server import anchors
 from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.site import a_site
+from tests.pdf.local_seal import load_key
 from tests.reliability import arguments
 from tests.reliability.figures import Figure
 from tests.tsa import stamping
@@ -73,7 +75,8 @@ async def make_world(folder: Path) -> World:
         assert await anchoring.make_due_anchors(site.runtime) == 1
         found = [await anchors.find(site.runtime.db, number) for number in (1, 2, 3)]
         runtime, now = site.runtime, clock.now()
-        credential = next(iter(runtime.credentials.values()))
+        public = next(iter(runtime.credentials.values()))
+        credential = replace(public, key_der=await runtime.pdf.signer.find_key(public.certificate_der))
         kept = tuple(anchor for anchor in found if anchor)
         world = World(folder / "data", kept, runtime.own, runtime.vault, credential, now)
     with sqlite3.connect(folder / "data" / FILE) as connection:
@@ -178,7 +181,7 @@ async def make_anchors_anew(db: Database, world: World) -> None:
         before = replace(
             make_statement(anchor.statement.installation, before, leaves, world.now), at=anchor.statement.at
         )
-        cms = anchoring.seal_statement(world.credential, before, world.now)
+        cms = seal_statement(world.credential, before)
         made.append(Anchor(before, tuple(leaves), cms, None))
 
     async def write(tx: Transaction) -> None:
@@ -187,6 +190,14 @@ async def make_anchors_anew(db: Database, world: World) -> None:
             await anchors.add(tx, anchor, world.now)
 
     await db.write(write)
+
+
+def seal_statement(credential: Credential, statement: Statement) -> bytes:
+    """Return what `anchoring.seal_statement` makes, as somebody with the seal key can."""
+    key = load_key(credential)
+    digest = hashlib.new(key.public.digest, statement.canonical).digest()
+    [signature] = key.sign([digest])
+    return key.public.build_cms(key.public.build_signer_info(digest, signature))
 
 
 # ---------- tamperings of the files ----------
@@ -212,7 +223,7 @@ def forge(world: World, name: str, random: Random) -> tuple[Anchor, ...]:
             anchor,
             leaves=tuple(leaves),
             statement=(made := replace(statement, root=compute_root(leaves))),
-            cms=anchoring.seal_statement(world.credential, made, world.now),
+            cms=seal_statement(world.credential, made),
         ),
     }[name]
     return (*world.kept[:at], forged, *world.kept[at + 1 :])

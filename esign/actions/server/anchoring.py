@@ -9,7 +9,6 @@ from esign.core.actor import Mode
 from esign.core.document.anchor import Anchor, Leaf, Statement, UnreadableAnchor, make_statement, write_file
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
-from esign.core.seal_credential import Credential
 from esign.net import RequestFailed, TargetRefused
 from esign.pdf.seal.cms import load_key
 from esign.pdf.seal_order import SealFailed
@@ -66,7 +65,7 @@ async def make_anchor(runtime: Runtime, leaves: list[Leaf], now: Instant) -> Anc
     before = await anchors.find(runtime.db, last[0]) if last else None
     previous = before.statement if before else None
     statement = await asyncio.to_thread(make_statement, identity, previous, leaves, now)
-    cms = await asyncio.to_thread(seal_statement, runtime.credentials[Mode.LIVE], statement, now)
+    cms = await seal_statement(runtime, statement, now)
     token = None
     if runtime.config.seal.tsa_urls:
         (stamp,) = await runtime.tsa.stamp_signatures([statement.canonical])
@@ -82,12 +81,14 @@ async def make_anchor(runtime: Runtime, leaves: list[Leaf], now: Instant) -> Anc
     return anchor
 
 
-def seal_statement(credential: Credential, statement: Statement, now: Instant) -> bytes:
+async def seal_statement(runtime: Runtime, statement: Statement, now: Instant) -> bytes:
     """Return a detached CMS over the statement by the organisation's seal key. Raises `SealFailed`."""
-    key = load_key(credential)
+    credential = runtime.credentials[Mode.LIVE]
+    key = load_key(credential.public)
     key.require_current(to_datetime(now))
-    signer_info, _ = key.sign_digest(hashlib.new(key.digest, statement.canonical).digest())
-    return key.build_cms(signer_info)
+    digest = hashlib.new(key.digest, statement.canonical).digest()
+    [signature] = await runtime.pdf.signer.sign_digests(credential, [digest])
+    return key.build_cms(key.build_signer_info(digest, signature))
 
 
 async def deliver_anchors(runtime: Runtime) -> None:
