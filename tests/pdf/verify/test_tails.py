@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pypdfium2
@@ -20,6 +21,7 @@ from esign.pdf.report import Verification
 from esign.pdf.verdict_sentences import NOT_COMPARED, UNRECOGNISED
 from esign.pdf.verify import page_compare
 from esign.pdf.verify.validate import verify_signatures
+from tests.every import EVERY
 from tests.pdf.local_seal import begin_seal, finish_seal, seal_document
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, with_junk, with_proofs
@@ -172,8 +174,10 @@ def attacks(name: str) -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize("name", ATTACKED)
 def test_no_revision_that_is_more_than_proof_is_valid(name: str) -> None:
-    found = {what: result(file) for what, file in attacks(name)}
-    assert len(found) > 60
+    """In each run every attack on half of the files, by `packaging/test every` on all."""
+    turn, step = (0, 1) if EVERY else (ATTACKED.index(name) % 2, 2)
+    found = {what: result(file) for what, file in islice(attacks(name), turn, None, step)}
+    assert len(found) > 60 / step
     assert [what for what, said in found.items() if said == "valid"] == []
 
 
