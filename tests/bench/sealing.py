@@ -21,7 +21,7 @@ from esign.config import RemoteAddress
 from esign.core.seal_credential import Credential
 from esign.net import DirectClient
 from esign.pdf.report import VerificationCase
-from esign.pdf.seal_order import BegunSeal, SealedFiles, SealOrder
+from esign.pdf.seal_order import SealedFiles, SealOrder
 from esign.pdf.verify.validate import verify_signatures
 from esign.pdf.worker.workers import Workers
 from esign.tsa import TimeStampClient
@@ -137,12 +137,9 @@ class SealingBench:
 
     async def with_time(self, order: SealOrder, credential: Credential) -> SealedFiles:
         wanted = replace(order, level="B-T", asked="B-T", authorities=("127.0.0.1",))
-        begun: BegunSeal = await self.workers.ask("begin", BegunSeal, wanted, credential)
+        begun = await self.workers.begin_seal(wanted, credential)
         got = await self.stamps.stamp_signatures([begun.document.signature, begun.certificate.signature])
-        sealed: SealedFiles = await self.workers.ask(
-            "finish", SealedFiles, begun, [stamp.token for stamp in got], credential
-        )
-        return sealed
+        return await self.workers.finish_seal(begun, [stamp.token for stamp in got], credential)
 
     def peak(self) -> float:
         """MiB of memory that the largest worker had at any time."""

@@ -1,5 +1,6 @@
 """The seal certificate is renewed while the server runs; documents carry the one that sealed them."""
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -12,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY
-from esign.jobs import renew_certificates
+from esign.jobs import keep_signer, renew_certificates
 from esign.jobs.schedule import TICKS
 from tests.fakes import FakeClock
 from tests.journeys.site import JourneySite
@@ -95,11 +96,36 @@ async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
     site: JourneySite, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = fingerprint(site)
-    await read_sealed(site, "early@example.test")  # the signer has the key, and keeps it for a minute
+    await keep_signer.tick(site.runtime)  # as at a start; the signer keeps the key
     (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
     assert await renew_certificates.tick(site.runtime) == 0
     assert "seal.key is not a PEM private key" in caplog.text and "stays the one before" in caplog.text
     assert fingerprint(site) == before and (await verify(site, await read_sealed(site)))["result"] == "valid"
+
+
+async def test_a_key_that_is_gone_when_the_signer_dies_is_told_and_seals_wait_for_it(
+    site: JourneySite,
+) -> None:
+    key = site.runtime.config.storage.data_dir / "seal.key"
+    content = key.read_bytes()
+    key.write_bytes(b"junk")
+    await site.runtime.pdf.signer.forget_keys()  # as after its death
+    document = await site.api.send_document()
+    await site.all_sign(document)
+    await site.work("seal")
+    told = await site.api.get(document)
+    assert told["status"] == "sealing" and "seal.key is not a PEM private key" in told["sealError"]
+    status, said = await ask(site, "/readyz")
+    assert (status, said["checks"]["signer"]) == (503, "seal key cannot be used")
+    assert str(key.parent) not in json.dumps(said)
+    assert await keep_signer.tick(site.runtime) == 0
+    key.write_bytes(content)
+    async with asyncio.timeout(60):
+        while not await keep_signer.tick(site.runtime):  # noqa: ASYNC110  it waits for its own pause
+            await asyncio.sleep(0.1)
+    assert (await ask(site, "/readyz"))[0] == 200
+    await site.work("seal")
+    assert await site.api.status(document) == "completed", "it is due at once"
 
 
 async def test_no_key_is_in_the_database(site: JourneySite, clock: FakeClock) -> None:

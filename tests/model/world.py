@@ -157,6 +157,7 @@ class ModelWorld:
             update={"storage": StorageSettings(data_dir=self.data, spare_mib=SPARE)}
         )
         opened = await self._stack.enter_async_context(open_runtime(config, self.clock))
+        self.press.signer.find_key = opened.pdf.signer.find_key  # the keys are those of this installation
         self.runtime: Runtime = replace(opened, pdf=self.press)
         await worker.recover_jobs(self.runtime)
         self.stage.app = App(self.runtime)

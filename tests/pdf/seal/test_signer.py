@@ -23,7 +23,7 @@ from esign.pdf.worker import signature_request
 from esign.pdf.worker.frames import FrameError
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf.sealing import a_trail, make_seal_order
-from tests.pdf.worker.test_workers import ODD, read_mapped_files, until, wait_for_end
+from tests.pdf.worker.test_workers import ODD, read_mapped_files, show_memory, until, wait_for_end
 from tests.pki import Issued, a_seal, an_authority
 
 ROOT = an_authority()
@@ -235,16 +235,6 @@ async def test_the_signer_is_small_and_loads_no_pdf_library() -> None:
 
 
 # ---------- through a worker ----------
-
-
-def show_memory(place: str) -> tuple[str, ...]:
-    """Return the command for a process whose memory tests can read, also where they have no rights of root."""
-    module, _, function = place.partition(":")
-    code = (
-        "from esign.system import confinement; confinement.hide_memory = lambda: None;"
-        f" from {module} import {function}; {function}()"
-    )
-    return (sys.executable, "-I", "-c", code)
 
 
 async def test_no_worker_has_the_key() -> None:

@@ -1,7 +1,7 @@
 """What a worker must not do, tried: run as a script, it prints as JSON what each attempt came to.
 
-With the word `confined` it does what a worker does first. The second argument is a folder of the server, the third the
-process id of the server, the others are names of attempts. An attempt that succeeds gives "done".
+With the word `confined` it does what a worker does first. The second argument is a folder of the server, with its
+process id in a file; the others are names of attempts. An attempt that succeeds gives "done".
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from pathlib import Path
 
 PTRACE_ATTACH, NEW_USER, NEW_NS = 16, 0x10000000, 0x00020000
 library = ctypes.CDLL(None, use_errno=True)
-folder, parent = "", 0
+folder, parent, port = "", 0, 0
 
 
 # On x86-64, and on other machines, which have the same numbers.
@@ -42,7 +42,7 @@ def read(path: str) -> Callable[[], object]:
 
 def connect_inet() -> None:
     with socket.socket() as one:
-        one.connect(("127.0.0.1", int(Path(f"{folder}/port").read_text())))
+        one.connect(("127.0.0.1", port))
 
 
 def connect_unix() -> None:
@@ -133,8 +133,8 @@ def try_all(names: list[str]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    how, folder, number, *chosen = sys.argv[1:]
-    parent = int(number)
+    how, folder, *chosen = sys.argv[1:]
+    parent, port = (int((Path(folder) / name).read_text()) for name in ("pid", "port"))
     if how == "confined":
         from esign.pdf.worker import sandbox
 
