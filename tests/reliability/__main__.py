@@ -17,9 +17,11 @@ from tests.reliability import (
     kills,
     litestream,
     power_cuts,
+    seal_outages,
     slow_clients,
     soak,
     stops,
+    workers,
 )
 from tests.reliability.figures import Run
 
@@ -30,6 +32,8 @@ FIGURES: dict[str, Run] = {
     "full_disk": full_disk.run,
     "slow_clients": slow_clients.run,
     "soak": soak.run,
+    "workers": workers.run,
+    "seal_outages": seal_outages.run,
     "stops": stops.run,
 }
 # Each with options of its own; it prints what it found.
