@@ -23,10 +23,12 @@ from tests.reliability import (
     power_cuts,
     races,
     same_request,
+    seal_outages,
     slow_clients,
     soak,
     stops,
     webhooks,
+    workers,
 )
 from tests.reliability.figures import Run
 
@@ -38,6 +40,8 @@ FIGURES: dict[str, Run] = {
     "full_disk": full_disk.run,
     "slow_clients": slow_clients.run,
     "soak": soak.run,
+    "workers": workers.run,
+    "seal_outages": seal_outages.run,
     "stops": stops.run,
     "races": races.run,
     "clock_steps": clock_steps.run,

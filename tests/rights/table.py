@@ -140,6 +140,8 @@ GET  /server/mail/remove                                    own
 POST /server/mail/remove                                    own     password code
 GET  /server/seal                                           own
 POST /server/seal                                           own
+GET  /server/status                                         own
+POST /server/status                                         own
 GET  /documents/new                                         work
 POST /documents/new                                         work
 POST /documents/sample                                      work

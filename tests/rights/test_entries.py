@@ -101,6 +101,7 @@ OFFICE_TEXT = """
 /server/mail/test                           trying
 /server/mail/remove                         server.changed
 /server/seal                                trying
+/server/status                              sending
 /documents/new                              work
 /documents/sample                           work
 /documents/{id}/edit                        work

@@ -288,6 +288,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 }
 SHORT = {
     "set_aside.count": "a handful, along an index that holds no others",
+    "set_aside.find_some": "a hundred at most, along indexes that hold no others",
     "set_aside.find_suspects": "a handful after a crash, along an index that holds no others",
     "set_aside.note_cut_offs": "it writes; what it answers is a handful, along an index of what was cut off",
     "anchors.find_grown": "as many as are asked for, along an index that holds no others; see below",

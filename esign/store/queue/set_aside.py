@@ -17,6 +17,7 @@ from esign.store.queue.outbox import Job
 MOST = 3  # deaths of its worker, or times in a row that it was cut off
 SUSPECT = MOST - 1  # one that was cut off so often is tried alone
 REST: Millis = 10 * SECOND  # which a suspect waits after the start of the program
+SHOWN = 100
 CUT_OFF = "The server stopped three times while it worked on this"
 
 
@@ -168,3 +169,87 @@ async def count(reader: Reader) -> dict[str, int]:
     webhooks = await reader.all("SELECT count(*) AS count FROM delivery WHERE aside_at IS NOT NULL")
     found = {row["kind"]: int(row["count"]) for row in jobs}
     return found | ({"webhook": int(webhooks[0]["count"])} if webhooks and webhooks[0]["count"] else {})
+
+
+@dataclass(frozen=True, slots=True)
+class AsideJob:
+    """A job that is set aside. `kind` is `seal`, `mail` or `webhook`; `number` is that of its row.
+
+    `mode` is that of its document, `webhook_id` that of a delivery.
+    """
+
+    kind: str
+    number: int
+    organisation_id: str | None
+    document_id: str | None
+    mode: str | None
+    webhook_id: str | None
+    at: Instant
+    reason: str | None
+
+
+async def find_some(reader: Reader, organisation_id: str | None) -> list[AsideJob]:
+    """Return what is set aside in an organisation, or everywhere with None.
+
+    These are up to `SHOWN` seals and mails, and as many deliveries.
+    """
+    jobs = await reader.all(
+        """
+        SELECT outbox.kind, outbox.id AS number, outbox.organisation_id, outbox.document_id, document.mode,
+            NULL AS webhook_id, outbox.due_at AS at, outbox.last_error AS reason
+        FROM outbox LEFT JOIN document ON document.id = outbox.document_id
+        WHERE outbox.state = 'aside'
+        AND (CAST(:organisation_id AS TEXT) IS NULL OR outbox.organisation_id = :organisation_id)
+        ORDER BY outbox.kind DESC, outbox.id LIMIT :most
+        """,
+        organisation_id=organisation_id,
+        most=SHOWN,
+    )
+    deliveries = await reader.all(
+        """
+        SELECT 'webhook' AS kind, delivery.number, webhook.organisation_id, NULL AS document_id, webhook.mode,
+            delivery.webhook_id, delivery.aside_at AS at, delivery.last_error AS reason
+        FROM delivery JOIN webhook ON webhook.id = delivery.webhook_id
+        WHERE delivery.aside_at IS NOT NULL
+        AND (CAST(:organisation_id AS TEXT) IS NULL OR webhook.organisation_id = :organisation_id)
+        ORDER BY delivery.aside_at, delivery.number LIMIT :most
+        """,
+        organisation_id=organisation_id,
+        most=SHOWN,
+    )
+    return [AsideJob(**dict(row)) for row in (*jobs, *deliveries)]
+
+
+async def retry(tx: Transaction, kind: str, number: int, organisation_id: str | None, now: Instant) -> bool:
+    """Make a job of an organisation, or of any with None, due with all counts at 0.
+
+    Return False if it is not set aside, or its webhook is switched off.
+    """
+    if kind == "webhook":
+        return bool(
+            await tx.run_and_wake(
+                """
+                UPDATE delivery SET status = 'pending', due_at = :now, tries = 0, finished_at = NULL, boot = NULL,
+                    cut_offs = 0, aside_at = NULL
+                WHERE number = :number AND aside_at IS NOT NULL AND status = 'failed' AND EXISTS (
+                    SELECT 1 FROM webhook WHERE webhook.id = delivery.webhook_id AND webhook.enabled = 1
+                    AND (CAST(:organisation_id AS TEXT) IS NULL OR webhook.organisation_id = :organisation_id))
+                """,
+                number=number,
+                organisation_id=organisation_id,
+                now=now,
+            )
+        )
+    return bool(
+        await tx.run_and_wake(
+            """
+            UPDATE outbox SET state = 'pending', due_at = :now, worker_deaths = 0, cut_offs = 0, not_before = 0
+            WHERE id = :number AND kind = :kind AND state = 'aside'
+            AND (CAST(:organisation_id AS TEXT) IS NULL OR organisation_id = :organisation_id)
+            """,
+            number=number,
+            kind=kind,
+            organisation_id=organisation_id,
+            now=now,
+        )
+    )

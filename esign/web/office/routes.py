@@ -29,7 +29,7 @@ from esign.web.office.frame.dispatch import Handler, OfficeDispatcher, OfficeRou
 from esign.web.office.frame.missing_pages import NO_PAGE
 from esign.web.office.manual import page as manual
 from esign.web.office.palette import search
-from esign.web.office.server import address, mail_list, mail_server, seal, setup_steps
+from esign.web.office.server import address, mail_list, mail_server, seal, setup_steps, status
 from esign.web.office.session.login_throttle import LoginThrottle
 from esign.web.office.settings import (
     account,
@@ -107,6 +107,8 @@ TABLE = (
     OfficeRoute("POST", "/server/seal", setup_steps.try_seal, Permission.OWN),
     OfficeRoute("GET", "/server/clock", setup_steps.show_clock, Permission.OWN),
     OfficeRoute("POST", "/server/clock", setup_steps.confirm_clock, Permission.OWN, fresh=True),
+    OfficeRoute("GET", "/server/status", status.show, Permission.OWN),
+    OfficeRoute("POST", "/server/status", status.retry, Permission.OWN),
     # a new document: file, people, (fields), review
     OfficeRoute("GET", "/documents/new", upload.show_upload, Permission.WORK),
     OfficeRoute("POST", "/documents/new", upload.take_drafts, Permission.WORK, takes="files"),

@@ -26,6 +26,8 @@ DONE: Mapping[str, str] = {
     "invited": "settings.done.invited",
     "invited-again": "settings.done.invited_again",
     "mail-tried": "server.done.mail_tried",
+    "retried": "server.done.retried",
+    "not-retried": "server.done.not_retried",
     "role": "settings.done.role",
     "removed": "settings.done.removed",
     "removed-keys": "settings.done.removed_keys",

@@ -16,7 +16,7 @@ from tests.fakes import FakeClock
 from tests.web.office.visitor import Office, an_office
 
 
-@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock"])
+@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock", "status"])
 async def test_only_owners_look_at_the_server(office: Office, page: str) -> None:
     admin = await office.signed_in("Bo", MemberRole.ADMIN)
     assert (await admin.get(f"/server/{page}")).status == 403
