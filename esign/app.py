@@ -84,6 +84,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
         source = make_key_source(config)
+        app_key.forget_leftovers(source)
         safe = app_key.open_vault(source)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = DiskRoom(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))

@@ -165,6 +165,7 @@ def read_present(config: "Config", *, writing: bool = False) -> tuple["KeySource
         )
     if writing and (obstacle := app_key.find_obstacle(source)) is not None:
         stop_command(USAGE, obstacle)
+    app_key.forget_leftovers(source)
     return source, app_key.read_file(source)
 
 
