@@ -386,6 +386,7 @@ async def serve(config: Config) -> None:
         config = ask_for_passphrase(config)  # before signals are caught, so that Ctrl-C ends the question
         asked = stack.enter_context(catch_signals())
         async with (
+            manager.extend_start(),
             run_program(config, listeners=listeners) as (runtime, http),
             manager.announce(f"serving {server.base_url}"),
         ):
