@@ -148,7 +148,8 @@ def test_an_error_of_the_disk_during_a_migration_keeps_the_copy_and_the_next_sta
             patch.setattr(migrate, "migrate", fail)
             with pytest.raises(sqlite3.OperationalError):
                 prepare(path, copy_first=True)
-        [copy] = (path.parent / FOLDER).iterdir()
+        assert len([*(path.parent / FOLDER).iterdir()]) == 1
+    [copy] = (path.parent / FOLDER).iterdir()
     with connected(copy) as connection:
         assert not migrate.is_complete(connection)
         connection.execute("DELETE FROM installation")
