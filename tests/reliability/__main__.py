@@ -12,6 +12,7 @@ import uvloop
 
 from tests.reliability import (
     bodies,
+    exchange_kills,
     full_disk,
     io_faults,
     kills,
@@ -20,6 +21,7 @@ from tests.reliability import (
     slow_clients,
     soak,
     stops,
+    upgrades,
 )
 from tests.reliability.figures import Run
 
@@ -31,6 +33,8 @@ FIGURES: dict[str, Run] = {
     "slow_clients": slow_clients.run,
     "soak": soak.run,
     "stops": stops.run,
+    "exchange_kills": exchange_kills.run,
+    "upgrades": upgrades.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}
