@@ -90,6 +90,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
         source = make_key_source(config)
+        app_key.forget_leftovers(source)
         safe = app_key.open_vault(source)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = DiskRoom(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
@@ -428,6 +429,7 @@ async def serve(config: Config) -> None:
         config = ask_for_passphrase(config)  # before signals are caught, so that Ctrl-C ends the question
         asked = stack.enter_context(catch_signals())
         async with (
+            manager.extend_start(),
             run_program(config, listeners=listeners) as (runtime, http),
             runtime.loop_watch.run(),
             manager.announce(f"serving {server.base_url}"),

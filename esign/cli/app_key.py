@@ -21,6 +21,14 @@ The new key is in {path}. Nothing is encrypted with the old key alone any more, 
 1. Put the new key where esign reads its key from: {place}
 2. Restart esign.
 3. Run esign keys rotate-app again: it ends the exchange. Then delete {path}."""
+LATER_BY_SYSTEMD = """\
+The new key is in {path}. Nothing is encrypted with the old key alone any more, and both keys open the database.
+{place} is what systemd hands out at each start, and cannot be changed there.
+1. Change what the unit loads: systemctl cat esign names the FILE.
+   LoadCredentialEncrypted=app.key:FILE: systemd-creds encrypt --name=app.key {path} FILE
+   LoadCredential=app.key:FILE: copy {path} over FILE, and let only root read it.
+2. Restart the service: systemctl restart esign.
+3. Run esign keys rotate-app again, with the new credential: it ends the exchange. Then delete {path}."""
 
 
 @click.command("rotate-app")
@@ -44,6 +52,7 @@ def rotate_app(new_file: Path | None, file: Path | None) -> None:
         from esign.store.engine.connections import FILE, open_for_command
         from esign.system import app_key
         from esign.system.clock import SystemClock
+        from esign.system.privileges import find_account
 
         source, content = read_present(config)
         passphrase = app_key.find_passphrase(source, content) if app_key.is_protected(content) else None
@@ -52,7 +61,9 @@ def rotate_app(new_file: Path | None, file: Path | None) -> None:
         data = folder.prepare(config.storage.data_dir)
         with hold_key_file(source, content) as lock:
             async with open_for_command(data / FILE, config.storage.backup_before_migration) as db:
-                exchange = KeyExchange(db, source, present, passphrase, SystemClock(), new_file)
+                exchange = KeyExchange(
+                    db, source, present, passphrase, SystemClock(), new_file, account=find_account()
+                )
                 async for step in exchange.run():
                     if step is ExchangeStep.BEGUN:
                         lock.share()
@@ -69,7 +80,8 @@ def rotate_app(new_file: Path | None, file: Path | None) -> None:
                                 err=True,
                             )
                     elif step is ExchangeStep.HANDED_OUT:
-                        click.echo(LATER.format(path=new_file, place=source.path), err=True)
+                        words = LATER_BY_SYSTEMD if source.is_credential else LATER
+                        click.echo(words.format(path=new_file, place=source.path), err=True)
                         return
         click.echo(f"The application key was exchanged; {source.path} is the new one.", err=True)
         if not exchange.wiped:
@@ -165,6 +177,7 @@ def read_present(config: "Config", *, writing: bool = False) -> tuple["KeySource
         )
     if writing and (obstacle := app_key.find_obstacle(source)) is not None:
         stop_command(USAGE, obstacle)
+    app_key.forget_leftovers(source)
     return source, app_key.read_file(source)
 
 

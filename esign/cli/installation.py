@@ -57,6 +57,7 @@ async def open_with_key(config: "Config") -> AsyncIterator[tuple["Database", "Va
     with closing(KeyLock(data)) as lock:
         lock.share()
         source = app_key.remember_passphrase(make_key_source(config))
+        app_key.forget_leftovers(source)
         key = app_key.open_vault(source)
         async with open_for_command(data / FILE, storage.backup_before_migration) as db:
             yield db, await installation.confirm_key(db, key, lambda: app_key.open_vault(source))

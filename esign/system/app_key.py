@@ -20,7 +20,16 @@ from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from esign.system.vault import KEY_BYTES, NONCE, UnusableKey, Vault, write_once, write_over
+from esign.system.vault import (
+    KEY_BYTES,
+    NONCE,
+    UnusableKey,
+    Vault,
+    overwrite,
+    remove_leftovers,
+    write_once,
+    write_over,
+)
 
 log = logging.getLogger("esign")
 
@@ -92,6 +101,13 @@ class KeySource:
             return path.read_text("utf-8").rstrip("\r\n")
         except (OSError, ValueError):
             raise UnusableKey(f"{path} cannot be read as text in UTF-8") from None
+
+
+def forget_leftovers(source: KeySource) -> None:
+    """Remove what killed processes left of secrets in the data folder, and of the key where it is."""
+    remove_leftovers(source.database.parent)
+    if source.path != source.inside and not source.is_credential:
+        remove_leftovers(source.path.parent, source.path.name)
 
 
 def open_vault(source: KeySource) -> Vault:
@@ -332,10 +348,7 @@ def replace_file(source: KeySource, content: bytes) -> bool:
         write_over(source.path, content)
         if os.fstat(old.fileno()).st_nlink:
             return False
-        size = os.fstat(old.fileno()).st_size
-        old.write(bytes(size))
-        old.flush()
-        os.fsync(old.fileno())
+        overwrite(old)
         return True
     if source.path.read_bytes() != content:
         write_over(source.path, content)

@@ -10,6 +10,16 @@ class CannotBecomeUser(Exception):
     """The program cannot run as the user of the settings; the message says why and what to do."""
 
 
+def find_account() -> str:
+    """Return the user of this machine that runs the program, and who called sudo for that."""
+    try:
+        name = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        name = str(os.geteuid())
+    caller = os.environ.get("SUDO_USER") if os.geteuid() == 0 else None
+    return f"{name}, by sudo of {caller}" if caller else name
+
+
 def become_user(name: str, folder: Path) -> None:
     """Run as this user from now on, in all threads, with no way back. A missing `folder` is made for the user first.
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
 
 FIRST = 3  # the file descriptor of the first socket
+EXTEND_SECONDS = 60
 LISTENING = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
 
 
@@ -39,6 +40,7 @@ class ServiceManager:
 
     def __init__(self, environ: MutableMapping[str, str] = os.environ) -> None:
         self._address = environ.pop("NOTIFY_SOCKET", "")
+        self._starting: asyncio.Task[None] | None = None
         process, period = environ.pop("WATCHDOG_PID", ""), environ.pop("WATCHDOG_USEC", "")
         mine = process in ("", str(os.getpid())) and period.isdecimal()
         self.watchdog_seconds = int(period) / 1_000_000 if mine else 0.0
@@ -56,8 +58,27 @@ class ServiceManager:
             sender.sendto("\n".join(lines).encode(), address)
 
     @asynccontextmanager
+    async def extend_start(self, every: float = EXTEND_SECONDS / 3) -> AsyncIterator[None]:
+        """Ask for another minute every 20 seconds until the program is ready, while its event loop turns.
+
+        A large database takes minutes to be copied and migrated. `every` is in seconds.
+        """
+        self._starting = asyncio.create_task(self._ask_for_time(every), name="start")
+        try:
+            yield
+        finally:
+            self._starting.cancel()
+
+    async def _ask_for_time(self, every: float) -> None:
+        while self._address:
+            self.tell(f"EXTEND_TIMEOUT_USEC={EXTEND_SECONDS * 1_000_000}")
+            await asyncio.sleep(every)
+
+    @asynccontextmanager
     async def announce(self, status: str) -> AsyncIterator[None]:
         """Tell that the program is ready and, while its event loop turns, alive; at the end, that it stops."""
+        if self._starting is not None:
+            self._starting.cancel()
         self.tell("READY=1", f"STATUS={status}")
         alive = asyncio.create_task(self._feed_watchdog(), name="watchdog")
         try:

@@ -9,14 +9,17 @@ that may have made it.
 """
 
 import asyncio
+import fcntl
 import hashlib
 import hmac
 import os
+import re
+import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -28,6 +31,7 @@ NONCE = 12
 KEY_BYTES = 32
 MAC_BYTES = 32
 WRAP = "wrapped-mac"
+LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9]+\.part")
 
 T = TypeVar("T")
 SubKeys = Callable[[str], bytes | None]
@@ -200,16 +204,17 @@ def write_over(path: Path, secret: bytes) -> None:
 def _write_part(path: Path, secret: bytes) -> Iterator[Path]:
     """Write the content to a temporary file beside `path`, for the block to put in place.
 
-    After the block, both the file and its folder entry are on the disk.
+    After the block, both the file and its folder entry are on the disk. While the file is there, it is locked.
     """
+    remove_leftovers(path.parent, path.name)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with _create_locked(part) as file:
             file.write(secret)
             file.flush()
             os.fsync(file.fileno())
-        yield part
+            yield part
     finally:
         part.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
@@ -217,3 +222,48 @@ def _write_part(path: Path, secret: bytes) -> Iterator[Path]:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _create_locked(part: Path) -> BinaryIO:
+    """Return a new file of mode 0600, locked."""
+    while True:
+        file = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()  # another process took it for a leftover before it was locked
+
+
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
+    """Remove what killed processes left of files that `write_once` and `write_over` were writing: of `name`, or of all.
+
+    It holds secrets, so it is overwritten, unless the file has another name as well. What is being written, what
+    belongs to somebody else and what is no file stays, and so does what cannot be removed.
+    """
+    with suppress(OSError):
+        for part in list(folder.iterdir()):
+            found = LEFTOVER.fullmatch(part.name)
+            if found and name in (None, found["name"]):
+                with suppress(OSError):
+                    _remove_leftover(part)
+
+
+def _remove_leftover(part: Path) -> None:
+    with os.fdopen(os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK), "r+b") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.fstat(file.fileno())
+        if found.st_nlink == 1:
+            overwrite(file)
+        if found.st_nlink:
+            part.unlink(missing_ok=True)
+
+
+def overwrite(file: BinaryIO) -> None:
+    """Replace the content of an open file by zeros, on the disk."""
+    file.seek(0)
+    file.write(bytes(os.fstat(file.fileno()).st_size))
+    file.flush()
+    os.fsync(file.fileno())

@@ -27,6 +27,7 @@ from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
 from tests.journeys.storm import Killer, MailOffice, Promises, SignerCrowd, an_office, listen
+from tests.reliability.served import SETTINGS
 
 FLOWS = 4
 
@@ -58,22 +59,6 @@ PLAN = choose(
         ("all signed", 400),
     ],
 )
-
-SETTINGS = """
-[mail]
-host = "127.0.0.1"
-port = {port}
-security = "none"
-from = "sign@example.test"
-
-[limits]
-requests_per_minute = 100000
-emails_per_day = 100000
-
-[signing]
-reads_per_minute = 0
-writes_per_minute = 0
-"""
 
 
 async def test_a_server_killed_at_every_moment_keeps_every_promise(

@@ -29,6 +29,7 @@ from esign.store.server.key_exchange import STORED, ExchangeCount
 from esign.system import app_key
 from esign.system.app_key import KeySource
 from esign.system.clock import SystemClock
+from esign.system.privileges import find_account
 from esign.system.vault import UnusableKey, Vault
 from tests.journeys.api import Api, until
 from tests.journeys.conftest import Demonstration
@@ -114,12 +115,15 @@ def assert_works(config: Path) -> None:
 
 def test_an_exchange_leaves_nothing_of_the_old_key(config: Path) -> None:
     old = read_key(config)
+    left = config.parent / "data" / ".app.key.4000000.part"
+    left.write_bytes(old)
     before = asyncio.run(try_all(config, old))
     assert before.read > 10 and before.unreadable == 0
     with (config.parent / "data" / "app.key").open("rb") as held:
         ran = command(config, "keys", "rotate-app")
         assert ran.code == 0 and "none needs the old key" in ran.err, ran
         assert held.read() == bytes(32)
+    assert not left.exists()
     new = read_key(config)
     assert new != old and stat.S_IMODE((config.parent / "data" / "app.key").stat().st_mode) == 0o600
     after = asyncio.run(try_all(config, new))
@@ -129,6 +133,12 @@ def test_an_exchange_leaves_nothing_of_the_old_key(config: Path) -> None:
     assert_works(config)
     with closing(sqlite3.connect(config.parent / "data" / FILE)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM installation")}
+        entries = connection.execute(
+            "SELECT type, actor_kind, personal, data FROM audit WHERE type LIKE 'app_key.%' ORDER BY seq"
+        ).fetchall()
+    assert [entry[0] for entry in entries] == ["app_key.exchange_begun", "app_key.exchanged"]
+    assert all("command line" in str(entry) and find_account() in str(entry) for entry in entries)
+    assert not any(key.hex() in str(entries) or repr(key) in str(entries) for key in (old, new))
     assert not names & {installation.NEXT, installation.PREVIOUS, installation.ADOPTED}
     assert_code(config)
     again = command(config, "keys", "rotate-app")
@@ -270,7 +280,7 @@ async def test_a_batch_is_bound_by_bytes_as_well_as_by_rows(config: Path) -> Non
                 assert set(rows[0].keys()) == {"id", "content"}
                 batches.append([len(row["content"]) for row in rows])
                 place = [rows[-1]["id"]]
-        assert len(sum(batches, [])) >= len(sizes)
+        assert sum(map(len, batches)) >= len(sizes)
         assert all(len(batch) == 1 or sum(batch) <= key_exchange.BATCH_BYTES for batch in batches)
         assert len(batches) == 4
         async for _ in exchange.run():
@@ -309,7 +319,9 @@ def test_a_key_that_cannot_be_written_is_put_in_place_by_hand(config: Path) -> N
     assert refused.code == 2 and "--new-key FILE" in refused.err, refused
     new = config.parent / "new.key"
     handed = command(config, "keys", "rotate-app", "--new-key", new, env=environment)
-    assert handed.code == 0 and "Restart esign" in handed.err and len(new.read_bytes()) == 32, handed
+    assert handed.code == 0 and len(new.read_bytes()) == 32, handed
+    assert f"systemd-creds encrypt --name=app.key {new} FILE" in handed.err, handed
+    assert f"Put the new key where esign reads its key from: {key}" not in handed.err
     assert command(config, "verify-audit", "--chains", env=environment).code == 0
     new.unlink()
     again = command(config, "keys", "rotate-app", "--new-key", new, env=environment)

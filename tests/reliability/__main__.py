@@ -15,6 +15,7 @@ from tests.reliability import (
     bodies,
     clock_steps,
     downtime,
+    exchange_kills,
     full_disk,
     io_faults,
     kills,
@@ -27,6 +28,7 @@ from tests.reliability import (
     slow_clients,
     soak,
     stops,
+    upgrades,
     webhooks,
     workers,
 )
@@ -49,6 +51,8 @@ FIGURES: dict[str, Run] = {
     "mail_outage": mail_outage.run,
     "same_request": same_request.run,
     "webhooks": webhooks.run,
+    "exchange_kills": exchange_kills.run,
+    "upgrades": upgrades.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}

@@ -19,7 +19,10 @@ from pathlib import Path
 
 from esign.actions.server.data_checks import HARMLESS, inspect_data
 from esign.store.engine.connections import FILE, open_for_command
+from esign.store.server import installation
+from esign.system.app_key import KeySource, open_vault
 from esign.system.clock import SystemClock
+from esign.system.vault import Vault
 from tests.journeys.program import COMMAND
 from tests.reliability import arguments
 from tests.reliability.crowd import Acknowledgement, Crowd
@@ -102,6 +105,7 @@ async def cut_power(
     chance = random.Random(seed)
     first = next(n for n, operation in enumerate(operations) if operation.kind == "answer")
     moments = sorted(chance.sample(range(first, len(operations)), min(cuts, len(operations) - first)))
+    vault = open_vault(KeySource(base / FILE))
     disk, states, lossy = Disk(base, FILES), 0, 0
     findings: list[str] = []
     at = 0
@@ -113,19 +117,22 @@ async def cut_power(
         for variant in VARIANTS:
             state = folder / "cut"
             await asyncio.to_thread(disk.leave, state, variant, chance)
-            losses, faults = await judge(state, known)
+            losses, faults = await judge(state, known, vault)
             states, lossy = states + 1, lossy + bool(losses)
             findings += [f"{variant} at {moment}: {line}" for line in (*losses, *faults)]
             shutil.rmtree(state)
     return states, lossy, findings
 
 
-async def judge(data: Path, known: Sequence[Acknowledgement]) -> tuple[list[str], list[str]]:
-    """Return what is lost and what is damaged in a data folder, opened as the program opens it."""
+async def judge(data: Path, known: Sequence[Acknowledgement], vault: Vault) -> tuple[list[str], list[str]]:
+    """Return what is lost and what is damaged in a data folder, opened as the program opens it.
+
+    The vault has the key of the installation: without it, neither the ends of trails nor secrets are checked.
+    """
     try:
-        async with open_for_command(data / FILE):
-            pass  # brings the log into the file
-        found = await asyncio.to_thread(inspect_data, data, None, SystemClock().now())
+        async with open_for_command(data / FILE) as db:  # brings the log into the file
+            vault = await installation.confirm_key(db, vault)
+        found = await asyncio.to_thread(inspect_data, data, vault, SystemClock().now())
         damage = [f"{fault.check.value}: {fault}" for fault in found.faults if fault.check not in HARMLESS]
         damage += [found.unread] if found.unread else []
         losses = find_losses(data / FILE, known)

@@ -8,7 +8,18 @@ import pytest
 from esign.store.engine.connections import FILE
 from tests.every import choose
 from tests.journeys.program import COMMAND
-from tests.reliability import full_disk, io_faults, kills, seal_outages, slow_clients, soak, stops, workers
+from tests.reliability import (
+    exchange_kills,
+    full_disk,
+    io_faults,
+    kills,
+    seal_outages,
+    slow_clients,
+    soak,
+    stops,
+    upgrades,
+    workers,
+)
 from tests.reliability.disk_trace import Disk, DiskOperation
 from tests.reliability.power_cuts import FILES, WEAK, cut_power, record_load
 
@@ -21,6 +32,8 @@ FIGURES = {
     "slow_clients": (slow_clients.run, ["--slow", "100", "--silent", "20", "--seconds", "10"]),
     "workers": (workers.run, ["--kills", "5", "--rounds", "2"]),
     "seal_outages": (seal_outages.run, ["--days", "1", "--documents", "3"]),
+    "exchange_kills": (exchange_kills.run, ["--kills", "2"]),
+    "upgrades": (upgrades.run, ["--schemas", "2", "--documents", "200", "--kills", "4"]),
     "soak": (soak.run, ["--seconds", "30"]),
 }
 

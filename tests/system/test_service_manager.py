@@ -45,6 +45,23 @@ async def test_start_life_and_end_are_told(tmp_path: Path, kind: str) -> None:
         assert said == "STOPPING=1"
 
 
+async def test_a_long_start_asks_for_more_time_until_it_is_ready(tmp_path: Path) -> None:
+    path = str(tmp_path / "notify")
+    with listening_manager(path) as receiver:
+        manager = ServiceManager({"NOTIFY_SOCKET": path})
+        async with manager.extend_start(0.01):
+            for _ in range(3):
+                assert (await receive(receiver)).startswith("EXTEND_TIMEOUT_USEC=60000000")
+            async with manager.announce("serving"):
+                said = await receive(receiver)
+                while said.startswith("EXTEND"):
+                    said = await receive(receiver)
+                assert said.startswith("READY=1")
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.1):
+                        await asyncio.get_running_loop().sock_recv(receiver, 1000)
+
+
 async def test_the_watchdog_of_another_process_is_not_fed(tmp_path: Path) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "20000", "WATCHDOG_PID": "1"}
     assert ServiceManager(environ).watchdog_seconds == 0

@@ -1,5 +1,7 @@
+import fcntl
 import hashlib
 import hmac
+import os
 import stat
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esign.system.app_key import KeySource, open_vault
-from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, write_once
+from esign.system.vault import DamagedCiphertext, UnusableKey, Vault, remove_leftovers, write_once, write_over
 
 KEY = bytes(range(32))
 
@@ -99,7 +101,6 @@ def test_a_secret_that_is_there_is_never_replaced(tmp_path: Path) -> None:
 
 
 def test_what_a_crash_left_half_written_is_written_over(tmp_path: Path) -> None:
-    import os
 
     (tmp_path / f".secret.{os.getpid()}.part").write_bytes(b"half of a much longer secret")
     write_once(tmp_path / "secret", b"whole")
@@ -117,3 +118,50 @@ async def test_what_is_encrypted_aside_is_encrypted_again_by_a_key_that_was_adop
     assert encrypted() == made[0] and len(made) == 1
     vault.adopt_key(b"n" * 32)
     assert Vault(b"n" * 32).decrypt("mail", encrypted()) == b"text"
+
+
+def leave_part(path: Path, pid: int, content: bytes = b"s" * 32) -> Path:
+    part = path.with_name(f".{path.name}.{pid}.part")
+    part.write_bytes(content)
+    part.chmod(0o600)
+    return part
+
+
+def test_what_a_kill_left_of_a_secret_is_overwritten_and_removed(tmp_path: Path) -> None:
+    part = leave_part(tmp_path / "app.key", 4_000_000)
+    with part.open("rb") as held:
+        remove_leftovers(tmp_path, "app.key")
+        assert held.read() == bytes(32)
+    assert not part.exists()
+    write_over(tmp_path / "app.key", b"k" * 32)
+    other = leave_part(tmp_path / "app.key", 4_000_001)
+    write_over(tmp_path / "app.key", b"l" * 32)
+    assert not other.exists()
+
+
+def test_a_leftover_with_another_name_is_removed_and_not_overwritten(tmp_path: Path) -> None:
+    key = tmp_path / "app.key"
+    part = leave_part(key, 4_000_000)
+    os.link(part, key)  # killed between the two names
+    remove_leftovers(tmp_path, "app.key")
+    assert not part.exists() and key.read_bytes() == b"s" * 32
+
+
+def test_what_is_no_leftover_stays(tmp_path: Path) -> None:
+    key, aim = tmp_path / "app.key", tmp_path / "aim"
+    aim.write_bytes(b"a" * 32)
+    linked = tmp_path / ".app.key.4000000.part"
+    linked.symlink_to(aim)
+    others = [tmp_path / name for name in (".app.key.part", ".app.key.1x.part", ".other.4000000.part")]
+    for other in others:
+        other.write_bytes(b"o")
+    writing = leave_part(key, 4_000_001)
+    with writing.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # as whoever writes it does
+        remove_leftovers(tmp_path, "app.key")
+    assert writing.exists() and linked.is_symlink() and aim.read_bytes() == b"a" * 32
+    assert all(other.exists() for other in others)
+    if os.geteuid() == 0:
+        os.chown(writing, 12345, 12345)
+        remove_leftovers(tmp_path, "app.key")
+        assert writing.exists()

@@ -14,10 +14,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import AdminAct
+from esign.actions.server import clock_watch
+from esign.core.actor import COMMAND
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, SECOND
 from esign.runtime import Runtime
-from esign.store.engine.database import Database
+from esign.store.engine.database import Database, Transaction
 from esign.store.engine.locks import is_served
 from esign.store.server import installation, key_exchange
 from esign.store.server.key_exchange import PASSING, STORED, ExchangeCount
@@ -56,7 +60,7 @@ class KeyExchange:
 
     `present` is the key in the key file, `passphrase` the one of the file if it is protected. With `new_file` the next
     key is put there, for the administrator to put in place. `wiped` says at the end whether the old file could be
-    overwritten.
+    overwritten. `account` is the user of the machine that runs the command, for the audit log.
     """
 
     db: Database
@@ -66,6 +70,7 @@ class KeyExchange:
     clock: Clock
     new_file: Path | None = None
     wiped: bool = True
+    account: str | None = None
 
     def __post_init__(self) -> None:
         self.vault = Vault(self.present)
@@ -94,7 +99,7 @@ class KeyExchange:
         if not is_in_file:
             self.wiped = app_key.replace_file(self.source, self._compose_file(next_key))
         yield ExchangeStep.REPLACED
-        await self._write(lambda tx: key_exchange.end(tx, Vault(next_key)))
+        await self._end(Vault(next_key))
         yield ExchangeStep.ENDED
 
     async def _begin(self) -> bytes:
@@ -111,9 +116,28 @@ class KeyExchange:
         next_key = self._keep_new_file(os.urandom(KEY_BYTES))
         if next_key == self.present:
             raise UnusableKey(f"{self.new_file} is the key that is in use; name another file")
-        await self._write(lambda tx: key_exchange.begin(tx, present, next_key, self.present))
+        act = await self._make_entry("app_key.exchange_begun")
+
+        async def begin(tx: Transaction) -> None:
+            await key_exchange.begin(tx, present, next_key, self.present)
+            await audit_log.log_of_installation(tx, present, COMMAND, act)
+
+        await self._write(begin)
         self.vault.adopt_key(next_key)
         return next_key
+
+    async def _end(self, newest: Vault) -> None:
+        act = await self._make_entry("app_key.exchanged")
+
+        async def end(tx: Transaction) -> None:
+            await key_exchange.end(tx, newest)
+            await audit_log.log_of_installation(tx, newest, COMMAND, act)
+
+        await self._write(end)
+
+    async def _make_entry(self, act: str) -> AdminAct:
+        detail = None if self.account is None else {"account": self.account}
+        return AdminAct(act, await clock_watch.read_now(self.db), {}, detail)
 
     def _keep_new_file(self, next_key: bytes) -> bytes:
         """Write the key to the file for the administrator, and return what is in it. Raises UnusableKey.

@@ -35,6 +35,8 @@ ACTS = (
     "audit.erased",
     "seal.changed",
     "clock.confirmed",
+    "app_key.exchange_begun",
+    "app_key.exchanged",
     "server.changed",
     "organisation.created",
     "organisation.plan_changed",

@@ -4,11 +4,12 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiosqlite
 
+from esign.core.instant import Instant
 from esign.store.engine import migrate, migration_copy, readers, search_words
 from esign.store.engine.database import Database, WritingConnection
 from esign.store.engine.locks import WriteLock, hold_at_start
@@ -73,18 +74,28 @@ def prepare(path: Path, copy_first: bool = False) -> None:
         migrate.check(connection)
         for pragma in PREPARING_PRAGMAS:
             connection.execute(pragma)
-        with ExitStack() as unneeded:
-            if copy_first and not migrate.is_complete(connection):
-                copy = migration_copy.copy_database(connection, path, SystemClock().now())
-                unneeded.callback(copy.unlink)
-            migrate.migrate(
-                connection
-            )  # a script that fails leaves the database as it was, and needs no copy
-            unneeded.pop_all()
+        migration_copy.remove_leftovers(path)
+        copy = None
+        if copy_first and not migrate.is_complete(connection):
+            copy = migration_copy.copy_database(connection, path, find_least_time(connection))
+        try:
+            migrate.migrate(connection)
+        except migrate.MigrationFailed:  # the database is as it was; after an error of the disk it may not be
+            if copy is not None:
+                copy.unlink()
+            raise
         search_words.prepare(connection)
     finally:
         connection.close()
         lock.close()
+
+
+def find_least_time(connection: sqlite3.Connection) -> Instant:
+    """Return the time of this machine, or the last one that was certain if that is later."""
+    certain = None
+    with suppress(sqlite3.Error):  # the schema may be older than the table
+        certain = connection.execute("SELECT at FROM clock_mark WHERE id = 1").fetchone()
+    return max(SystemClock().now(), certain[0] if certain else 0)
 
 
 async def connect_writer(path: Path, pragmas: Iterable[str]) -> WritingConnection:

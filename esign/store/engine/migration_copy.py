@@ -1,11 +1,13 @@
 """Copies the database before a migration changes it, and deletes the copies when they are old."""
 
+import filecmp
 import logging
 import os
 import re
 import sqlite3
 from contextlib import closing, suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from esign import __version__
@@ -50,8 +52,7 @@ def _copy(connection: sqlite3.Connection, path: Path, now: Instant) -> Path:
             f" {free // 2**20:,} MiB are free; nothing was changed; free some of the disk, or set"
             " storage.backup_before_migration = false if you have a backup"
         )
-    at = datetime.fromtimestamp(now // SECOND, UTC)
-    copy = folder / f"esign-{__version__}-{at:%Y%m%dT%H%M%SZ}.db"
+    copy = name_copy(folder, now)
     part = copy.with_name(f"{copy.name}.part")
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -62,12 +63,45 @@ def _copy(connection: sqlite3.Connection, path: Path, now: Instant) -> Path:
             target.execute("PRAGMA journal_mode = DELETE")  # one file, which opens without others beside it
         check_copy(connection, part)
         _synchronise(part)
+        same = find_same(part)
         part.rename(copy)
         _synchronise(folder)
+        for older in same:
+            older.unlink(missing_ok=True)
     finally:
         part.unlink(missing_ok=True)
     log.info("the database is migrated; a copy of it as it was is kept for 30 days: %s", copy)
     return copy
+
+
+def name_copy(folder: Path, now: Instant) -> Path:
+    """Return a file that is not there, named after this version and the time."""
+    for second in count(now // SECOND):
+        at = datetime.fromtimestamp(second, UTC)
+        if not (copy := folder / f"esign-{__version__}-{at:%Y%m%dT%H%M%SZ}.db").exists():
+            return copy
+    raise AssertionError("the seconds never end")
+
+
+def find_same(copy: Path) -> list[Path]:
+    """Return the copies beside it that have the same content: each start makes one until a migration ends."""
+    return [
+        other
+        for other in copy.parent.iterdir()
+        if NAME.fullmatch(other.name)
+        and ".part" not in other.name
+        and filecmp.cmp(copy, other, shallow=False)
+    ]
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a killed process left of a copy of the database at `path`. The caller keeps others from copying."""
+    folder = path.with_name(FOLDER)
+    with suppress(OSError):
+        for file in list(folder.iterdir()):
+            if NAME.fullmatch(file.name) and ".part" in file.name:
+                file.unlink(missing_ok=True)
+        folder.rmdir()  # if it is empty
 
 
 def measure_copy(connection: sqlite3.Connection) -> int:
@@ -108,14 +142,14 @@ def _synchronise(path: Path) -> None:
 def delete_old_copies(data: Path, now: Instant) -> int:
     """Delete the copies that are older than 30 days by the time in their names, and return their number.
 
-    What a copy left that was broken off is deleted as well; nothing else in the folder is.
+    Nothing else in the folder is: a copy may be being made.
     """
     folder, gone = data / FOLDER, 0
     for file in folder.iterdir() if folder.is_dir() else ():
-        if not NAME.fullmatch(file.name):
+        if not NAME.fullmatch(file.name) or ".part" in file.name:
             continue
         made = datetime.strptime(file.name.split(".db")[0][-16:], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-        if made.timestamp() * SECOND < now - KEPT or ".part" in file.name:
+        if made.timestamp() * SECOND < now - KEPT:
             file.unlink(missing_ok=True)
             gone += 1
     with suppress(OSError):

@@ -13,6 +13,7 @@ from esign.core.instant import DAY
 from esign.store.engine import migrate, migration_copy
 from esign.store.engine.connections import FILE, prepare
 from esign.store.engine.migration_copy import FOLDER, CopyFailed, copy_database, delete_old_copies
+from esign.system.clock import SystemClock
 from tests.factories import NOW
 from tests.pristine import lay_database
 
@@ -108,11 +109,62 @@ def test_copies_are_deleted_after_30_days_and_nothing_else_is(path: Path) -> Non
     folder = path.parent / FOLDER
     with connected(path) as connection:
         old = copy_database(connection, path, NOW - 31 * DAY)
+        connection.execute("INSERT INTO installation VALUES ('other', x'03')")
         new = copy_database(connection, path, NOW - 29 * DAY)
     (folder / "esign.db").write_text("of the administrator")
     part = folder / f"{new.name}.part"
-    part.touch()
-    assert delete_old_copies(path.parent, NOW) == 2
-    assert not old.exists() and not part.exists()
-    assert {file.name for file in folder.iterdir()} == {new.name, "esign.db"}
+    part.touch()  # another process may be writing it
+    assert delete_old_copies(path.parent, NOW) == 1
+    assert not old.exists()
+    assert {file.name for file in folder.iterdir()} == {new.name, part.name, "esign.db"}
     assert delete_old_copies(path.parent / "none", NOW) == 0
+
+
+@pytest.mark.parametrize("copy_first", [True, False])
+def test_a_start_removes_what_the_kill_of_an_earlier_one_left(path: Path, copy_first: bool) -> None:
+    folder = path.parent / FOLDER
+    folder.mkdir()
+    left = folder / "esign-0.1.0-20260101T000000Z.db.part"
+    for file in (left, folder / f"{left.name}-journal"):
+        file.touch()
+    (folder / "esign.db.part").write_text("of the administrator")
+    prepare(path, copy_first=copy_first)
+    assert sorted(file.name for file in folder.iterdir() if ".part" in file.name) == ["esign.db.part"]
+    with connected(path) as connection:
+        assert migrate.is_complete(connection)
+    left.touch()
+    prepare(path, copy_first=copy_first)
+    assert not left.exists()
+
+
+def test_an_error_of_the_disk_during_a_migration_keeps_the_copy_and_the_next_start_no_second(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(migrate, "migrate", fail)
+            with pytest.raises(sqlite3.OperationalError):
+                prepare(path, copy_first=True)
+        assert len([*(path.parent / FOLDER).iterdir()]) == 1
+    [copy] = (path.parent / FOLDER).iterdir()
+    with connected(copy) as connection:
+        assert not migrate.is_complete(connection)
+        connection.execute("DELETE FROM installation")
+    prepare(path, copy_first=True)
+    assert len([*(path.parent / FOLDER).iterdir()]) == 2  # the other is of another state, and stays
+
+
+def test_a_copy_is_not_dated_before_the_last_time_that_was_certain(path: Path) -> None:
+    """A clock that went wrong while the server was down would have it deleted at once when it is put right."""
+    certain = SystemClock().now() + 400 * DAY
+    with connected(path) as connection:
+        connection.execute(
+            "INSERT INTO clock_mark (id, at, elapsed, boot_id) VALUES (1, ?, 0, '')", (certain,)
+        )
+    prepare(path, copy_first=True)
+    [copy] = (path.parent / FOLDER).iterdir()
+    assert delete_old_copies(path.parent, certain + 29 * DAY) == 0 and copy.exists()
+    assert delete_old_copies(path.parent, certain + 31 * DAY) == 1
