@@ -2,15 +2,21 @@
 
 import hashlib
 import json
+import os
+import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import PurePosixPath
-from typing import IO, BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 MANIFEST = "manifest.json"
 PIECE = 1024 * 1024  # bytes
 LARGEST_MANIFEST = 16 * 2**20
+LARGEST_HEADER = 64 * 1024  # of a file with a long name, or of more than 8 GiB
+MOST_FILES = 50_000
+LONGEST_PART, LONGEST_PATH = 255, 1024  # bytes of a name and of a path
+NAMED = 5  # files that are named
 
 
 class DamagedBackup(Exception):
@@ -48,6 +54,16 @@ def hold_content(name: str, content: bytes) -> ArchiveFile:
     return ArchiveFile(name, len(content), lambda offset, size: content[offset : offset + size])
 
 
+def hold_file(name: str, path: Path) -> ArchiveFile:
+    """Return a file with the content of the one at `path`, which stays as it is."""
+
+    def read(offset: int, size: int) -> bytes:
+        with path.open("rb") as file:
+            return os.pread(file.fileno(), size, offset)
+
+    return ArchiveFile(name, path.stat().st_size, read)
+
+
 def stream_archive(files: Iterable[ArchiveFile], about: Mapping[str, object]) -> Iterator[bytes]:
     """Yield the bytes of the tar, a piece at a time, with the manifest behind the files."""
     known: list[FileHash] = []
@@ -75,50 +91,124 @@ def make_header(name: str, size: int) -> bytes:
     return member.tobuf(tarfile.PAX_FORMAT)
 
 
-def read_archive(stream: BinaryIO, write: Callable[[str, Iterator[bytes]], None]) -> Manifest:
+def read_archive(stream: BinaryIO, most: int, write: Callable[[str, Iterator[bytes]], None]) -> Manifest:
     """Give each file to `write` with its pieces, which it must use up, and return the manifest.
 
-    Raise DamagedBackup for a path that leads elsewhere, anything but a file, a hash that differs, or a missing file.
+    `most` is how many bytes the stream can have: a file that says it has more is refused before anything of it is
+    written. Raise DamagedBackup for a path that leads elsewhere or stands there twice, anything but a file, a hash that
+    differs, or a missing file.
     """
     found: list[FileHash] = []
-    try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isreg() else None
-                if content is None or not is_inside(member.name):
-                    raise DamagedBackup(f"it holds {member.name!r}, which is no file of a data folder")
-                if member.name == MANIFEST:
-                    return check_manifest(content.read(LARGEST_MANIFEST), found)
-                digest = hashlib.sha256()
-                write(member.name, hash_pieces(content, digest.update))
-                found.append(FileHash(member.name, member.size, digest.hexdigest()))
-    except (tarfile.TarError, EOFError) as error:
-        raise DamagedBackup(f"it ends too early or was changed: {error}") from None
+    names, folders = set[str](), set[str]()
+    while (member := read_header(stream)) is not None:
+        most -= member.size
+        parents = {str(parent) for parent in PurePosixPath(member.name).parents}
+        if not is_inside(member.name):
+            raise DamagedBackup(f"it holds {member.name!r}, which is no file of a data folder")
+        if member.name in names | folders or parents & names or len(names) >= MOST_FILES:
+            raise DamagedBackup(f"it holds {member.name!r} twice, or too many files")
+        if most < 0:
+            raise DamagedBackup(f"it says that {member.name!r} is larger than the whole backup")
+        if member.name == MANIFEST:
+            if member.size > LARGEST_MANIFEST:
+                raise DamagedBackup("the list of its files is too long")
+            return check_manifest(b"".join(read_pieces(stream, member.size)), found)
+        names.add(member.name)
+        folders |= parents
+        digest = hashlib.sha256()
+        write(member.name, hash_pieces(read_pieces(stream, member.size), digest.update))
+        read_exactly(stream, -member.size % tarfile.BLOCKSIZE)
+        found.append(FileHash(member.name, member.size, digest.hexdigest()))
     raise DamagedBackup("it ends before the list of its files")
 
 
 def read_first(stream: BinaryIO, name: str, most: int) -> bytes | None:
-    """Return the content of the first file, up to `most` bytes, if it has this name. Raise DamagedBackup."""
+    """Return the content of the first file, of up to `most` bytes, if it has this name. Raise DamagedBackup."""
+    member = read_header(stream)
+    if member is None or member.name != name:
+        return None
+    if member.size > most:
+        raise DamagedBackup(f"{name} in it is too long")
+    return b"".join(read_pieces(stream, member.size))
+
+
+def read_header(stream: BinaryIO) -> tarfile.TarInfo | None:
+    """Return what a tar says of its next file, None at its end. Raise DamagedBackup.
+
+    Only what `make_header` makes is taken. The library would follow links, make holes of sparse files, and read a
+    header of any length into memory.
+    """
+    block = read_exactly(stream, tarfile.BLOCKSIZE)
+    if not any(block):
+        return None
+    member = parse_header(block)
+    more: dict[str, str] = {}
+    if member.type == tarfile.XHDTYPE:  # of a long name, or of more than 8 GiB
+        if not 0 <= member.size <= LARGEST_HEADER:
+            raise DamagedBackup("the description of one of its files is too long")
+        content = read_exactly(stream, member.size)
+        read_exactly(stream, -member.size % tarfile.BLOCKSIZE)
+        more = parse_records(content)
+        member = parse_header(read_exactly(stream, tarfile.BLOCKSIZE))
+    if member.type != tarfile.REGTYPE:
+        raise DamagedBackup(f"it holds {member.name!r}, which is no file")
+    member.name = more.get("path", member.name)
+    size = more.get("size", str(member.size))
+    if not re.fullmatch("[0-9]{1,18}", size):
+        raise DamagedBackup(f"it does not say how large {member.name!r} is")
+    member.size = int(size)
+    return member
+
+
+def parse_header(block: bytes) -> tarfile.TarInfo:
+    """Return what a block of a tar says of a file. Raise DamagedBackup."""
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            member = archive.next()
-            if member is None or member.name != name or not member.isreg():
-                return None
-            content = archive.extractfile(member)
-            return content.read(most) if content is not None else None
-    except (tarfile.TarError, EOFError) as error:
-        raise DamagedBackup(f"it ends too early or was changed: {error}") from None
+        return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError, IndexError, OverflowError) as error:
+        raise DamagedBackup(f"it was changed: {error}") from None
+
+
+def parse_records(content: bytes) -> dict[str, str]:
+    """Return the records `length key=value` of an extended header (POSIX pax). Raise DamagedBackup."""
+    found: dict[str, str] = {}
+    while content:
+        length = re.match(rb"([0-9]{1,5}) ", content)
+        record = content[: int(length[1])] if length else b""
+        key, equals, value = record.partition(b" ")[2].partition(b"=")
+        if not equals or not value.endswith(b"\n") or key not in (b"path", b"size", b"hdrcharset"):
+            raise DamagedBackup("the description of one of its files was changed")
+        found[key.decode()] = value[:-1].decode("utf-8", "surrogateescape")
+        content = content[len(record) :]
+    return found
+
+
+def read_exactly(stream: BinaryIO, size: int) -> bytes:
+    """Return the next `size` bytes of a stream, which are few. Raise DamagedBackup if it ends before."""
+    return b"".join(read_pieces(stream, size))
+
+
+def read_pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the next `size` bytes of a stream in pieces. Raise DamagedBackup if it ends before."""
+    while size:
+        piece = stream.read(min(size, PIECE))
+        if not piece:
+            raise DamagedBackup("it ends too early")
+        size -= len(piece)
+        yield piece
 
 
 def is_inside(name: str) -> bool:
-    """Return whether a path stays below the folder that it is relative to."""
+    """Return whether a path stays below the folder that it is relative to, and can be one."""
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and str(path) == name and "\\" not in name
+    longest = max((len(os.fsencode(part)) for part in path.parts), default=0)
+    is_short = longest <= LONGEST_PART and len(os.fsencode(name)) <= LONGEST_PATH
+    leads_there = not path.is_absolute() and ".." not in path.parts and str(path) == name and name != "."
+    return leads_there and is_short and "\\" not in name and "\0" not in name
 
 
-def hash_pieces(content: IO[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Yield what is left of a stream in pieces, each hashed on its way."""
-    while piece := content.read(PIECE):
+def hash_pieces(content: Iterator[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Yield pieces, each hashed on its way."""
+    for piece in content:
         update(piece)
         yield piece
 
@@ -129,9 +219,9 @@ def check_manifest(content: bytes, found: list[FileHash]) -> Manifest:
         whole = json.loads(content)
         listed = [FileHash(**one) for one in whole["files"]]
         about = {**whole["about"]}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise DamagedBackup("the list of its files cannot be read") from None
     if listed != found:
-        wrong = {one.name for one in {*listed} ^ {*found}}
-        raise DamagedBackup(f"it does not hold what it lists: {', '.join(sorted(wrong)) or 'another order'}")
+        wrong = [one.name for one in found if one not in listed] or ["a file is missing, or in another order"]
+        raise DamagedBackup(f"it does not hold what it lists: {', '.join(wrong[:NAMED])}")
     return Manifest(listed, about)

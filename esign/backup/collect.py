@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-from esign.backup.archive import ArchiveFile, hold_content
+from esign.backup.archive import ArchiveFile, hold_content, hold_file
 from esign.store.engine.connections import FILE
 from esign.store.engine.snapshot import hold_snapshot
 
@@ -27,23 +27,36 @@ LEFT_OUT = {
 }
 
 
-@contextmanager
-def hold_installation(folder: Path, configuration: Path | None) -> Iterator[list[ArchiveFile]]:
-    """Give the files of a backup, the configuration first. Raise OSError and what `hold_snapshot` raises.
+def copy_installation(folder: Path, configuration: Path | None, scratch: Path) -> list[ArchiveFile]:
+    """Return the files of a backup, the configuration first, after copying the database into a folder `scratch`.
 
-    The state of the database is held before the keys are read: a key that it names is there already.
+    Nothing of the database is held any more when this returns: a slow target of the backup does not let its log grow.
+    The state of the database is held before the keys are read: a key that it names is there already. Raise OSError
+    and what `hold_snapshot` raises.
     """
     first = [] if configuration is None else [hold_content(CONFIGURATION, configuration.read_bytes())]
+    log, database = scratch / LOG, scratch / FILE
     with hold_snapshot(folder / FILE) as snapshot:
-        yield [
-            *first,
-            ArchiveFile(DATA + FILE, snapshot.size, snapshot.read),
-            hold_content(DATA + LOG, snapshot.log),
-            *(
-                hold_content(DATA + str(path.relative_to(folder)), path.read_bytes())
-                for path in find_keys(folder)
-            ),
+        with open_new(log) as target:
+            snapshot.write_log(target)
+        with open_new(database) as target:
+            snapshot.write_file(target)
+        keys = [
+            hold_content(DATA + str(path.relative_to(folder)), path.read_bytes())
+            for path in find_keys(folder)
         ]
+    return [*first, hold_file(DATA + FILE, database), hold_file(DATA + LOG, log), *keys]
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open a new file of mode 0600 for writing."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+
+
+def measure_installation(folder: Path) -> int:
+    """Return about how many bytes the copy of the database takes. Raise OSError."""
+    log = folder / LOG
+    return (folder / FILE).stat().st_size + (log.stat().st_size if log.exists() else 0)
 
 
 def find_keys(folder: Path) -> Iterator[Path]:

@@ -4,12 +4,17 @@
 `key.age` the key of the content, encrypted with the passphrase. So `unzip`, `age` and `tar` open it too.
 """
 
+import errno
 import json
+import os
+import re
+import struct
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import pyrage
 
@@ -22,11 +27,26 @@ from esign.backup.encryption import (
     open_encrypted,
     parse_recipient,
 )
+from esign.core.instant import parse
 
 FORMAT = 1
 ABOUT, KEY, ENCRYPTED, PLAIN = "about.json", "key.age", "content.tar.age", "content.tar"
 PASSPHRASE, PUBLIC_KEYS, NOTHING = "passphrase", "public keys", "nothing"
 LARGEST_ENTRY = 64 * 1024  # bytes of the two small files
+VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")  # it is printed before the backup is known to be ours
+ENCRYPTED_ENTRY = 1  # the flag of a zip's own encryption
+# What the library raises about a file that is no zip, or one that was changed.
+ODD_ZIP = (
+    zipfile.BadZipFile,
+    struct.error,
+    zlib.error,
+    EOFError,
+    ValueError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    RuntimeError,  # NotImplementedError, too
+)
 
 
 class NewerBackup(Exception):
@@ -77,34 +97,71 @@ def read_about(archive: zipfile.ZipFile) -> BackupAbout:
     """Return what a backup says of itself. Raise DamagedBackup or NewerBackup."""
     try:
         about = json.loads(read_entry(archive, ABOUT))
-        number = int(about["format"])
-        if number > FORMAT:
-            raise NewerBackup(
-                f"it was made by esign {about.get('esign', '')} in a format that this version does not know"
-            )
-        return BackupAbout(number, str(about["esign"]), str(about["made_at"]), str(about["encrypted_with"]))
-    except (ValueError, KeyError, TypeError):
+        number, version = int(about["format"]), str(about["esign"])
+        made_at, protection = str(about.get("made_at")), str(about.get("encrypted_with"))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise DamagedBackup("it does not say what it is") from None
+    if not (VERSION.fullmatch(version) and made_at.isprintable()):
+        raise DamagedBackup("it does not say of which version it is")
+    if number > FORMAT:
+        raise NewerBackup(f"it was made by esign {version} in a format that this version does not know")
+    try:
+        parse(made_at)
+    except (ValueError, OverflowError):
+        raise DamagedBackup("it does not say when it was made") from None
+    if protection not in (PASSPHRASE, PUBLIC_KEYS, NOTHING):
+        raise DamagedBackup("it does not say how it is encrypted")
+    return BackupAbout(number, version, made_at, protection)
 
 
 def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a small file of a backup. Raise DamagedBackup if it is missing or large."""
-    try:
+    with explain_zip():
+        if archive.getinfo(name).file_size > LARGEST_ENTRY:
+            raise DamagedBackup(f"its {name} is too large")
         with archive.open(name) as entry:
             return entry.read(LARGEST_ENTRY)
-    except (KeyError, zipfile.BadZipFile) as error:
-        raise DamagedBackup(f"it has no {name} that can be read: {error}") from None
+
+
+@contextmanager
+def explain_zip() -> Iterator[None]:
+    """Raise DamagedBackup for what the library raises about a zip that was changed."""
+    try:
+        yield
+    except (*ODD_ZIP, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # of the disk; a place before the beginning is EINVAL
+        raise DamagedBackup(f"it is no backup of esign, or was changed or cut off: {error}") from None
 
 
 @contextmanager
 def open_archive(source: BinaryIO) -> Iterator[zipfile.ZipFile]:
-    """Give the zip of a backup. Raise DamagedBackup if it is none."""
-    try:
+    """Give the zip of a backup. Raise DamagedBackup if it is none, or holds anything that `write_backup` does not."""
+    with explain_zip():
+        size = source.seek(0, os.SEEK_END)
+        source.seek(0)
         archive = zipfile.ZipFile(source)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise DamagedBackup(f"it is no backup of esign, or was cut off: {error}") from None
     with archive:
+        require_stored(archive.infolist(), size)
         yield archive
+
+
+def require_stored(entries: Sequence[zipfile.ZipInfo], size: int) -> None:
+    """Raise DamagedBackup unless the entries of a zip of `size` bytes are those of a backup, once and uncompressed."""
+    names = [entry.filename for entry in entries]
+    if not {*names} <= {ABOUT, KEY, ENCRYPTED, PLAIN} or len({*names}) < len(names):
+        raise DamagedBackup("it holds other files than a backup of esign")
+    for entry in entries:
+        is_stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
+        if not is_stored or entry.flag_bits & ENCRYPTED_ENTRY or entry.file_size > size:
+            raise DamagedBackup(f"its {entry.filename} is not stored as a backup of esign stores it")
+
+
+def measure_content(archive: zipfile.ZipFile) -> int:
+    """Return how many bytes the files of a backup can have: encryption makes them no fewer."""
+    return max(
+        (entry.file_size for entry in archive.infolist() if entry.filename in (PLAIN, ENCRYPTED)), default=0
+    )
 
 
 @contextmanager
@@ -116,15 +173,26 @@ def open_content(archive: zipfile.ZipFile, identity: Identity | None) -> Iterato
         raise DamagedBackup("it has no content, or not the one that it names")
     if name == ENCRYPTED and identity is None:
         raise WrongKey("it is encrypted; give its passphrase or a private key")
-    try:
-        with archive.open(name) as entry:
-            if identity is None or name == PLAIN:
-                yield entry  # type: ignore[misc]
-            else:
-                with open_encrypted(entry, identity) as stream:  # type: ignore[arg-type]
-                    yield stream
-    except zipfile.BadZipFile as error:
-        raise DamagedBackup(f"it was changed: {error}") from None
+    with explain_zip():
+        entry = archive.open(name)
+    with entry:
+        if identity is None or name == PLAIN:
+            yield EntryReader(entry)  # type: ignore[misc]
+        else:
+            with open_encrypted(EntryReader(entry), identity) as stream:  # type: ignore[arg-type]
+                yield stream
+
+
+class EntryReader:
+    """Reads a file of a zip. Raises DamagedBackup where the zip was changed."""
+
+    def __init__(self, entry: IO[bytes]) -> None:
+        self._entry = entry
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+        with explain_zip():
+            return self._entry.read(size)
 
 
 def unlock(archive: zipfile.ZipFile, passphrase: str) -> Identity:

@@ -33,14 +33,14 @@ class Pipe:
     def __init__(self, pieces: Iterable[bytes], target: BinaryIO) -> None:
         self._pieces, self._target = iter(pieces), target
         self._left = memoryview(b"")
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes; none at the end."""
         try:
             while not self._left and (piece := next(self._pieces, None)) is not None:
                 self._left = memoryview(piece)
-        except Exception as error:
+        except BaseException as error:  # of a signal, too
             self.error = error
             raise
         taken, self._left = self._left[:size], self._left[size:]
@@ -50,7 +50,7 @@ class Pipe:
         """Write all of it, and return how many bytes these were."""
         try:
             self._target.write(content)
-        except Exception as error:
+        except BaseException as error:  # of a signal, too
             self.error = error
             raise
         return len(content)

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from esign.backup.archive import DamagedBackup, FileHash, read_archive, read_first
 from esign.backup.collect import CONFIGURATION, DATA, LEFT_OUT, LOG
-from esign.backup.container import open_content, read_about
+from esign.backup.container import measure_content, open_content, read_about
 from esign.backup.encryption import Identity
 from esign.store.engine.connections import FILE
 from esign.store.engine.failures import DatabaseError
@@ -30,7 +30,7 @@ def extract_backup(archive: ZipFile, identity: Identity | None, folder: Path) ->
         write_file(folder / name, pieces)
 
     with open_content(archive, identity) as stream:
-        found = read_archive(stream, write)
+        found = read_archive(stream, measure_content(archive), write)
     if found.about != asdict(about):
         raise DamagedBackup("it says other things of itself outside than inside")
     if DATA + FILE not in {each.name for each in found.files}:

@@ -1,7 +1,6 @@
 """Make a backup: written beside its place, read back and opened, and only then put there."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -9,14 +8,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from esign import __version__
-from esign.backup.archive import stream_archive
-from esign.backup.collect import DATA, hold_installation
+from esign.backup.archive import DamagedBackup, stream_archive
+from esign.backup.collect import DATA, copy_installation, measure_installation
 from esign.backup.container import FORMAT, BackupAbout, describe_protection, open_archive, write_backup
 from esign.backup.encryption import Identity, Protection
 from esign.backup.extract import extract_backup, sync_folder
+from esign.backup.scratch import NoRoom, choose_parent, open_scratch, require_room
 from esign.core.instant import Instant, rfc3339, to_datetime
+from esign.store.engine.failures import StorageFailed
 from esign.store.engine.locks import try_lock
-from esign.system.disk import count_free_bytes
 
 SUFFIX = ".backup"
 PART = ".esign-part"  # the end of the hidden name of a backup that is being written
@@ -56,22 +56,23 @@ def make_backup(
 ) -> BackupReport:
     """Back up the installation in `folder` to a new file `target`, which exists only once it was checked.
 
-    To check it, it is extracted into a folder below `scratch` (default: that for temporary files), which is deleted
-    afterwards. What the check finds is reported, and the backup is kept: it is a true copy of what there is. Raise
-    CannotBackUp, and what `hold_installation` raises.
+    The database is copied into a folder below `scratch` (default: that for temporary files), and the backup extracted
+    there to check it; both are deleted afterwards. What the check finds is reported, and the backup is kept: it is a
+    true copy of what there is. Raise CannotBackUp, and what `copy_installation` raises of the database.
     """
     require_place(folder, target)
     about = BackupAbout(FORMAT, __version__, rfc3339(now), describe_protection(protection))
+    place = scratch or choose_parent()
     with open_part(target) as (part, file):
-        with hold_installation(folder, configuration) as files:
-            content = stream_archive(files, asdict(about))
+        with open_checked_scratch(place, measure_installation(folder)) as own:
+            files = copy_installation(folder, configuration, own)
             with explain_target(target):
-                identity = write_backup(file, content, protection, about)
+                identity = write_backup(file, stream_archive(files, asdict(about)), protection, about)
         with explain_target(target):
             file.flush()
             os.fsync(file.fileno())
             size = part.stat().st_size
-        found = check_backup(part, identity, check, scratch or Path(tempfile.gettempdir()))
+        found = check_backup(part, identity, check, place)
         with explain_target(target):
             put_in_place(part, target)
     return BackupReport(target, size, len(files), found)
@@ -85,6 +86,34 @@ def require_place(folder: Path, target: Path) -> None:
         raise CannotBackUp(f"there is no folder {target.parent}; make it first")
     if target.resolve().is_relative_to(folder.resolve()):
         raise CannotBackUp(f"{target} lies in the data folder, which it is to be the backup of; name another")
+
+
+@contextmanager
+def open_checked_scratch(parent: Path, size: int) -> Iterator[Path]:
+    """Give a folder for `size` bytes, as `open_scratch` does. Raise CannotBackUp if they have no room there."""
+    with explain_scratch(parent), open_scratch(parent) as folder:
+        require_room(parent, size)
+        yield folder
+
+
+@contextmanager
+def explain_scratch(parent: Path) -> Iterator[None]:
+    """Raise CannotBackUp for what the system, or the database on it, refuses to write in the block."""
+    try:
+        yield
+    except NoRoom as error:
+        raise CannotBackUp(str(error)) from None
+    except (OSError, StorageFailed) as error:
+        said = describe_refused(error) if isinstance(error, OSError) else str(error)
+        raise CannotBackUp(
+            f"the copy in {parent} cannot be made: {said}; check its disk, or name another folder with --scratch"
+        ) from None
+
+
+def describe_refused(error: OSError) -> str:
+    """Return what the system refused, with the file if it names one."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
 
 
 @contextmanager
@@ -146,14 +175,14 @@ def put_in_place(part: Path, target: Path) -> None:
 
 
 def check_backup(file: Path, identity: Identity | None, check: Check, scratch: Path) -> list[str]:
-    """Extract a backup and return what is wrong with its content. Raise CannotBackUp if there is no room for that."""
-    needed, free = file.stat().st_size, count_free_bytes(scratch)
-    if free < needed:
-        raise CannotBackUp(
-            f"to check the backup, {needed // 2**20 + 1:,} MiB are needed in {scratch}, where {free // 2**20:,} are"
-            " free; name another folder with --scratch"
-        )
-    with tempfile.TemporaryDirectory(prefix="esign-backup-", dir=scratch) as name, file.open("rb") as source:
-        with open_archive(source) as archive:
-            extract_backup(archive, identity, Path(name))
-        return check(Path(name, DATA))
+    """Extract a backup and return what is wrong with its content. Raise CannotBackUp if that cannot be done."""
+    size = file.stat().st_size
+    with open_checked_scratch(scratch, size) as folder, file.open("rb") as source:
+        try:
+            with open_archive(source) as archive:
+                extract_backup(archive, identity, folder)
+        except DamagedBackup as error:
+            raise CannotBackUp(
+                f"what was written to {file.parent} is not what is read back: {error}; check its disk"
+            ) from None
+        return check(folder / DATA)

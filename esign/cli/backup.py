@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from esign.backup.encryption import Protection
     from esign.backup.make_backup import BackupReport
     from esign.config import Config
+    from esign.system.app_key import KeySource
 
 NO_PROTECTION = (
     "nothing says with what to encrypt the backup; set backup.passphrase or backup.recipients, name a public key with"
@@ -71,7 +72,7 @@ def backup(
             data, configuration, target, protection, now, lambda copy: check_copy(copy, source), scratch
         )
         click.echo(describe_backup(made, protection))
-        for line in list_left_out(config, os.environ):
+        for line in list_left_out(config, source, os.environ):
             click.echo(line)
         for line in made.found:
             click.echo(f"  {line}", err=True)
@@ -129,9 +130,13 @@ def describe_backup(made: "BackupReport", protection: "Protection") -> str:
     return f"{made.file}: {-(-made.size // 2**20):,} MiB, {made.files} files, {how}, {state}."
 
 
-def list_left_out(config: "Config", environ: Mapping[str, str]) -> list[str]:
-    """Return sentences on what an installation like this needs besides its backup."""
-    from esign.config.reading import OF_PROGRAMS, PREFIX
+def list_left_out(config: "Config", source: "KeySource", environ: Mapping[str, str]) -> list[str]:
+    """Return sentences on what an installation like this needs besides its backup.
+
+    `source` is where its key is; a variable that was taken out of `environ` is among the sources of the settings.
+    """
+    from esign.config.reading import KEYS, OF_PROGRAMS, PREFIX
+    from esign.system.app_key import PASSPHRASE
 
     data = config.storage.data_dir.resolve()
     named = {
@@ -147,6 +152,13 @@ def list_left_out(config: "Config", environ: Mapping[str, str]) -> list[str]:
         for key, path in named.items()
         if path is not None and not path.resolve().is_relative_to(data)
     ]
-    variables = sorted(name for name in environ if name.startswith(PREFIX) and name not in OF_PROGRAMS)
+    credentials = [source.path] if source.is_credential else []
+    if source.passphrase is None and (passphrase := source.find_credential(PASSPHRASE)) is not None:
+        credentials.append(passphrase)
+    outside += [
+        f"{path} (a credential of systemd)" for path in credentials if path != config.storage.key_file
+    ]
+    used = {*environ, *filter(None, map(config.find_source, KEYS))}
+    variables = sorted(name for name in used if name.startswith(PREFIX) and name not in OF_PROGRAMS)
     found = [f"Not in it, keep a copy: {', '.join(outside)}."] if outside else []
     return found + ([f"Not in it, note them down: {', '.join(variables)}."] if variables else [])

@@ -4,6 +4,7 @@ Backups are checked so before they count as made, and before they are restored.
 """
 
 import asyncio
+import errno
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from esign.actions.server.data_checks import HARMLESS, describe_faults, inspect_data
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.failures import DatabaseError
+from esign.store.engine.snapshot import raise_storage_failure
 from esign.store.server import installation
 from esign.system.app_key import KeySource, open_vault
 from esign.system.clock import SystemClock
@@ -30,7 +32,8 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
 
     What the program itself puts right is no damage: a job that was being worked on, a counter, a search index.
 
-    Raise UnfitSchema and ForeignDatabase if it cannot be opened. Takes a second for some hundred MiB.
+    Raise UnfitSchema and ForeignDatabase if it cannot be opened, and OSError where the disk refuses what is written:
+    that says nothing of the copy. Takes a second for some hundred MiB.
     """
     try:
         vault = open_vault(find_key_of_copy(folder, source))
@@ -38,8 +41,11 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
     except UnusableKey as error:
         return [str(error).replace(f"{folder}/", "")]
     except DatabaseError as error:
+        raise_storage_failure(error, folder / FILE)
         return [f"pages: {error}"]
     found = inspect_data(folder, vault, SystemClock().now())
+    if found.unread is not None:
+        raise OSError(errno.EIO, found.unread, str(folder / FILE))
     lost = [fault for fault in found.faults if fault.repair is None and fault.check not in HARMLESS]
     return list(shorten(describe_faults(replace(found, faults=lost))))
 

@@ -2,18 +2,22 @@
 
 0 done, 1 failed or "no", 2 usage, configuration or unreadable input, 3 another server on the same data, 4 another
 schema than this program's, 5 done, with data that was damaged before, 65 a damaged or foreign database, 70 storage
-failed. Only after 70 a restart can help.
+failed, 128 and its number when a signal ended the command. Only after 70 a restart can help.
 """
 
+import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
 
 FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 FOUND = 5  # a backup was made or restored, and what is in it is damaged
-INTERRUPTED = 130  # as a shell says it of SIGINT
+SIGNALLED = 128  # and the number of the signal, as a shell says it
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 NO_SUCH_ADDRESS = '; set server.host to an address of this machine, such as "::1" where it has no IPv4'
 
@@ -24,14 +28,37 @@ def stop_command(code: int, message: str) -> NoReturn:
     sys.exit(code)
 
 
+class EndedBySignal(KeyboardInterrupt):
+    """A signal asks the command to end. What it passes deletes what it made, as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> None:
     """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
     import uvloop
 
+    exit_with(lambda: uvloop.run(work()))
+
+
+def run_steps(work: Callable[[], int]) -> NoReturn:
+    """Run a command that has no event loop to its end and exit, as `run_command` does.
+
+    SIGTERM and SIGHUP end it as Ctrl-C does, so that it leaves nothing unencrypted behind.
+    """
+    with catch_ending_signals():
+        exit_with(work)
+
+
+def exit_with(work: Callable[[], int | None]) -> NoReturn:
+    """Exit with what the work returns, or with the exit code of what ended it, which is said in a sentence."""
     try:
-        code = uvloop.run(work())
-    except KeyboardInterrupt:
-        sys.exit(0)
+        code = work()
+    except KeyboardInterrupt as error:
+        number = error.number if isinstance(error, EndedBySignal) else signal.SIGINT
+        stop_command(SIGNALLED + number, f"ended early by {signal.Signals(number).name}")
     except Exception as error:
         failure = describe_failure(error)
         if failure is None:
@@ -40,21 +67,26 @@ def run_command(work: Callable[[], Coroutine[object, object, int | None]]) -> No
     sys.exit(code or 0)
 
 
-def run_steps(work: Callable[[], int]) -> NoReturn:
-    """Run a command that has no event loop to its end and exit, as `run_command` does.
+@contextmanager
+def catch_ending_signals() -> Iterator[None]:
+    """Raise EndedBySignal in the block at the first signal that asks the program to end, and ignore the next ones.
 
-    Interrupted, it has not done its work and does not exit with 0.
+    Those that are ignored already, as by `nohup`, stay ignored.
     """
+
+    def end(number: int, _: FrameType | None) -> None:
+        for each in before:  # another one would interrupt the deleting of what was made
+            signal.signal(each, signal.SIG_IGN)
+        raise EndedBySignal(number)
+
+    before = {each: found for each in ENDING if (found := signal.getsignal(each)) != signal.SIG_IGN}
+    for each in before:
+        signal.signal(each, end)
     try:
-        code = work()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except Exception as error:
-        failure = describe_failure(error)
-        if failure is None:
-            raise
-        stop_command(*failure)
-    sys.exit(code)
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def describe_failure(error: Exception) -> tuple[int, str] | None:

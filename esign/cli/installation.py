@@ -25,15 +25,31 @@ with_config = click.option(
 )
 
 
+KEY_PASSPHRASE = "ESIGN_STORAGE__KEY_PASSPHRASE"  # noqa: S105 -- the name of a variable
+
+
 def load_config(file: Path | None) -> "Config":
+    """Return the configuration, also when it is read again in the same command. Exit with a sentence if it is wrong."""
     from esign.config import ConfigError, load_config
 
     try:
-        config = load_config(file, os.environ)
+        config = load_config(file, take_environment())
     except ConfigError as error:
         stop_command(USAGE, str(error))
-    os.environ.pop("ESIGN_STORAGE__KEY_PASSPHRASE", None)  # processes that this one starts inherit the others
     return config
+
+
+def take_environment() -> dict[str, str]:
+    """Return the environment of the command, and take the passphrase of the key out of that of the process.
+
+    Processes that this one starts inherit the rest.
+    """
+    taken = os.environ.pop(KEY_PASSPHRASE, None)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        kept = context.find_root().meta
+        taken = kept[KEY_PASSPHRASE] = taken if taken is not None else kept.get(KEY_PASSPHRASE)
+    return {**os.environ, **({KEY_PASSPHRASE: taken} if taken is not None else {})}
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,9 +100,10 @@ def restore_file(
         made_at, now = parse(about.made_at), SystemClock().now()
         missing = file is not None and not file.exists()
         config = None if missing else load_config(file)
+        secret, recipients = find_protection(config, file)
         if not plain:
-            require_encryption(about.encrypted_with, key, config)
-        identity = find_identity(archive, about.encrypted_with, key, config)
+            require_encryption(about.encrypted_with, is_wanted=bool(key or secret or recipients))
+        identity = find_identity(archive, about.encrypted_with, key, secret)
         if missing and file is not None:
             content = extract_configuration(archive, identity)
             if content is None:
@@ -126,7 +128,18 @@ def restore_file(
     return FOUND if found else 0
 
 
-def require_encryption(protection: str, key: Path | None, config: "Config | None") -> None:
+def find_protection(config: "Config | None", file: Path | None) -> tuple[str | None, Sequence[str]]:
+    """Return the passphrase and the public keys of backups: those of the settings, else those of the environment."""
+    from esign.config.reading import FILE, read_variable
+
+    if config is not None:
+        return config.backup.secret, config.backup.recipients
+    folder = (file or FILE).absolute().parent
+    recipients = read_variable("backup.recipients", os.environ, folder)
+    return read_variable("backup.passphrase", os.environ, folder), [recipients] if recipients else []
+
+
+def require_encryption(protection: str, *, is_wanted: bool) -> None:
     """Raise WrongKey for an unencrypted backup where those of this installation are encrypted.
 
     Whoever can write where backups are kept could have put it there.
@@ -134,15 +147,12 @@ def require_encryption(protection: str, key: Path | None, config: "Config | None
     from esign.backup.container import NOTHING
     from esign.backup.encryption import WrongKey
 
-    wanted = key is not None or (
-        config is not None and (config.backup.secret is not None or config.backup.recipients)
-    )
-    if protection == NOTHING and wanted:
+    if protection == NOTHING and is_wanted:
         raise WrongKey("it is not encrypted, as yours are; if you made it yourself, add --plain")
 
 
 def find_identity(
-    archive: "ZipFile", protection: str, key: Path | None, config: "Config | None"
+    archive: "ZipFile", protection: str, key: Path | None, secret: str | None
 ) -> "Identity | None":
     """Return what decrypts a backup: the key of the option, the passphrase of the settings, or a typed one."""
     from esign.backup.container import KEY, NOTHING, unlock
@@ -154,7 +164,6 @@ def find_identity(
         return parse_identity(key.read_bytes())
     if KEY not in archive.namelist():
         raise WrongKey("it was encrypted with public keys; name the file of a private one with --identity")
-    secret = config.backup.secret if config is not None else os.environ.get("ESIGN_BACKUP__PASSPHRASE")
     if secret is None:
         if not sys.stdin.isatty():
             raise WrongKey(
@@ -238,7 +247,8 @@ def describe_item(kind: str, item: "HeldItem") -> str:
     from esign.core.instant import rfc3339
 
     about = f", {item.document_id}" if item.document_id else ""
-    return f"  {kind} {item.kind} to {item.to}{about}, since {rfc3339(item.since)}"
+    left_out = "" if item.is_wanted else ": its webhook is gone or off, so it is not sent"
+    return f"  {kind} {item.kind} to {item.to or 'a webhook'}{about}, since {rfc3339(item.since)}{left_out}"
 
 
 def resume(config: "Config", *, drop: bool, seal_anew: bool) -> None:
@@ -263,9 +273,8 @@ def resume(config: "Config", *, drop: bool, seal_anew: bool) -> None:
         for kind, items in (("mail", held.mails), ("webhook", held.deliveries)):
             for item in items:
                 click.echo(describe_item(kind, item))
-        click.echo(
-            f"{len(held.mails)} mails and {len(held.deliveries)} webhooks that were held back are {verb} now."
-        )
+        wanted = [item for item in held.deliveries if drop or item.is_wanted]
+        click.echo(f"{len(held.mails)} mails and {len(wanted)} webhooks that were held back are {verb} now.")
         if held.unsealed and seal_anew:
             click.echo(f"{len(held.unsealed)} documents are sealed anew.")
         elif held.unsealed:

@@ -121,6 +121,18 @@ def _read_environment(
     return given
 
 
+def read_variable(name: str, environ: Mapping[str, str], folder: Path) -> str | None:
+    """Return what a variable of `environ` sets a key to, a secret also from a file; None if none does.
+
+    For what is needed before there is a configuration. Raises ConfigError.
+    """
+    variable = PREFIX + name.replace(".", "__").upper()
+    if variable in environ:
+        return environ[variable]
+    file = environ.get(f"{variable}_FILE") if name in SECRETS else None
+    return None if file is None else _read_secret(folder / file, f"{variable}_FILE")
+
+
 def _parse_text(text: str, field: FieldInfo) -> object:
     """Return a TOML value, or the text itself if it is none or the key takes a text, such as a password of digits."""
     try:

@@ -46,6 +46,12 @@ class UnknownLink(Problem):
         super().__init__("not_found", "This link is not complete, or a newer one has replaced it.")
 
 
+# Of `seal_not_failed`, for a document that a restore holds back.
+SEAL_HELD = (
+    "The server was restored from a backup, and this document may have been sealed since. Whoever runs the server"
+    " can have it sealed anew with: esign restore --resume --seal-anew"
+)
+
 # Sentences of `not_found` for an id. An object of another organisation or mode is answered alike (I5).
 NO_DOCUMENT = "There is no document with this id."
 NO_RECIPIENT = "This document has no recipient with this id."

@@ -76,7 +76,7 @@ class KeySource:
         """Return the file of the key."""
         if self.key_file is not None:
             return self.key_file
-        credential = self._find_credential(NAME)
+        credential = self.find_credential(NAME)
         return credential if credential is not None else self.inside
 
     @property
@@ -87,7 +87,8 @@ class KeySource:
             bool(folder) and self.path.is_relative_to(Path(str(folder)))
         )
 
-    def _find_credential(self, name: str) -> Path | None:
+    def find_credential(self, name: str) -> Path | None:
+        """Return the file of a credential that systemd gives the program, or None."""
         folder = self.environ.get(CREDENTIALS)
         return path if folder and (path := Path(folder) / name).exists() else None
 
@@ -95,7 +96,7 @@ class KeySource:
         """Return the passphrase of the settings or of systemd's credential, None without one. Raises UnusableKey."""
         if self.passphrase is not None:
             return self.passphrase
-        if (path := self._find_credential(PASSPHRASE)) is None:
+        if (path := self.find_credential(PASSPHRASE)) is None:
             return None
         try:
             return path.read_text("utf-8").rstrip("\r\n")

@@ -26,6 +26,21 @@ def count_free_bytes(folder: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
+def is_in_memory(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
+    """Return whether the files of a folder take up memory (tmpfs). False where the system does not say it."""
+    try:
+        device = folder.stat().st_dev
+        lines = mounts.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    for line in lines:  # proc(5): id, parent, device, …, "-", kind of file system, …
+        fields = line.split()
+        if len(fields) > 3 and fields[2] == number and "-" in fields:
+            return fields[fields.index("-") + 1] in ("tmpfs", "ramfs")
+    return False
+
+
 class DiskRoom:
     """The space in one data folder; `look` is called every few seconds, and after a write that found no space.
 

@@ -202,7 +202,8 @@ def refuse_file(tmp_path: Path, name: str) -> None:
     content = b"".join(stream_archive([hold_content(name, b"evil")], {}))
     with zipfile.ZipFile(tmp_path / "evil", "w") as archive:
         archive.writestr(
-            "about.json", '{"format": 1, "esign": "1", "made_at": "", "encrypted_with": "nothing"}'
+            "about.json",
+            '{"format": 1, "esign": "1", "made_at": "2026-01-01T00:00:00Z", "encrypted_with": "nothing"}',
         )
         archive.writestr("content.tar", content)
     (tmp_path / "back").mkdir()

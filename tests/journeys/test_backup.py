@@ -74,18 +74,28 @@ def test_what_keeps_a_backup_from_being_made_is_said(installation: Path, tmp_pat
     assert list_names(tmp_path / "backups") == []
 
 
-def test_a_destination_that_fills_up_keeps_nothing(installation: Path, tmp_path: Path) -> None:
-    ran = esign(
-        "backup",
-        "backups",
-        "--plain",
-        "--config",
-        installation,
-        cwd=tmp_path,
-        command=(*limit_files(2**18), *COMMAND),
-    )
-    assert ran.code == 1 and "cannot be written: File too large; check its disk" in ran.err
-    assert list_names(tmp_path / "backups") == []
+def test_a_disk_that_fills_up_is_named_and_keeps_nothing(installation: Path, tmp_path: Path) -> None:
+    """The database has room in the second case, and the backup, which holds more, has none."""
+    size = (tmp_path / "data" / "esign.db").stat().st_size
+    cases = [
+        (2**18, "the copy in . cannot be made: File too large"),
+        (size, "cannot be written: File too large"),
+    ]
+    for limit, sentence in cases:
+        ran = esign(
+            "backup",
+            "backups",
+            "--plain",
+            "--scratch",
+            ".",
+            "--config",
+            installation,
+            cwd=tmp_path,
+            command=(*limit_files(limit), *COMMAND),
+        )
+        assert ran.code == 1 and sentence in ran.err, ran
+        assert list_names(tmp_path / "backups") == []
+    assert not [name for name in list_names(tmp_path) if name.startswith("esign-backup-")]
 
 
 def test_damage_is_reported_and_the_copy_kept(installation: Path, tmp_path: Path) -> None:
@@ -126,3 +136,34 @@ async def test_one_that_was_killed_is_no_backup_and_goes_with_the_next(
     assert list_names(tmp_path / "backups") == [".one.esign-part"]
     assert esign("backup", "backups/two", "--plain", "--config", installation, cwd=tmp_path).code == 0
     assert list_names(tmp_path / "backups") == ["two"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_one_that_is_ended_leaves_no_copy_that_can_be_read(
+    installation: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "data" / "esign.db", isolation_level=None)) as database:
+        database.execute("CREATE TABLE filling (content BLOB)")
+        database.executemany("INSERT INTO filling VALUES (?)", [(os.urandom(2**20),) for _ in range(40)])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = ("backup", "backups/one", "--plain", "--scratch", "scratch", "--config", str(installation))
+    running = await asyncio.create_subprocess_exec(
+        *COMMAND, *command, cwd=tmp_path, env=environment(), stderr=asyncio.subprocess.PIPE
+    )
+
+    async def begun() -> bool | None:
+        return any(path.stat().st_size > 2**20 for path in scratch.rglob("esign.db")) or None
+
+    await until(begun, "the copy of the database")
+    running.send_signal(number)
+    _, err = await running.communicate()
+    if number is signal.SIGKILL:
+        assert len(list_names(scratch)) == 1
+        assert esign(*command, cwd=tmp_path).code == 0
+        assert list_names(tmp_path / "backups") == ["one"]
+    else:
+        assert running.returncode == 128 + number
+        assert err.decode() == f"esign: ended early by {number.name}\n"
+        assert list_names(tmp_path / "backups") == []
+    assert list_names(scratch) == []

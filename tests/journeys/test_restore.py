@@ -122,7 +122,9 @@ def test_the_configuration_comes_back_where_there_is_none(tmp_path: Path) -> Non
     assert esign("keys", "create", "--name", "x", "--config", config).code == 0
     assert esign("backup", "copy", "--config", config, cwd=tmp_path, env=PASSPHRASE).code == 0
     (tmp_path / "there").mkdir()
-    ran = esign("restore", "../copy", "--config", "esign.toml", cwd=tmp_path / "there", env=PASSPHRASE)
+    (tmp_path / "there" / "secret").write_text(f"{PASSPHRASE['ESIGN_BACKUP__PASSPHRASE']}\n")
+    file = {"ESIGN_BACKUP__PASSPHRASE_FILE": "secret"}
+    ran = esign("restore", "../copy", "--config", "esign.toml", cwd=tmp_path / "there", env=file)
     assert ran.code == 0 and "esign.toml was written as it is in the backup." in ran.out
     assert (tmp_path / "there" / "esign.toml").read_bytes() == config.read_bytes()
     assert query(tmp_path / "there" / "data", "SELECT name FROM api_key") == [("x",)]

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from esign.actions.base.expiry import may_expire
 from esign.core.document.document import Document
-from esign.core.document.state import is_past_expiry, lifecycle
+from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -32,7 +33,7 @@ async def perform_transition(
 
     async def write(tx: Transaction) -> R | Problem:
         before = await find(tx)
-        late = is_past_expiry(before, runtime.clock.read_settled_time())
+        late = await may_expire(runtime, tx, before)
         if late:
             before = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
         try:

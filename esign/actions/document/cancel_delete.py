@@ -9,12 +9,15 @@ from esign.core.document import retention
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
-from esign.core.errors import Problem
+from esign.core.errors import SEAL_HELD, Problem
+from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.document import documents, outcomes
 from esign.store.document.erase_document import erase
 from esign.store.engine.database import Transaction
 from esign.store.people import organisations
+from esign.store.queue import held_jobs
+from esign.system.vault import Vault
 
 
 async def cancel(
@@ -73,10 +76,20 @@ async def delete_due(runtime: Runtime, document_id: str) -> bool:
 
 
 async def retry_seal(runtime: Runtime, caller: Caller, document_id: str) -> Document:
-    """Make the failed seal of the document due now (D8), and return the document."""
+    """Make the failed seal of the document due now (D8), and return the document.
+
+    Raise `seal_not_failed` for one that a restore holds back: it may have been sealed since the backup.
+    """
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
         return lifecycle.retry_seal(document, caller.author, now)
 
-    return await change_own(runtime, caller, document_id, decide, outcomes.save)
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Document:
+        if await held_jobs.is_seal_held(tx, before.id):
+            raise Problem("seal_not_failed", SEAL_HELD, current_status=before.status)
+        return await outcomes.save(tx, outcome, before, vault, now)
+
+    return await change_own(runtime, caller, document_id, decide, save)

@@ -7,6 +7,7 @@ from typing import Any
 
 from esign.actions.base import printable_text, quota, settings_in_force
 from esign.actions.base.caller import Caller
+from esign.actions.base.expiry import may_expire
 from esign.actions.base.transition import Decide, Find, R, Save, check_revision, perform_transition
 from esign.actions.document import contacts, upload
 from esign.actions.document.holder_entries import HolderEntry, make_recipients, renew_codes
@@ -185,14 +186,14 @@ async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
 async def get_revision(runtime: Runtime, owner: Owner, document_id: str) -> int:
     """Return the revision that `get` would return the document with, without loading the document."""
     version = await documents.get_version(runtime.db.points, owner, document_id)
-    if not is_past_expiry(version, runtime.clock.read_settled_time()):
+    if not await may_expire(runtime, runtime.db.points, version):
         return version.revision
     return (await expire(runtime, document_id)).revision
 
 
 async def expire_if_due(runtime: Runtime, document: Document) -> Document:
     """Return the document, expired if its time is over."""
-    if not is_past_expiry(document, runtime.clock.read_settled_time()):
+    if not await may_expire(runtime, runtime.db.points, document):
         return document
     return await expire(runtime, document.id)
 
@@ -203,7 +204,7 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
     async def write(tx: Transaction) -> Document:
         before = await documents.get(tx, document_id)
-        if not is_past_expiry(before, runtime.clock.read_settled_time()):
+        if not await may_expire(runtime, tx, before):
             return before
         return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
 
@@ -233,7 +234,8 @@ async def refresh_summaries(
     Those that are past their expiry expire first (D10), and are left out if they no longer match the filters.
     """
     now = runtime.clock.read_settled_time()
-    if not any(is_past_expiry(summary, now) for summary in found):
+    late = [summary for summary in found if is_past_expiry(summary, now)]
+    if not late or not await may_expire(runtime, runtime.db.points, late[0]):
         return list(found)
     current = [
         await expire_summary(runtime, summary) if is_past_expiry(summary, now) else summary

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 
 from esign.actions.base import quota
 from esign.actions.base.caller import Caller
+from esign.actions.base.expiry import may_expire
 from esign.actions.document.documents import change_own, get
 from esign.core.document.document import Document
-from esign.core.document.state import is_past_expiry, lifecycle
+from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.document.state.remind import RemindersSent, remind_recipients, send_reminder
 from esign.core.errors import Detail, Problem
@@ -30,7 +31,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
     async def write(tx: Transaction) -> None:
         before = await documents.get(tx, document_id)
-        if is_past_expiry(before, now):
+        if await may_expire(runtime, tx, before):
             await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
             return
         recipient = before.recipient(recipient_id)

@@ -10,7 +10,7 @@ from esign.actions.server.diagnosis import CheckLine, CheckState
 from esign.core.instant import Instant
 from esign.pdf.audit.printed_head import find_printed_head
 from esign.store.engine.connections import FILE
-from esign.store.engine.failures import DatabaseError
+from esign.store.engine.failures import DatabaseError, is_out_of_storage
 from esign.store.engine.migrate import ForeignDatabase, UnfitSchema
 from esign.store.engine.snapshot_reader import OlderSchema, SnapshotReader
 from esign.store.server.derived_values import check_counts, check_jobs
@@ -111,6 +111,8 @@ def inspect_data(folder: Path, vault: Vault | None, now: Instant) -> DataFinding
     except (UnfitSchema, ForeignDatabase, OlderSchema) as error:
         return DataFindings(unread=str(error))
     except DatabaseError as error:
+        if is_out_of_storage(error):
+            return DataFindings(unread=f"the disk refuses what reading needs: {error}; check its free space")
         return DataFindings([Fault(Check.PAGES, "", str(error))])
 
 

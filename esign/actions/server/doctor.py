@@ -16,6 +16,7 @@ from esign.actions.server.diagnosis import CheckLine, CheckState, Diagnosis
 from esign.actions.server.seal_checks import check_seals
 from esign.config import Config
 from esign.core.instant import Instant
+from esign.pdf.worker.workers import Workers
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.failures import DatabaseError
 from esign.store.engine.locks import AlreadyServed, server_lock
@@ -126,7 +127,7 @@ async def examine_data(wanted: Examination, found: DataFindings) -> list[CheckLi
     """Return the lines about the data, with the seals one by one if that is wanted."""
     lines = list(describe_data(found))
     if wanted.seals:
-        lines.append(await check_seals(wanted.config))
+        lines.append(await check_seals(wanted.config, Workers()))
     return lines
 
 

@@ -16,12 +16,16 @@ from esign.system.vault import DamagedCiphertext, Vault
 
 @dataclass(frozen=True, slots=True)
 class HeldItem:
-    """A mail or delivery that is held back: its kind, its masked address, the document, and since when it waits."""
+    """A mail or delivery that is held back: its kind, its masked address, the document, and since when it waits.
+
+    `is_wanted` is False for a delivery to a webhook that is gone or off, which nothing sends.
+    """
 
     kind: str
     to: str
     document_id: str | None
     since: Instant
+    is_wanted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class HeldReport:
 async def report_held(db: Database, vault: Vault) -> HeldReport:
     """Return what is held back, the oldest first."""
     deliveries = [
-        HeldItem(one.event_type, urlsplit(one.url).hostname or "", one.document_id, one.created_at)
+        HeldItem(one.event_type, urlsplit(one.url).hostname or "", one.document_id, one.created_at, one.is_on)
         for one in await held_jobs.list_deliveries(db)
     ]
     return HeldReport(

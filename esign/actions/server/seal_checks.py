@@ -15,30 +15,41 @@ from esign.store.engine.connections import FILE
 from esign.store.engine.snapshot_reader import SnapshotQueries, SnapshotReader
 from esign.system.clock import SystemClock
 
+AGAIN = "Run the command again; if it stays so, verify these files with: esign verify FILE"
 REMEDY = "Put these files back from a backup, and find out who changed them: docs/verifying.md."
 
 
-async def check_seals(config: Config) -> CheckLine:
-    """Verify each sealed file and each certificate of completion; it takes a tenth of a second for each."""
+async def check_seals(config: Config, workers: Workers) -> CheckLine:
+    """Verify each sealed file and each certificate of completion; it takes a tenth of a second for each.
+
+    Closes the workers. What they could not verify is a warning, and no damage.
+    """
     place, given = config.storage.data_dir, authority.find_configured_seal(config.seal)
     try:
         roots = (*authority.read_trusted_roots(config.seal.trust), *authority.find_known_roots(place, given))
         own = authority.find_known_own(place, given)
     except authority.AuthorityError as error:
         return CheckLine("seals_verified", CheckState.NOT_CHECKED, error.sentence)
-    workers, faults, count = Workers(), list[str](), 0
+    faults, unsure, count = list[str](), list[str](), 0
     try:
         with closing(SnapshotReader(place / FILE)) as reader:
             async for document_id, content in walk_sealed_files(SnapshotQueries(reader)):
                 count += 1
                 case = VerificationCase(roots, SystemClock().now(), own)
-                if fault := await find_seal_fault(workers, content, case):
-                    faults.append(f"{document_id}: {fault}")
+                try:
+                    fault = await find_seal_fault(workers, content, case)
+                except (Problem, WorkerFailed, WorkerBusy) as failure:
+                    unsure.append(f"{document_id}: its seal could not be verified: {failure}")
+                else:
+                    faults += [f"{document_id}: {fault}"] if fault else []
     finally:
         await workers.close()
     if faults:
         words = f"{len(faults)} of {count} seals do not hold"
-        return CheckLine("seals_verified", CheckState.WRONG, words, REMEDY, faults)
+        return CheckLine("seals_verified", CheckState.WRONG, words, REMEDY, [*faults, *unsure])
+    if unsure:
+        words = f"{len(unsure)} of {count} seals could not be verified, which says nothing of them"
+        return CheckLine("seals_verified", CheckState.WARNING, words, AGAIN, unsure)
     return CheckLine("seals_verified", CheckState.OK, f"every seal holds ({count:,} files)")
 
 
@@ -53,9 +64,14 @@ async def walk_sealed_files(queries: SnapshotQueries) -> AsyncIterator[tuple[str
 
 
 async def find_seal_fault(workers: Workers, content: bytes, case: VerificationCase) -> str | None:
-    """Return why the seal of a file does not hold, or None."""
+    """Return why the seal of a file does not hold, or None.
+
+    Raise Problem, WorkerFailed or WorkerBusy where no worker could verify it, which says nothing of the seal.
+    """
     try:
         found = await workers.verify(content, case)
-    except (Problem, WorkerFailed, WorkerBusy) as failure:
+    except Problem as failure:
+        if failure.code == "unavailable" or isinstance(failure.__cause__, WorkerFailed):
+            raise
         return f"its seal cannot be verified: {failure}"
     return None if is_sealed_here(found) else "its seal does not hold, or is not of this installation"

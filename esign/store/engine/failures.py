@@ -31,6 +31,17 @@ BROKEN = {
 LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 PASSING = {sqlite3.SQLITE_FULL, *LOCKED}
 
+# Extended result codes of a disk that takes no writes.
+REFUSED_WRITES = {
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_DIR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMOPEN,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMMAP,
+}
+
 
 # What the engine itself raises, by the names that every engine for Python has (PEP 249).
 DatabaseError = sqlite3.DatabaseError
@@ -57,6 +68,14 @@ def is_corrupt(error: BaseException) -> bool:
 def is_no_database(error: BaseException) -> bool:
     """Return whether the file does not begin as a database does."""
     return result_code(error) == sqlite3.SQLITE_NOTADB
+
+
+def is_out_of_storage(error: BaseException) -> bool:
+    """Return whether the disk was full, or refused a write: what is in the database is not to blame."""
+    return (
+        result_code(error) == sqlite3.SQLITE_FULL
+        or getattr(error, "sqlite_errorcode", None) in REFUSED_WRITES
+    )
 
 
 def is_storage(error: Exception) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from esign.store.engine import migrate
 from esign.store.engine.connections import READER_PRAGMAS
+from esign.store.engine.failures import is_out_of_storage
 from esign.store.engine.inspection import AT_START
 from esign.store.engine.readers import Row, fetch_leniently, is_undecodable
 from esign.store.engine.unreadable_rows import DamageLog
@@ -114,6 +115,8 @@ class SnapshotReader:
         try:
             rows = self._connection.execute(f"PRAGMA integrity_check{argument}").fetchmany(WORST)
         except sqlite3.DatabaseError as error:
+            if is_out_of_storage(error):
+                raise
             return [str(error)]
         found = [line for (text,) in rows for line in str(text).splitlines()]
         return [] if found == ["ok"] else found[:WORST]

@@ -10,6 +10,7 @@ from esign.store.engine.database import Reader, Transaction
 
 WAITS = "held back since the restore from a backup: it may have been delivered before"
 DROPPED = "dropped after a restore from a backup"
+LEFT_OUT = "left out after a restore from a backup: the webhook was off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,13 @@ class HeldMail:
 
 @dataclass(frozen=True, slots=True)
 class HeldDelivery:
-    """A delivery that is held back: the event, and the address of the webhook."""
+    """A delivery that is held back: the event, and the address of the webhook; `is_on`: it would be delivered."""
 
     id: str
     event_type: str
     document_id: str | None
     url: str
+    is_on: bool
     created_at: Instant
 
 
@@ -124,12 +126,13 @@ async def list_deliveries(reader: Reader) -> list[HeldDelivery]:
     """Return the deliveries that are held back, the oldest first."""
     rows = await reader.all(
         """
-        SELECT delivery.id, delivery.event_type, event.document_id, webhook.url, delivery.created_at
-        FROM delivery JOIN webhook ON webhook.id = delivery.webhook_id JOIN event ON event.id = delivery.event_id
+        SELECT delivery.id, delivery.event_type, event.document_id, coalesce(webhook.url, '') AS url,
+            coalesce(webhook.enabled, 0) AS is_on, delivery.created_at
+        FROM delivery LEFT JOIN webhook ON webhook.id = delivery.webhook_id JOIN event ON event.id = delivery.event_id
         WHERE delivery.held_at IS NOT NULL ORDER BY delivery.number
         """
     )
-    return [HeldDelivery(**dict(row)) for row in rows]
+    return [HeldDelivery(**{**dict(row), "is_on": bool(row["is_on"])}) for row in rows]
 
 
 async def list_unsealed(reader: Reader) -> list[str]:
@@ -141,7 +144,10 @@ async def list_unsealed(reader: Reader) -> list[str]:
 
 
 async def release(tx: Transaction, now: Instant) -> None:
-    """Make the mails and deliveries due now that are held back, and note it. A delivery made by hand is left out."""
+    """Make the mails and deliveries due now that are held back, and note it.
+
+    A delivery made by hand is left out, and those to webhooks that are gone or off.
+    """
     await tx.run_and_wake(
         "UPDATE outbox SET state = 'pending', due_at = :now WHERE state = 'held' AND kind = 'mail'", now=now
     )
@@ -149,8 +155,13 @@ async def release(tx: Transaction, now: Instant) -> None:
         """
         UPDATE delivery SET status = 'pending', due_at = :now, finished_at = NULL, last_error = NULL
         WHERE held_at IS NOT NULL AND status = 'failed'
+            AND EXISTS (SELECT 1 FROM webhook WHERE webhook.id = delivery.webhook_id AND webhook.enabled = 1)
         """,
         now=now,
+    )
+    await tx.run(
+        "UPDATE delivery SET last_error = :reason WHERE held_at IS NOT NULL AND status = 'failed'",
+        reason=LEFT_OUT,
     )
     await _note_resumption(tx, now)
 

@@ -1,8 +1,11 @@
 """The state of a database while others write to it: whatever they do, a copy opens with exactly what was committed."""
 
+import errno
 import os
+import resource
 import sqlite3
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +13,8 @@ from zlib import crc32
 
 import pytest
 
-from esign.store.engine.snapshot import hold_snapshot
+from esign.store.engine.locks import WriteLock
+from esign.store.engine.snapshot import hold_snapshot, settle_copy
 
 PAIRS = "CREATE TABLE pair (id INTEGER PRIMARY KEY, one INTEGER, two INTEGER, filling BLOB)"
 
@@ -46,7 +50,8 @@ def copy_state(
 ) -> None:
     """Copy file and log in small steps, doing something between each two."""
     with hold_snapshot(path) as snapshot, target.open("wb") as file:
-        target.with_name(f"{target.name}-wal").write_bytes(snapshot.log)
+        with target.with_name(f"{target.name}-wal").open("wb") as log:
+            snapshot.write_log(log)
         for offset in range(0, snapshot.size, step):
             file.write(snapshot.read(offset, step))
             between()
@@ -136,3 +141,48 @@ def test_a_database_that_nobody_has_open_is_copied_and_stays_as_it_is(path: Path
     assert read_state(tmp_path / "copy.db") == (300, 0)
     assert path.read_bytes() == before
     assert not path.with_name("esign.db-wal").exists()
+
+
+def test_a_copy_takes_little_memory_however_long_the_log_is(path: Path, tmp_path: Path) -> None:
+    with closing(connect(path)) as writer:
+        writer.executemany(
+            "INSERT INTO pair (one, two, filling) VALUES (0, 0, ?)", [(bytes(10**6),) for _ in range(30)]
+        )
+        tracemalloc.start()
+        try:
+            copy_state(path, tmp_path / "copy.db", step=2**20)
+            assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+        finally:
+            tracemalloc.stop()
+        assert (tmp_path / "copy.db-wal").stat().st_size > 3 * 10**7
+    assert read_state(tmp_path / "copy.db") == (330, 0)
+
+
+def test_a_copy_is_kept_though_another_program_holds_the_lock(path: Path, tmp_path: Path) -> None:
+    other = WriteLock(path)
+    with (
+        closing(other),
+        closing(connect(path)),
+        (tmp_path / "copy.db").open("wb") as file,
+        hold_snapshot(path, patience=0.1) as snapshot,
+    ):
+        snapshot.write_file(file)
+        assert other.try_hold()
+    assert read_state(tmp_path / "copy.db") == (300, 0)
+
+
+def test_a_full_disk_is_not_told_as_a_damaged_copy(path: Path, tmp_path: Path) -> None:
+    """The limit stands for the full disk: what the log holds has no room in the file."""
+    target = tmp_path / "copy.db"
+    with closing(connect(path)) as writer:
+        change(writer, 1, grow=200)
+        copy_state(path, target)
+    os.truncate(target, 4096)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"full|I/O") as refused:
+            settle_copy(target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert refused.value.errno == errno.ENOSPC

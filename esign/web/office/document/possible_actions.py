@@ -13,7 +13,7 @@ from esign.core.document.document import Document, Recipient
 from esign.core.document.state import Act, edit, lifecycle, remind, require
 from esign.core.document.state.edit import correct
 from esign.core.document.summary import AnyDocument
-from esign.core.errors import Problem
+from esign.core.errors import SEAL_HELD, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Organisation
 from esign.core.sentence import say
@@ -129,4 +129,6 @@ def explain_refusal(problem: Problem, times: Times, document: Document, organisa
             "Your organisation keeps completed documents. You can delete this one {when}.",
             when=times.near(until),
         )
+    if problem.message == SEAL_HELD:
+        return SEAL_HELD
     return SENTENCES.get(problem.code, problem.message)

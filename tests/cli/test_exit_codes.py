@@ -1,0 +1,70 @@
+"""How commands end that a signal ends: in a sentence, with the exit code of a shell, after deleting what they made."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from esign.cli.exit_codes import EndedBySignal, run_command, run_steps
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def usual_signals() -> Iterator[None]:
+    """The handlers of a program in a terminal, whatever the tests were started from."""
+    before = {number: signal.getsignal(number) for number in NUMBERS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in NUMBERS[1:]:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_command_without_a_loop_cleans_up_undisturbed(
+    number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    steps: list[str] = []
+
+    def work() -> int:
+        try:
+            signal.raise_signal(number)
+        except EndedBySignal:
+            for each in NUMBERS:
+                signal.raise_signal(each)
+            steps.append("cleaned up")
+            raise
+        return 0
+
+    with pytest.raises(SystemExit) as ended:
+        run_steps(work)
+    assert ended.value.code == 128 + number and steps == ["cleaned up"]
+    assert capfd.readouterr().err == f"esign: ended early by {number.name}\n"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def work() -> int:
+        signal.raise_signal(signal.SIGHUP)
+        return 5
+
+    with pytest.raises(SystemExit) as ended:
+        run_steps(work)
+    assert ended.value.code == 5
+
+
+def test_a_command_with_a_loop_does_not_end_well_after_ctrl_c(capfd: pytest.CaptureFixture[str]) -> None:
+    async def work() -> int:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+        return 0
+
+    with pytest.raises(SystemExit) as ended:
+        run_command(work)
+    assert ended.value.code == 130
+    assert capfd.readouterr().err == "esign: ended early by SIGINT\n"
