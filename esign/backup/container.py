@@ -24,6 +24,7 @@ from esign.backup.encryption import (
 )
 
 FORMAT = 1
+INCREMENT = 2  # the format of what holds the changes since another backup
 ABOUT, KEY, ENCRYPTED, PLAIN = "about.json", "key.age", "content.tar.age", "content.tar"
 PASSPHRASE, PUBLIC_KEYS, NOTHING = "passphrase", "public keys", "nothing"
 LARGEST_ENTRY = 64 * 1024  # bytes of the two small files
@@ -41,6 +42,19 @@ class BackupAbout:
     esign: str
     made_at: str
     encrypted_with: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementAbout(BackupAbout):
+    """What an increment says of itself besides.
+
+    `base` is the name of the whole backup that it needs, `base_tree` the hash of the database in it, as
+    `database_blocks.hash_tree` computes it, and `size` that of the changed database in bytes.
+    """
+
+    base: str
+    base_tree: str
+    size: int
 
 
 def describe_protection(protection: Protection) -> str:
@@ -78,11 +92,14 @@ def read_about(archive: zipfile.ZipFile) -> BackupAbout:
     try:
         about = json.loads(read_entry(archive, ABOUT))
         number = int(about["format"])
-        if number > FORMAT:
+        if number > INCREMENT:
             raise NewerBackup(
                 f"it was made by esign {about.get('esign', '')} in a format that this version does not know"
             )
-        return BackupAbout(number, str(about["esign"]), str(about["made_at"]), str(about["encrypted_with"]))
+        said = (number, str(about["esign"]), str(about["made_at"]), str(about["encrypted_with"]))
+        if number < INCREMENT:
+            return BackupAbout(*said)
+        return IncrementAbout(*said, str(about["base"]), str(about["base_tree"]), int(about["size"]))
     except (ValueError, KeyError, TypeError):
         raise DamagedBackup("it does not say what it is") from None
 

@@ -39,6 +39,16 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
         return [str(error).replace(f"{folder}/", "")]
     except DatabaseError as error:
         return [f"pages: {error}"]
+    return list_damage(folder, vault)
+
+
+def check_without_key(folder: Path) -> list[str]:
+    """Return what is damaged in a copy whose application key is protected, as far as that shows without its key."""
+    return list_damage(folder, None)
+
+
+def list_damage(folder: Path, vault: Vault | None) -> list[str]:
+    """Return what is damaged in a copy, of what the program does not put right by itself."""
     found = inspect_data(folder, vault, SystemClock().now())
     lost = [fault for fault in found.faults if fault.repair is None and fault.check not in HARMLESS]
     return list(shorten(describe_faults(replace(found, faults=lost))))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from esign.jobs import (
+    back_up,
     check_database,
     compact_index,
     delete_copies,
@@ -47,6 +48,8 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (flush_usage.tick, 60),
     (disable_webhooks.tick, 60),
     (patrol.tick, 60),
+    (back_up.tick, 60),
+    (back_up.report, 600),
     (patrol.recheck, 3600),
     (key_expiry.tick, 3600),
     (renew_certificates.tick, 3600),

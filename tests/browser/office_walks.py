@@ -407,6 +407,7 @@ OFFICE: dict[str, Walk] = {
     "office-server-mail": mail_server,
     "office-server-seal": at("/server/seal"),
     "office-server-clock": at("/server/clock"),
+    "office-server-backup": at("/server/backup"),
     "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),

@@ -106,6 +106,7 @@ TABLE = (
     OfficeRoute("GET", "/server/seal", setup_steps.show_seal, Permission.OWN),
     OfficeRoute("POST", "/server/seal", setup_steps.try_seal, Permission.OWN),
     OfficeRoute("GET", "/server/clock", setup_steps.show_clock, Permission.OWN),
+    OfficeRoute("GET", "/server/backup", setup_steps.show_backup, Permission.OWN),
     OfficeRoute("POST", "/server/clock", setup_steps.confirm_clock, Permission.OWN, fresh=True),
     # a new document: file, people, (fields), review
     OfficeRoute("GET", "/documents/new", upload.show_upload, Permission.WORK),

@@ -60,6 +60,7 @@ SETTINGS: tuple[tuple[str, tuple[SettingsPage, ...]], ...] = (
             SettingsPage("/server/mail", "mail", OWN),
             SettingsPage("/server/seal", "practice", OWN),
             SettingsPage("/server/clock", "clock", OWN),
+            SettingsPage("/server/backup", "backup", OWN),
         ),
     ),
     ("you", (SettingsPage("/account", "account", READ),)),
