@@ -66,4 +66,12 @@ class FolderTarget:
 
 def open_target(order: BackupOrder) -> BackupTarget:
     """Return the target of an order. What a bucket or another machine needs is imported only for these."""
+    if order.place.kind == "s3":
+        from esign.backup.bucket_target import BucketTarget
+
+        return BucketTarget(order)
+    if order.place.kind == "sftp":
+        from esign.backup.sftp_target import SftpTarget
+
+        return SftpTarget(order)
     return FolderTarget(order)
