@@ -24,6 +24,8 @@ LEFT_OUT = {
     "pictures",
     "setup-link",
     "before-migration",
+    "backup.lock",
+    "backup-blocks",
 }
 
 

@@ -30,10 +30,12 @@ from esign.backup.encryption import (
 from esign.core.instant import parse
 
 FORMAT = 1
+INCREMENT = 2  # the format of what holds the changes since another backup
 ABOUT, KEY, ENCRYPTED, PLAIN = "about.json", "key.age", "content.tar.age", "content.tar"
 PASSPHRASE, PUBLIC_KEYS, NOTHING = "passphrase", "public keys", "nothing"
 LARGEST_ENTRY = 64 * 1024  # bytes of the two small files
 VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")  # it is printed before the backup is known to be ours
+BASE = re.compile(r"\w[\w.+-]{0,199}")  # the name of a file beside it
 ENCRYPTED_ENTRY = 1  # the flag of a zip's own encryption
 # What the library raises about a file that is no zip, or one that was changed.
 ODD_ZIP = (
@@ -61,6 +63,19 @@ class BackupAbout:
     esign: str
     made_at: str
     encrypted_with: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementAbout(BackupAbout):
+    """What an increment says of itself besides.
+
+    `base` is the name of the whole backup that it needs, `base_tree` the hash of the database in it, as
+    `database_blocks.hash_tree` computes it, and `size` that of the changed database in bytes.
+    """
+
+    base: str
+    base_tree: str
+    size: int
 
 
 def describe_protection(protection: Protection) -> str:
@@ -103,7 +118,7 @@ def read_about(archive: zipfile.ZipFile) -> BackupAbout:
         raise DamagedBackup("it does not say what it is") from None
     if not (VERSION.fullmatch(version) and made_at.isprintable()):
         raise DamagedBackup("it does not say of which version it is")
-    if number > FORMAT:
+    if number > INCREMENT:
         raise NewerBackup(f"it was made by esign {version} in a format that this version does not know")
     try:
         parse(made_at)
@@ -111,7 +126,12 @@ def read_about(archive: zipfile.ZipFile) -> BackupAbout:
         raise DamagedBackup("it does not say when it was made") from None
     if protection not in (PASSPHRASE, PUBLIC_KEYS, NOTHING):
         raise DamagedBackup("it does not say how it is encrypted")
-    return BackupAbout(number, version, made_at, protection)
+    if number < INCREMENT:
+        return BackupAbout(number, version, made_at, protection)
+    base, tree, size = about.get("base"), about.get("base_tree"), about.get("size")
+    if not (isinstance(base, str) and BASE.fullmatch(base) and isinstance(tree, str) and isinstance(size, int)):
+        raise DamagedBackup("it does not say which backup it needs")
+    return IncrementAbout(number, version, made_at, protection, base, tree, size)
 
 
 def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 from esign.backup.collect import DATA
 from esign.backup.encryption import Identity
 from esign.backup.extract import extract_backup, sync_folder
+from esign.backup.increment import extract_increment
 from esign.store.engine import folder as data_folder
 from esign.store.engine.connections import FILE
 from esign.store.engine.locks import AlreadyServed, try_lock
@@ -27,13 +28,18 @@ class CannotRestore(Exception):
 
 
 def restore_backup(
-    archive: ZipFile, identity: Identity | None, size: int, folder: Path, prepare: Callable[[Path], Result]
+    archive: ZipFile,
+    identity: Identity | None,
+    size: int,
+    folder: Path,
+    prepare: Callable[[Path], Result],
+    base: tuple[ZipFile, Identity | None] | None = None,
 ) -> Result:
     """Restore a backup of `size` bytes into a data folder, and return what `prepare` does.
 
-    It gets the folder with the extracted files, before any of them is in place. Whatever fails, the data folder is
-    empty afterwards, or absent, as it was. Raise CannotRestore, AlreadyServed, UnfitSchema, and what
-    `extract_backup` and `prepare` raise.
+    An increment needs its `base`, with the key of that. `prepare` gets the folder with the extracted files, before any
+    of them is in place. Whatever fails, the data folder is empty afterwards, or absent, as it was. Raise CannotRestore,
+    AlreadyServed, UnfitSchema, and what `extract_backup` and `prepare` raise.
     """
     was_there = folder.exists()
     if was_there:
@@ -42,7 +48,10 @@ def restore_backup(
     try:
         with hold_empty_folder(folder) as stage:
             require_room(folder, size)
-            extract_backup(archive, identity, stage)
+            if base is None:
+                extract_backup(archive, identity, stage)
+            else:
+                extract_increment(*base, archive, identity, stage)
             result = prepare(stage / DATA)
             put_in_place(stage / DATA, folder)
             return result

@@ -10,6 +10,7 @@ import click
 
 from esign.cli.exit_codes import FOUND, USAGE, run_steps, stop_command
 from esign.cli.installation import load_config, make_key_source, with_config
+from esign.cli.scheduled_backup import run_by_hand, run_for_server
 
 if TYPE_CHECKING:
     from esign.backup.encryption import Protection
@@ -24,7 +25,7 @@ NO_PROTECTION = (
 
 
 @click.command()
-@click.argument("destination", metavar="DEST", type=click.Path(path_type=Path))
+@click.argument("destination", metavar="[DEST]", required=False, type=click.Path(path_type=Path))
 @click.option("--plain", is_flag=True, help="Do not encrypt it: whoever has the file has the keys in it.")
 @click.option(
     "--recipient",
@@ -38,17 +39,32 @@ NO_PROTECTION = (
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Folder for the copy that is checked. Default: the folder for temporary files.",
 )
+@click.option("--from-server", is_flag=True, hidden=True, help="Take the order on standard input.")
 @with_config
 def backup(
-    destination: Path, plain: bool, recipients: tuple[str, ...], scratch: Path | None, file: Path | None
+    destination: Path | None,
+    plain: bool,
+    recipients: tuple[str, ...],
+    scratch: Path | None,
+    from_server: bool,
+    file: Path | None,
 ) -> None:
     """Write database, keys and configuration into one file, also while the server runs.
 
-    DEST is a new file, or a folder in which the file is named by the time. It is encrypted with the passphrase or the
+    DEST is a new file, or a folder in which the file is named by the time. Without it, the backup goes where [backup]
+    to says, as those that the server makes by itself. It is encrypted with the passphrase or the
     public keys of the settings, or with a passphrase that is typed here. Then it is read back, and what is in it is
     checked. The exit code is 0 only if all is well; with 5 the backup was made, and what it holds is damaged.
     """
+    if from_server:
+        run_for_server()
     config = load_config(file)
+    if destination is None:
+        if plain or recipients or scratch is not None:
+            raise click.UsageError("--plain, --recipient and --scratch need a DEST.")
+        require_target(config)
+        run_by_hand(config)
+    path = destination
 
     def work() -> int:
         from esign.backup.make_backup import choose_target, make_backup, require_place
@@ -63,7 +79,7 @@ def backup(
             stop_command(USAGE, f"there is no database in {data}; choose the configuration with --config")
         folder.require_own(data)
         now = SystemClock().now()
-        target = choose_target(destination, now)
+        target = choose_target(path, now)
         require_place(data, target)
         protection = choose_protection(config, plain, recipients)
         configuration = file or (CONFIGURATION if CONFIGURATION.exists() else None)
@@ -85,6 +101,19 @@ def backup(
         return FOUND if made.found else 0
 
     run_steps(work)
+
+
+def require_target(config: "Config") -> None:
+    """Exit unless the settings name a target, and there is something to back up."""
+    from esign.store.engine.connections import FILE
+
+    if config.backup.to is None:
+        raise click.UsageError("Missing argument 'DEST': name a file or a folder, or set [backup] to.")
+    if not (config.storage.data_dir / FILE).exists():
+        stop_command(
+            USAGE,
+            f"there is no database in {config.storage.data_dir}; choose the configuration with --config",
+        )
 
 
 def choose_protection(config: "Config", plain: bool, recipients: Sequence[str]) -> "Protection":

@@ -43,6 +43,16 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
     except DatabaseError as error:
         raise_storage_failure(error, folder / FILE)
         return [f"pages: {error}"]
+    return list_damage(folder, vault)
+
+
+def check_without_key(folder: Path) -> list[str]:
+    """Return what is damaged in a copy whose application key is protected, as far as that shows without its key."""
+    return list_damage(folder, None)
+
+
+def list_damage(folder: Path, vault: Vault | None) -> list[str]:
+    """Return what is damaged in a copy, of what the program does not put right by itself."""
     found = inspect_data(folder, vault, SystemClock().now())
     if found.unread is not None:
         raise OSError(errno.EIO, found.unread, str(folder / FILE))

@@ -88,14 +88,17 @@ def restore_file(
     source: Path, key: Path | None, data_dir: Path | None, file: Path | None, plain: bool
 ) -> int:
     """Restore a backup, say what came of it, and return the exit code."""
-    from esign.backup.container import open_archive, read_about
+    from contextlib import ExitStack
+
+    from esign.backup.container import IncrementAbout, open_archive, read_about
     from esign.backup.extract import extract_configuration
     from esign.backup.restore_backup import restore_backup
     from esign.core.instant import parse
     from esign.system.clock import SystemClock
     from esign.system.vault import write_once
 
-    with source.open("rb") as opened, open_archive(opened) as archive:
+    with ExitStack() as stack:
+        archive = stack.enter_context(open_archive(stack.enter_context(source.open("rb"))))
         about = read_about(archive)
         made_at, now = parse(about.made_at), SystemClock().now()
         missing = file is not None and not file.exists()
@@ -112,9 +115,17 @@ def restore_file(
             click.echo(f"{file} was written as it is in the backup.")
         config = config or load_config(file)
         data = data_dir or config.storage.data_dir
-        size, key_source = source.stat().st_size, make_key_source(config)
+        size, key_source, base = source.stat().st_size, make_key_source(config), None
+        if isinstance(about, IncrementAbout):
+            path = find_base(source, about.base)
+            whole = stack.enter_context(open_archive(stack.enter_context(path.open("rb"))))
+            protection = read_about(whole).encrypted_with
+            if not plain:
+                require_encryption(protection, is_wanted=bool(key or secret or recipients))
+            base = whole, find_identity(whole, protection, key, secret)
+            size += path.stat().st_size
         held, contents, found = restore_backup(
-            archive, identity, size, data, lambda folder: prepare_copy(folder, key_source, made_at, now)
+            archive, identity, size, data, lambda folder: prepare_copy(folder, key_source, made_at, now), base
         )
     click.echo(describe_restore(source, about.made_at, about.esign, data, contents))
     click.echo(describe_gap(made_at, now, contents))
@@ -137,6 +148,16 @@ def find_protection(config: "Config | None", file: Path | None) -> tuple[str | N
     folder = (file or FILE).absolute().parent
     recipients = read_variable("backup.recipients", os.environ, folder)
     return read_variable("backup.passphrase", os.environ, folder), [recipients] if recipients else []
+
+
+def find_base(source: Path, name: str) -> Path:
+    """Return the whole backup that an increment needs, which lies beside it. Exit if it is not there."""
+    path = source.with_name(Path(name).name)
+    if not path.is_file():
+        stop_command(
+            USAGE, f"{source} holds what has changed since {path.name}; put that backup into the same folder"
+        )
+    return path
 
 
 def require_encryption(protection: str, *, is_wanted: bool) -> None:

@@ -23,6 +23,7 @@ from esign.config.effective import (
 )
 from esign.config.reading import SECRETS, ConfigError, load_config
 from esign.config.tables import (
+    BackupSettings,
     Config,
     ExpirySettings,
     LimitSettings,
@@ -37,12 +38,21 @@ from esign.config.tables import (
     WebhookSettings,
     is_protected,
 )
-from esign.config.values import RemoteAddress, is_loopback, parse_base_url, parse_host, parse_mailbox
+from esign.config.values import (
+    BackupPlace,
+    RemoteAddress,
+    is_loopback,
+    parse_base_url,
+    parse_host,
+    parse_mailbox,
+)
 
 __all__ = [
     "ADDRESS",
     "MAIL",
     "NOTHING_CHOSEN",
+    "BackupPlace",
+    "BackupSettings",
     "SECRETS",
     "BrowserSettings",
     "Config",

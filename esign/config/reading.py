@@ -67,6 +67,7 @@ def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
         raise ConfigError("\n".join(problems)) from None
     if problems:
         raise ConfigError("\n".join(problems))
+    config.note_file(file.absolute() if path or file.exists() else None)
     config.note_sources({name: entry.source for name, entry in given.items()})
     return config
 

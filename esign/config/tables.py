@@ -11,6 +11,7 @@ from esign.config.table import Table, declare_key
 from esign.config.values import (
     AnchorTarget,
     AuthorityUrl,
+    BackupTarget,
     BaseUrl,
     Host,
     LocalFile,
@@ -321,6 +322,54 @@ class BackupSettings(Table):
         None, "Passphrase of backups, kept elsewhere too; better in ESIGN_BACKUP__PASSPHRASE_FILE."
     )
     recipients: tuple[str, ...] = declare_key((), 'Public keys of age or SSH, such as "age1…".', strict=False)
+    to: BackupTarget | None = declare_key(
+        None,
+        "Where the server puts backups by itself: a folder, s3://bucket/prefix or sftp://user@host/folder.",
+    )
+    every_hours: int = declare_key(24, "Hours between two of them.", ge=1, le=720)
+    full_every_hours: int = declare_key(
+        24, "Hours between two whole ones; those between hold what has changed since.", ge=1, le=720
+    )
+    keep: int = declare_key(14, "How many of them are kept; older ones are deleted.", ge=1, le=10_000)
+    scratch: LocalFolder | None = declare_key(
+        None, "Folder with room to check them in; if not set, the one for temporary files."
+    )
+    s3_endpoint: RemoteUrl | None = declare_key(
+        None, 'Address of the storage for "s3://"; if not set, that of AWS in the region.'
+    )
+    s3_region: str = declare_key("us-east-1", "Its region.", pattern=r"^[a-z0-9-]{1,40}$")
+    s3_access_key: str | None = declare_key(None, "Access key of that storage.")
+    s3_secret_key: SecretStr | None = declare_key(
+        None, "Its secret key; better in ESIGN_BACKUP__S3_SECRET_KEY_FILE."
+    )
+    sftp_key: LocalFile | None = declare_key(None, 'Private key for "sftp://", without a passphrase.')
+    sftp_host_key: str | None = declare_key(
+        None, 'Public key of that server, such as "ssh-ed25519 AAAA…"; no other is trusted.'
+    )
+
+    @model_validator(mode="after")
+    def _require_what_the_target_needs(self) -> Self:
+        if self.to is None:
+            return self
+        if self.passphrase is None and not self.recipients:
+            raise ValueError(
+                "backup.passphrase: not set; a passphrase, or public keys in backup.recipients, are needed because"
+                " backup.to is set"
+            )
+        needed = {"s3": ("s3_access_key", "s3_secret_key"), "sftp": ("sftp_key", "sftp_host_key")}
+        for name in needed.get(self.to.kind, ()):
+            if getattr(self, name) is None:
+                raise ValueError(
+                    f"backup.{name}: not set; it is needed because backup.to begins with {self.to.kind}://"
+                )
+        if self.s3_endpoint is not None and (
+            self.s3_endpoint.login is not None or urlsplit(self.s3_endpoint.url).path not in ("", "/")
+        ):
+            raise ValueError(
+                "backup.s3_endpoint: found an address with a path or a password; allowed is one such as"
+                " https://s3.example.com, with the keys in backup.s3_access_key and backup.s3_secret_key"
+            )
+        return self
 
     @model_validator(mode="after")
     def _require_long_passphrase(self) -> Self:
@@ -334,6 +383,11 @@ class BackupSettings(Table):
     def secret(self) -> str | None:
         """Return the passphrase itself, or None."""
         return self.passphrase.get_secret_value() if self.passphrase else None
+
+    @property
+    def s3_secret(self) -> str | None:
+        """Return the secret key of the storage itself, or None."""
+        return self.s3_secret_key.get_secret_value() if self.s3_secret_key else None
 
 
 class WebhookSettings(Table):
@@ -473,6 +527,28 @@ class Config(BaseModel):
     signing: SigningSettings = Field(default_factory=SigningSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     _sources: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _file: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _require_backups_elsewhere(self) -> Self:
+        target = self.backup.to
+        if target is None or target.kind != "folder":
+            return self
+        if Path(target.path).resolve().is_relative_to(self.storage.data_dir.resolve()):
+            raise ValueError(
+                f"backup.to: found {target.text}, which lies in storage.data_dir; a folder elsewhere is needed, best"
+                " on another disk"
+            )
+        return self
+
+    def note_file(self, file: Path | None) -> None:
+        """Remember the file that was read, if there is one."""
+        self._file = file
+
+    @property
+    def file(self) -> Path | None:
+        """Return the absolute path of the file that was read, or None without one."""
+        return self._file
 
     def note_sources(self, sources: Mapping[str, str]) -> None:
         """Remember the file or variable that each key was read from."""

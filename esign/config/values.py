@@ -107,6 +107,50 @@ def _parse_remote(found: object) -> RemoteAddress:
     return RemoteAddress(url=urlunsplit(url._replace(netloc=place)), login=SecretStr(f"{name}:{password}"))
 
 
+BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+USER = re.compile(r"[A-Za-z0-9._-]{1,64}")
+FOLDERS = re.compile(r"(/?[A-Za-z0-9._~ -]+)*/?")
+
+
+class BackupPlace(BaseModel, frozen=True):
+    """Where backups go. `kind` is `folder`, `s3` or `sftp`; `path` is a folder, or the beginning of names in a bucket.
+
+    `host` is the name of the bucket, or that of the server.
+    """
+
+    kind: str
+    text: str
+    path: str
+    host: str = ""
+    port: int = 22
+    user: str = ""
+
+
+def _parse_backup_place(found: object) -> BackupPlace:
+    """Return where backups go. Raises ValueError."""
+    allowed = (
+        "a folder that begins with /, s3://bucket/prefix or sftp://user@host/folder, without a password in it"
+    )
+    text = found if isinstance(found, str) else ""
+    if text.startswith("/") and text.isprintable():
+        return BackupPlace(kind="folder", text=text, path=text)
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname or "", url.port
+    except ValueError:
+        raise ValueError(allowed) from None
+    is_plain = not {"?", "#", "%", "\\"} & set(text) and FOLDERS.fullmatch(url.path) is not None
+    if not is_plain or ".." in url.path.split("/") or url.password is not None:
+        raise ValueError(allowed)
+    if url.scheme == "s3" and BUCKET.fullmatch(url.netloc):
+        return BackupPlace(kind="s3", text=text, path=url.path.strip("/"), host=url.netloc)
+    if url.scheme == "sftp" and is_host(host) and USER.fullmatch(url.username or ""):
+        return BackupPlace(
+            kind="sftp", text=text, path=url.path or "/", host=host, port=port or 22, user=url.username or ""
+        )
+    raise ValueError(allowed)
+
+
 def _parse_authority(text: str) -> str:
     """Return the address of an authority that issues certificates. Raises ValueError."""
     try:
@@ -211,5 +255,6 @@ TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
 LocalPath = Annotated[Path, Strict(False), AfterValidator(_resolve_path)]
 LocalFile = Annotated[LocalPath, AfterValidator(_require_file)]
 LocalFolder = Annotated[LocalPath, AfterValidator(_require_folder)]
+BackupTarget = Annotated[BackupPlace, BeforeValidator(_parse_backup_place)]
 RemoteUrl = Annotated[RemoteAddress, BeforeValidator(_parse_remote)]
 Trusted = Annotated[Path | str, PlainValidator(_parse_trusted)]

@@ -8,6 +8,7 @@ from functools import partial
 
 from esign.jobs import (
     anchor,
+    back_up,
     check_database,
     compact_index,
     delete_copies,
@@ -78,6 +79,8 @@ TICKS: tuple[ScheduledTick, ...] = (
     ScheduledTick(flush_usage.tick, 60),
     ScheduledTick(disable_webhooks.tick, 60),
     ScheduledTick(patrol.tick, 60, 10 * MINUTES),
+    ScheduledTick(back_up.tick, 60, 48 * HOURS),
+    ScheduledTick(back_up.report, 600),
     ScheduledTick(patrol.recheck, 3600, 10 * MINUTES),
     ScheduledTick(anchor.tick, 300, 10 * MINUTES),
     ScheduledTick(key_expiry.tick, 3600),

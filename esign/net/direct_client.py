@@ -1,4 +1,4 @@
-"""Post to an address that the administrator wrote into the settings."""
+"""Requests to addresses that the administrator wrote into the settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ KEEP_ALIVE = 15.0  # longer than for webhooks: a request can be repeated, so an 
 
 
 class DirectClient:
-    """Posts to addresses of the settings; call `close` at the end.
+    """Sends requests to addresses of the settings; call `close` at the end.
 
     `tls` replaces the system's trust store.
     """
@@ -64,6 +64,30 @@ class DirectClient:
         except TargetRefused as refused:
             raise RequestFailed(
                 "address_refused: the name leads to an address that can’t be a time-stamping authority"
+            ) from refused
+        except TimeoutError as error:
+            raise RequestFailed(TOO_LATE) from error
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        limits: TimeLimits,
+        *,
+        most: int,
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Send one request, and return status, headers in lower case, and at most `most` bytes of the body.
+
+        Redirects are not followed, and nothing is repeated. Raises `RequestFailed`.
+        """
+        try:
+            async with asyncio.timeout(limits.whole):
+                return await self._open_session().ask(url, body, headers, limits, most, method)
+        except TargetRefused as refused:
+            raise RequestFailed(
+                "address_refused: the name leads to an address that nothing is sent to"
             ) from refused
         except TimeoutError as error:
             raise RequestFailed(TOO_LATE) from error

@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Mapping
+from io import BytesIO
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -16,6 +17,7 @@ from esign.system.system_lookup import NameUnanswered
 KEPT = 1_024
 BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this
 KEEP_ALIVE = 2.0
+LARGE = 2**20  # bytes of a body from which aiohttp wants a stream, so as to send it in pieces
 NO_ROUNDING = 3_600.0  # aiohttp rounds time-outs above this up to whole seconds
 
 # The first kind that fits decides, because time-outs and TLS errors are connection errors too.
@@ -57,14 +59,18 @@ class HttpSession:
         headers: Mapping[str, str],
         limits: TimeLimits,
         most: int = KEPT,
+        method: str | None = None,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and at most `most` bytes of the body. Sends a GET if `body` is None, else a POST."""
+        """Return status, headers and at most `most` bytes of the body.
+
+        Without a method it is a GET if `body` is None, else a POST.
+        """
         timeout = aiohttp.ClientTimeout(limits.whole, limits.connect, ceil_threshold=NO_ROUNDING)
         try:
             async with self._client.request(
-                "GET" if body is None else "POST",
+                method or ("GET" if body is None else "POST"),
                 URL(url, encoded=True),
-                data=body,
+                data=body if body is None or len(body) < LARGE else BytesIO(body),
                 headers=headers,
                 allow_redirects=False,
                 timeout=timeout,

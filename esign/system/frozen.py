@@ -51,6 +51,13 @@ def name_worker_command() -> tuple[str, ...]:
     return (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
 
 
+def name_command(*arguments: str) -> tuple[str, ...]:
+    """Return the command line that runs a command of this program in a process of its own."""
+    if is_frozen():
+        return (sys.executable, *arguments)
+    return (sys.executable, "-P", "-m", "esign", *arguments)
+
+
 def list_loader_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a child of the one file needs; none if it is not the one file."""
     if not is_frozen():

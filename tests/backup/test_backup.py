@@ -173,7 +173,7 @@ def test_it_opens_with_common_tools(folder: Path, tmp_path: Path) -> None:
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "new", "w") as archive:
-        archive.writestr("about.json", '{"format": 2, "esign": "9.0"}')
+        archive.writestr("about.json", '{"format": 3, "esign": "9.0"}')
     with (
         (tmp_path / "new").open("rb") as file,
         open_archive(file) as archive,

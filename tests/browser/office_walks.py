@@ -408,6 +408,7 @@ OFFICE: dict[str, Walk] = {
     "office-server-seal": at("/server/seal"),
     "office-server-clock": at("/server/clock"),
     "office-server-status": at("/server/status"),
+    "office-server-backup": at("/server/backup"),
     "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),

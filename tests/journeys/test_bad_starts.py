@@ -139,12 +139,31 @@ FULL = f"{MOUNT.format(size='8k')} dd if=/dev/zero of=$data/filling bs=4k count=
 NOT_ROOT = 'exec unshare --user "$@"; '
 NO_PARENT = '{mount} export ESIGN_STORAGE__DATA_DIR="$data/below"; '
 
+BACKUP = {"ESIGN_BACKUP__PASSPHRASE": "correct horse battery"}
+
 CASES = (
     BadStart("found …, but there is no such key", settings={"ESIGN_SERVER__PROT": "1"}),
     BadStart("organisation.locale", settings={"ESIGN_ORGANISATION__LOCALE": "xx"}),
     BadStart("ESIGN_…_FILE: … cannot be read", settings={"ESIGN_MAIL__PASSWORD_FILE": "none"}),
     BadStart("ESIGN_…_FILE: … is empty", settings={"ESIGN_MAIL__PASSWORD_FILE": "/dev/null"}),
     BadStart("mail.password: not set", settings={"ESIGN_MAIL__USERNAME": "ada"}),
+    BadStart("backup.to …: found …; allowed is", settings={"ESIGN_BACKUP__TO": "backups"}),
+    BadStart(
+        "backup.to: found …, which lies in storage.data_dir",
+        settings={**BACKUP, "ESIGN_STORAGE__DATA_DIR": "/srv/x", "ESIGN_BACKUP__TO": "/srv/x/y"},
+    ),
+    BadStart("backup.passphrase: not set", settings={"ESIGN_BACKUP__TO": "/srv"}),
+    BadStart("backup.…: not set; it is needed", settings={**BACKUP, "ESIGN_BACKUP__TO": "s3://copies"}),
+    BadStart(
+        "backup.s3_endpoint: found",
+        settings={
+            **BACKUP,
+            "ESIGN_BACKUP__TO": "s3://copies",
+            "ESIGN_BACKUP__S3_ACCESS_KEY": "x",
+            "ESIGN_BACKUP__S3_SECRET_KEY": "x",
+            "ESIGN_BACKUP__S3_ENDPOINT": "https://s3.example.com/copies",
+        },
+    ),
     BadStart("the data folder … cannot be made", settings={"ESIGN_STORAGE__DATA_DIR": "/proc/none"}),
     BadStart("is not a folder", replace_folder),
     BadStart(

@@ -138,6 +138,11 @@ OWNER_NOTED: dict[str, str | int] = {
     "hint": "esk_live_ab12…wxyz",
 }
 OWNER_NOTICES = ("owner_new", "admin_key")
+BACKUP_NOTED: dict[str, str | int] = {
+    "backed_up_to": "s3://backups/esign",
+    "backup_problem": "there is no bucket backups; make it, or set backup.to to another",
+    "backup_last_at": at("2026-11-20T02:00"),
+}
 DAMAGE_NOTED: dict[str, str | int] = {
     "number": 2,
     "damaged": "blob 5e5e5e5e5e5e; seal doc_01kzt0v8q3e5m7p9r1s3t5v7w9",
@@ -227,6 +232,7 @@ def letters(locale: str = "en", load: LoadWords = load_words) -> dict[str, Lette
         (ACCOUNT_NOTICES, ACCOUNT_NOTED),
         (OWNER_NOTICES, OWNER_NOTED),
         (("damage_found",), DAMAGE_NOTED),
+        (("backup_failed",), BACKUP_NOTED),
     )
     notices = {name: a_notice(name, facts, locale=locale) for names, facts in groups for name in names}
     mails = {name: vary(mail, organisation={"locale": locale}) for name, mail in MAILS.items()}

@@ -129,6 +129,7 @@ POST /invitation/{token}                                    anybody
 GET  /set-up/{token}                                        anybody
 POST /set-up/{token}                                        anybody
 GET  /server/clock                                          own
+GET  /server/backup                                         own
 POST /server/clock                                          own     password code
 GET  /server/address                                        own
 POST /server/address                                        own     password code

@@ -12,7 +12,7 @@ from cryptography import x509
 
 from esign import __version__
 from esign.actions.mail import mail_breaker
-from esign.actions.server import health
+from esign.actions.server import health, scheduled_backups
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
@@ -34,6 +34,7 @@ DELIVERIES = ("delivered", "failed")
 KINDS = ("seal", "mail", "webhook")
 BREAKER_STATES = ("closed", "open", "half_open")
 PATROLLED = ("contents", "seals")
+BACKUPS = ("made", "failed")
 OTHER = "other"  # the route of what no route took
 
 
@@ -57,6 +58,7 @@ class Observation:
     set_aside: Mapping[str, int]
     breakers: Mapping[str, str]
     last_patrol: Instant | None
+    backup_since: Instant | None
 
 
 async def observe(runtime: Runtime) -> Observation:
@@ -93,6 +95,7 @@ async def observe(runtime: Runtime) -> Observation:
             "tsa": runtime.tsa.breaker,
         },
         last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
+        backup_since=await scheduled_backups.find_last(runtime),
     )
 
 
@@ -155,6 +158,7 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
             DELIVERIES,
         ),
         ("esign_patrol_read", "What the patrol has read again, by kind.", measures.patrolled, PATROLLED),
+        ("esign_backups", "Scheduled backups, by result.", measures.backups, BACKUPS),
     ):
         family = CounterMetricFamily(
             name, words, labels=("kind" if counted is measures.patrolled else "result",)
@@ -264,6 +268,13 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
     yield GaugeMetricFamily(
         "esign_damaged_rows", "Rows and contents that were found damaged since the start.", found.damaged
     )
+    if found.backup_since is not None:
+        yield GaugeMetricFamily(
+            "esign_backup_age_seconds",
+            "Age of the last good scheduled backup; before the first one, time since they are set up.",
+            measure_age(found.now, found.backup_since),
+            unit="seconds",
+        )
     yield GaugeMetricFamily(
         "esign_patrol_last_pass_timestamp_seconds",
         "When the patrol had last read every stored file, in seconds since 1970; 0 before the first time.",

@@ -106,6 +106,7 @@ TABLE = (
     OfficeRoute("GET", "/server/seal", setup_steps.show_seal, Permission.OWN),
     OfficeRoute("POST", "/server/seal", setup_steps.try_seal, Permission.OWN),
     OfficeRoute("GET", "/server/clock", setup_steps.show_clock, Permission.OWN),
+    OfficeRoute("GET", "/server/backup", setup_steps.show_backup, Permission.OWN),
     OfficeRoute("POST", "/server/clock", setup_steps.confirm_clock, Permission.OWN, fresh=True),
     OfficeRoute("GET", "/server/status", status.show, Permission.OWN),
     OfficeRoute("POST", "/server/status", status.retry, Permission.OWN),

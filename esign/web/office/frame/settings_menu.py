@@ -61,6 +61,7 @@ SETTINGS: tuple[tuple[str, tuple[SettingsPage, ...]], ...] = (
             SettingsPage("/server/seal", "practice", OWN),
             SettingsPage("/server/clock", "clock", OWN),
             SettingsPage("/server/status", "status", OWN),
+            SettingsPage("/server/backup", "backup", OWN),
         ),
     ),
     ("you", (SettingsPage("/account", "account", READ),)),

@@ -3,8 +3,9 @@
 from starlette.responses import Response
 
 from esign.actions.sealing import seal_levels
-from esign.actions.server import clock_watch, setup_checks
+from esign.actions.server import clock_watch, scheduled_backups, setup_checks
 from esign.actions.server.server_owners import may_change_server
+from esign.store.server import backup_schedule
 from esign.web.office.frame.office_call import OfficeCall
 from esign.web.office.server.seal import find_who_may_change
 
@@ -33,6 +34,14 @@ async def show_clock(call: OfficeCall) -> Response:
         now=clock.now(),
         wall=clock.read_wall_clock(),
     )
+
+
+async def show_backup(call: OfficeCall) -> Response:
+    """Show when the server was last backed up, and what came of the last attempt."""
+    runtime = call.runtime
+    state = await backup_schedule.find(runtime.db) if runtime.config.backup.to else None
+    late = scheduled_backups.find_late(state, runtime.config.backup, runtime.clock.now())
+    return await show_step(call, "server_backup", state=state, is_late=late is not None)
 
 
 async def confirm_clock(call: OfficeCall) -> Response:

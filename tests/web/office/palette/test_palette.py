@@ -48,7 +48,16 @@ def test_a_place_is_there_and_asks_for_no_more_than_the_table_of_pages(place: An
 
 # Pages without a place of their own: steps on the way in, answers to a script, and questions before a deed.
 ASIDE = (
-    *("/sign-in", "/confirm", "/forgot", "/selection/", "/palette", "/contacts/suggest", "/server/clock"),
+    *(
+        "/sign-in",
+        "/confirm",
+        "/forgot",
+        "/selection/",
+        "/palette",
+        "/contacts/suggest",
+        "/server/clock",
+        "/server/backup",
+    ),
     "/docs/",
 )
 QUESTIONS = ("/new", "/remove", "/upload", "/back")
