@@ -12,6 +12,7 @@ import uvloop
 
 from tests.reliability import (
     bodies,
+    browser_security,
     clock_steps,
     downtime,
     forbidden_addresses,
@@ -41,6 +42,7 @@ FIGURES: dict[str, Run] = {
     "soak": soak.run,
     "stops": stops.run,
     "races": races.run,
+    "browser_security": browser_security.run,
     "guesses": guesses.run,
     "link_scanners": link_scanners.run,
     "forbidden_addresses": forbidden_addresses.run,

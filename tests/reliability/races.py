@@ -189,7 +189,7 @@ async def make_keys(served: Served, number: int) -> list[str]:
     """Return keys that are there to be revoked; no more are alive at once than an organisation may have."""
     keys = []
     for _ in range(min(number, 40)):
-        made = await meanwhile("keys", "create", "--name", "race", "--config", served.config)
+        made = await meanwhile("keys", "create", "--name", "race", "--config", served.config, seconds=600)
         keys.append(made.out.strip())
     return keys
 
