@@ -145,8 +145,12 @@ async def guess_codes(served: Served, method: str, number: int, bad: list[str]) 
         reader = Person(session, await served.office.wait_for_link(email))
         if method == "email_code" and (await reader.send_code()).status != 200:
             bad.append("no code was sent")
-        answers = await asyncio.gather(*(reader.enter(f"{turn:06}") for turn in range(number)))
-        bad += [f"a wrong code was answered {answer.status}" for answer in answers if answer.status == 200]
+
+        async def ask(turn: int) -> int:
+            return (await reader.enter(f"{turn:06}")).status
+
+        statuses = await ask_often(number, ask)
+        bad += [f"wrong codes were answered {dict(statuses)}"] if statuses[200] else []
         trail = await api.trail(document)
         looked = trail.count("recipient.authentication_failed")
     return looked, number - looked
