@@ -129,7 +129,9 @@ def read_about(archive: zipfile.ZipFile) -> BackupAbout:
     if number < INCREMENT:
         return BackupAbout(number, version, made_at, protection)
     base, tree, size = about.get("base"), about.get("base_tree"), about.get("size")
-    if not (isinstance(base, str) and BASE.fullmatch(base) and isinstance(tree, str) and isinstance(size, int)):
+    if not (
+        isinstance(base, str) and BASE.fullmatch(base) and isinstance(tree, str) and isinstance(size, int)
+    ):
         raise DamagedBackup("it does not say which backup it needs")
     return IncrementAbout(number, version, made_at, protection, base, tree, size)
 

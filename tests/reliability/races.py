@@ -15,10 +15,14 @@ from typing import Any
 
 import aiohttp
 
+from esign.actions.people import accounts
+from esign.actions.people.accounts import KeyWish
+from esign.cli.installation import load_config, open_installation
+from esign.core.actor import Mode
 from esign.core.instant import rfc3339
+from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook_signature import sign
 from tests.journeys.api import Answer, Api, Person, a_session, a_signature, until
-from tests.journeys.program import meanwhile
 from tests.journeys.receiver import Delivered, Receiver
 from tests.reliability import arguments
 from tests.reliability.figures import Figure
@@ -28,6 +32,7 @@ from tests.reliability.served import Served, install
 TARGET = "11 pairs × 200 rounds: one winner each, the loser told 409 or 404; one seal for each signed document; no 5xx"
 SETTINGS = "\n[webhooks]\nattempts_at_once = 1\n"
 REVOKED_KEYS = "auth_failures_per_minute = 100000"  # each of them is asked with once more
+ALIVE = 40
 SEAL_SECONDS = 600.0
 LOST = {404, 409}
 EXPIRES_MS = 2_000  # after which a document expires, so that a slow machine can still say so
@@ -187,11 +192,9 @@ async def repeat(
 
 async def make_keys(served: Served, number: int) -> list[str]:
     """Return keys that are there to be revoked; no more are alive at once than an organisation may have."""
-    keys = []
-    for _ in range(min(number, 40)):
-        made = await meanwhile("keys", "create", "--name", "race", "--config", served.config)
-        keys.append(made.out.strip())
-    return keys
+    wish = KeyWish("race", Mode.LIVE, frozenset({Scope.ALL}))
+    async with open_installation(load_config(served.config)) as installation:
+        return [(await accounts.create_key(installation, wish))[1] for _ in range(min(number, ALIVE))]
 
 
 async def are_sealed(path: Path) -> bool | None:
@@ -338,7 +341,7 @@ async def correct_or_sign(track: Track, hook: Any) -> None:
 async def revoke_or_use(track: Track, hook: Any) -> None:
     """A key that is used while it is revoked: it works or it does not, and never afterwards."""
     if not track.keys:
-        track.keys = await make_keys(track.served, 40)
+        track.keys = await make_keys(track.served, ALIVE)
     api = Api(track.session, track.served.base, track.keys.pop())
     revoked, used = await track.race(
         "revoke/use",

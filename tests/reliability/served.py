@@ -246,7 +246,7 @@ async def install(
     try:
         async with receiving() as receiver:
             config = configuration(folder, SETTINGS.format(port=office.port) + more)
-            made = await meanwhile("keys", "create", "--name", "harness", "--config", config)
+            made = await meanwhile("keys", "create", "--name", "harness", "--config", config, seconds=600)
             served = Served(config, made.out.strip(), office, receiver)
             try:
                 yield served

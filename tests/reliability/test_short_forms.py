@@ -9,15 +9,25 @@ from esign.store.engine.connections import FILE
 from tests.every import choose
 from tests.journeys.program import COMMAND
 from tests.reliability import (
+    browser_security,
+    clock_steps,
+    downtime,
     exchange_kills,
+    forbidden_addresses,
     full_disk,
+    guesses,
     io_faults,
     kills,
+    link_scanners,
+    mail_outage,
+    races,
+    same_request,
     seal_outages,
     slow_clients,
     soak,
     stops,
     upgrades,
+    webhooks,
     workers,
 )
 from tests.reliability.disk_trace import Disk, DiskOperation
@@ -35,7 +45,21 @@ FIGURES = {
     "exchange_kills": (exchange_kills.run, ["--kills", "2"]),
     "upgrades": (upgrades.run, ["--schemas", "2", "--documents", "200", "--kills", "4"]),
     "soak": (soak.run, ["--seconds", "30"]),
+    "races": (races.run, ["--rounds", "3"]),
+    "same_request": (same_request.run, ["--keys", "10", "--times", "10", "--kills", "1"]),
+    "webhooks": (webhooks.run, ["--documents", "20", "--kills", "1"]),
+    "mail_outage": (mail_outage.run, ["--documents", "6"]),
+    "forbidden_addresses": (forbidden_addresses.run, []),
+    "clock_steps": (clock_steps.run, ["--seconds", "8"]),
+    "downtime": (downtime.run, ["--documents", "60", "--mails", "20"]),
+    "link_scanners": (link_scanners.run, ["--times", "1"]),
+    "guesses": (
+        guesses.run,
+        ["--keys", "200", "--links", "100", "--codes", "20", "--passwords", "100", "--seconds", "20"],
+    ),
+    "browser_security": (browser_security.run, []),
 }
+USUAL = ("stops", "forbidden_addresses")
 
 
 @pytest.mark.slow
@@ -50,7 +74,7 @@ async def test_a_power_cut_takes_nothing_that_was_answered_unless_commits_are_no
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", choose(["stops"], [name for name in FIGURES if name != "stops"]))
+@pytest.mark.parametrize("name", choose(USUAL, [name for name in FIGURES if name not in USUAL]))
 async def test_each_figure_has_a_short_form(name: str) -> None:
     run, numbers = FIGURES[name]
     figure = await run(numbers)
