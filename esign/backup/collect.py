@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,21 +34,44 @@ def copy_installation(folder: Path, configuration: Path | None, scratch: Path) -
     """Return the files of a backup, the configuration first, after copying the database into a folder `scratch`.
 
     Nothing of the database is held any more when this returns: a slow target of the backup does not let its log grow.
-    The state of the database is held before the keys are read: a key that it names is there already. Raise OSError
-    and what `hold_snapshot` raises.
+    Raise OSError and what `hold_snapshot` raises.
     """
-    first = [] if configuration is None else [hold_content(CONFIGURATION, configuration.read_bytes())]
     log, database = scratch / LOG, scratch / FILE
     with hold_snapshot(folder / FILE) as snapshot:
         with open_new(log) as target:
             snapshot.write_log(target)
         with open_new(database) as target:
             snapshot.write_file(target)
-        keys = [
-            hold_content(DATA + str(path.relative_to(folder)), path.read_bytes())
-            for path in find_keys(folder)
-        ]
-    return [*first, hold_file(DATA + FILE, database), hold_file(DATA + LOG, log), *keys]
+        return list_files(folder, configuration, hold_file(DATA + FILE, database), log)
+
+
+@contextmanager
+def hold_installation(folder: Path, configuration: Path | None, scratch: Path) -> Iterator[list[ArchiveFile]]:
+    """Give the files of a backup with the database where it is, of which only the log is copied into `scratch`.
+
+    For increments, which write little: the log of the database grows until the block ends. Raise OSError and what
+    `hold_snapshot` raises.
+    """
+    log = scratch / LOG
+    with hold_snapshot(folder / FILE) as snapshot:
+        with open_new(log) as target:
+            snapshot.write_log(target)
+        database = ArchiveFile(DATA + FILE, snapshot.size, snapshot.read)
+        yield list_files(folder, configuration, database, log)
+
+
+def list_files(
+    folder: Path, configuration: Path | None, database: ArchiveFile, log: Path
+) -> list[ArchiveFile]:
+    """Return the files of a backup, the configuration first.
+
+    The state of the database is held before the keys are read: a key that it names is there already. Raise OSError.
+    """
+    first = [] if configuration is None else [hold_content(CONFIGURATION, configuration.read_bytes())]
+    keys = [
+        hold_content(DATA + str(path.relative_to(folder)), path.read_bytes()) for path in find_keys(folder)
+    ]
+    return [*first, database, hold_file(DATA + LOG, log), *keys]
 
 
 def open_new(path: Path) -> BinaryIO:

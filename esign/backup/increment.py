@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 from esign.backup.archive import ArchiveFile, DamagedBackup, FileHash, hold_content, read_archive
 from esign.backup.collect import CONFIGURATION, DATA
-from esign.backup.container import IncrementAbout, open_content, read_about
+from esign.backup.container import IncrementAbout, measure_content, open_content, read_about
 from esign.backup.database_blocks import (
     BLOCK,
     HASH,
@@ -124,7 +124,7 @@ def extract_files(
         write_file(folder / name, pieces)
 
     with open_content(archive, identity) as stream:
-        found = read_archive(stream, write)
+        found = read_archive(stream, measure_content(archive), write)
     if found.about != asdict(about):
         raise DamagedBackup("it says other things of itself outside than inside")
     if missing := {NUMBERS, BLOCKS, TREE} - {each.name for each in found.files}:
@@ -146,7 +146,7 @@ def extract_database(archive: ZipFile, identity: Identity | None, path: Path) ->
                 pass
 
     with open_content(archive, identity) as stream:
-        found = read_archive(stream, write)
+        found = read_archive(stream, measure_content(archive), write)
     if found.about != asdict(about) or not path.exists():
         raise DamagedBackup("its base holds no database, or says other things of itself outside than inside")
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from esign import __version__
 from esign.backup.archive import ArchiveFile, DamagedBackup, stream_archive
 from esign.backup.backup_order import BackupOrder, BackupOutcome, name_scratch
-from esign.backup.collect import hold_installation
+from esign.backup.collect import copy_installation, hold_installation, measure_installation
 from esign.backup.container import (
     FORMAT,
     INCREMENT,
@@ -42,6 +42,7 @@ from esign.backup.make_backup import (
     Check,
     check_backup,
     explain_target,
+    open_checked_scratch,
     open_part,
     put_in_place,
 )
@@ -170,14 +171,10 @@ class BackupRun:
         age = order.at - read_time(name)
         return base if 0 < age < order.full_every else None
 
-    @contextmanager
-    def hold_files(self) -> Iterator[list[ArchiveFile]]:
-        """Give the files of the installation. A configuration that this user may not read is left out."""
+    def find_configuration(self) -> Path | None:
+        """Return the configuration, which is left out where this user may not read it."""
         configuration = Path(self.order.configuration) if self.order.configuration else None
-        if configuration is not None and not os.access(configuration, os.R_OK):
-            configuration = None
-        with hold_installation(self.data, configuration) as files:
-            yield files
+        return configuration if configuration is not None and os.access(configuration, os.R_OK) else None
 
     def describe(self) -> BackupAbout:
         """Return what the backup says of itself."""
@@ -188,7 +185,8 @@ class BackupRun:
         """Write a whole backup, and return its name and what is damaged in it."""
         hashes, about = bytearray(), self.describe()
         with open_part(self.folder / str(name)) as (part, file):
-            with self.hold_files() as files:
+            with open_checked_scratch(self.scratch, measure_installation(self.data)) as own:
+                files = copy_installation(self.data, self.find_configuration(), own)
                 database = find_database(files)
                 watched = [hash_while_read(each, hashes) if each is database else each for each in files]
                 identity = self.write(part, file, watched, about)
@@ -206,7 +204,10 @@ class BackupRun:
         parsed = parse_name(base.name)
         made = replace(name, base=parsed.time if parsed else None)
         with open_part(self.folder / str(made)) as (part, file):
-            with self.hold_files() as files:
+            with (
+                tempfile.TemporaryDirectory(dir=self.scratch) as own,
+                hold_installation(self.data, self.find_configuration(), Path(own)) as files,
+            ):
                 database = find_database(files)
                 hashes = hash_file(database)
                 changed = list_changed(base.hashes, hashes)
