@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from esign.core.people.usage import RequestTally
 from esign.system.measures import Measures
+from esign.system.outside_folder import OutsideFolders
 from esign.system.passwords import Passwords
 
 if (
@@ -26,7 +27,7 @@ if (
     from esign.core.seal_credential import Credential
     from esign.https import HttpsCertificates
     from esign.mail.smtp import Mailer
-    from esign.net import OutboundClient
+    from esign.net import DirectClient, OutboundClient
     from esign.pdf.worker.workers import Workers
     from esign.store.engine.database import Database
     from esign.system.bell import Bell
@@ -60,7 +61,8 @@ class Runtime:
     after a commit. `settings` says what is in force now, with what owners set in the browser. `credentials`
     belong to the keyring, which replaces them in place. `trusted` holds the roots of other authorities that the
     configuration names (DER). `https` is None where the program speaks plain http.
-    `unknown_proxies` are addresses that forward requests although the settings do not trust them.
+    `direct` asks addresses of the settings, which may be private. `unknown_proxies` are addresses that forward
+    requests although the settings do not trust them.
     """
 
     settings: EffectiveSettings
@@ -70,6 +72,7 @@ class Runtime:
     pdf: Workers
     mail: Mailer
     http: OutboundClient
+    direct: DirectClient
     tsa: TimeStampClient
     keyring: Keyring
     credentials: Mapping[Mode, Credential]
@@ -82,6 +85,7 @@ class Runtime:
     requests: RequestTally = field(default_factory=RequestTally)
     passwords: Passwords = field(default_factory=Passwords)
     measures: Measures = field(default_factory=Measures)
+    folders: OutsideFolders = field(default_factory=OutsideFolders)
     unknown_proxies: set[str] = field(default_factory=set)
     new_files: deque[tuple[str, File]] = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 

@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.actions.server import anchoring, health
+from esign.actions.server import anchor_targets, health
 from esign.web.http.answer import JSON, encode_headers
 from esign.web.http.security import EVERYWHERE
 
@@ -39,7 +39,7 @@ async def report_readiness(request: Request) -> Response:
     checks, warnings = await health.check_health(runtime), health.list_warnings(runtime)
     if checks["database"] == "ok":
         warnings += await health.list_held(runtime)
-        warnings += await anchoring.list_warnings(runtime)
+        warnings += await anchor_targets.list_warnings(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}
     return JSONResponse(

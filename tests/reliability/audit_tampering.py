@@ -1,5 +1,6 @@
 """T25: tamper with audit trails as somebody with the database and app.key can, and count what the anchors show."""
 
+import hashlib
 import shutil
 import sqlite3
 import tempfile
@@ -14,12 +15,13 @@ from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.actions.server import anchoring
 from esign.actions.verification import verify_trails
-from esign.actions.verification.check_anchors import check_anchors
+from esign.actions.verification.check_anchors import AnchorWitnesses, check_anchors
 from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.document.anchor import Anchor, Leaf, Statement, compute_root, make_statement
 from esign.core.document.audit import START, hash_entry
 from esign.core.seal_credential import Credential
 from esign.jobs import erase
+from esign.pdf.seal import cms
 from esign.store.document import trails
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database, Transaction
@@ -85,7 +87,7 @@ async def list_faults(world: World, database: Path, given: tuple[Anchor, ...]) -
     """Return what the chains alone show, and what the anchors show."""
     async with open_for_command(database) as db:
         chains = [each.broken async for each in verify_trails.recompute(db, world.vault) if each.broken]
-        return chains, (await check_anchors(db, given, world.own)).broken
+        return chains, (await check_anchors(db, given, AnchorWitnesses(world.own, (), world.now))).broken
 
 
 def read_trails(database: Path) -> list[tuple[object, ...]]:
@@ -178,8 +180,7 @@ async def make_anchors_anew(db: Database, world: World) -> None:
         before = replace(
             make_statement(anchor.statement.installation, before, leaves, world.now), at=anchor.statement.at
         )
-        cms = anchoring.seal_statement(world.credential, before, world.now)
-        made.append(Anchor(before, tuple(leaves), cms, None))
+        made.append(Anchor(before, tuple(leaves), seal_statement(world, before), None))
 
     async def write(tx: Transaction) -> None:
         await tx.run("DELETE FROM anchor")
@@ -190,6 +191,13 @@ async def make_anchors_anew(db: Database, world: World) -> None:
 
 
 # ---------- tamperings of the files ----------
+
+
+def seal_statement(world: World, statement: Statement) -> bytes:
+    """Seal as somebody does who has the organisation's key."""
+    key = cms.load_key(world.credential)
+    signer_info, _ = key.sign_digest(hashlib.new(key.digest, statement.canonical).digest())
+    return key.build_cms(signer_info)
 
 
 def forge(world: World, name: str, random: Random) -> tuple[Anchor, ...]:
@@ -212,7 +220,7 @@ def forge(world: World, name: str, random: Random) -> tuple[Anchor, ...]:
             anchor,
             leaves=tuple(leaves),
             statement=(made := replace(statement, root=compute_root(leaves))),
-            cms=anchoring.seal_statement(world.credential, made, world.now),
+            cms=seal_statement(world, made),
         ),
     }[name]
     return (*world.kept[:at], forged, *world.kept[at + 1 :])
