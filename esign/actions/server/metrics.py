@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from cryptography import x509
 
 from esign import __version__
-from esign.actions.server import health
+from esign.actions.server import anchor_targets, health
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
 from esign.store.queue import deliveries, outbox
 from esign.store.queue.outbox import Backlog
-from esign.store.server import patrol
+from esign.store.server import anchors, patrol
 from esign.system.disk import count_free_bytes
 from esign.system.measures import DurationCounts, Measures
 
@@ -30,6 +30,7 @@ SEALS = ("made", "failed", "no_time_stamp")
 MAILS = ("accepted", "kept", "postponed", "given_up", "unneeded")
 DELIVERIES = ("delivered", "failed")
 PATROLLED = ("contents", "seals")
+ANCHORS = ("made", "failed", "delivered", "undelivered")
 OTHER = "other"  # the route of what no route took
 
 
@@ -49,6 +50,9 @@ class Observation:
     lost: Mapping[str, int]
     damaged: int
     last_patrol: Instant | None
+    last_anchor: Instant | None
+    anchor_late: int
+    anchor_failing: int
 
 
 async def observe(runtime: Runtime) -> Observation:
@@ -78,6 +82,9 @@ async def observe(runtime: Runtime) -> Observation:
         lost=dict(runtime.pdf.lost),
         damaged=len(runtime.db.damage.entries()),
         last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
+        last_anchor=last[1] if (last := await anchors.find_last_time(db)) else None,
+        anchor_late=await anchor_targets.measure_lateness(runtime),
+        anchor_failing=len(await anchor_targets.list_failing(runtime)),
     )
 
 
@@ -139,6 +146,12 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
             DELIVERIES,
         ),
         ("esign_patrol_read", "What the patrol has read again, by kind.", measures.patrolled, PATROLLED),
+        (
+            "esign_anchors",
+            "Attempts to make an anchor of the audit trails and to deliver it, by result.",
+            measures.anchors,
+            ANCHORS,
+        ),
     ):
         family = CounterMetricFamily(
             name, words, labels=("kind" if counted is measures.patrolled else "result",)
@@ -213,6 +226,23 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
         "When the patrol had last read every stored file, in seconds since 1970; 0 before the first time.",
         (found.last_patrol or 0) / 1000,
         unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_last_timestamp_seconds",
+        "When the newest anchor of the audit trails was made, in seconds since 1970; 0 before the first one.",
+        (found.last_anchor or 0) / 1000,
+        unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_late_seconds",
+        "How long the next anchor of the audit trails has been due.",
+        found.anchor_late / 1000,
+        unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_targets_failing",
+        "Targets of audit.anchor_to that did not take the last anchor.",
+        found.anchor_failing,
     )
     left = GaugeMetricFamily(
         "esign_certificate_left_seconds",
