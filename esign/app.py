@@ -149,6 +149,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             pdf=pdf,
             mail=post,
             http=http,
+            direct=direct,
             tsa=tsa,
             keyring=keyring,
             credentials=keyring.credentials,

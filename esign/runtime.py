@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from esign.core.people.usage import RequestTally
 from esign.system.loop_watch import LoopWatch
 from esign.system.measures import Measures
+from esign.system.outside_folder import OutsideFolders
 from esign.system.passwords import Passwords
 from esign.system.supervision import Supervisor
 
@@ -28,7 +29,7 @@ if (
     from esign.core.seal_credential import Credential
     from esign.https import HttpsCertificates
     from esign.mail.smtp import Mailer
-    from esign.net import OutboundClient
+    from esign.net import DirectClient, OutboundClient
     from esign.pdf.worker.workers import Workers
     from esign.store.engine.database import Database
     from esign.system.bell import Bell
@@ -63,7 +64,8 @@ class Runtime:
     belong to the keyring, which replaces them in place. `trusted` holds the roots of other authorities that the
     configuration names (DER). `https` is None where the program speaks plain http.
     `loops` keeps the background loops running; `loop_watch` notices when the event loop itself stands still.
-    `unknown_proxies` are addresses that forward requests although the settings do not trust them.
+    `direct` asks addresses of the settings, which may be private. `unknown_proxies` are addresses that forward
+    requests although the settings do not trust them.
     """
 
     settings: EffectiveSettings
@@ -73,6 +75,7 @@ class Runtime:
     pdf: Workers
     mail: Mailer
     http: OutboundClient
+    direct: DirectClient
     tsa: TimeStampClient
     keyring: Keyring
     credentials: Mapping[Mode, Credential]
@@ -87,6 +90,7 @@ class Runtime:
     measures: Measures = field(default_factory=Measures)
     loops: Supervisor = field(default_factory=Supervisor)
     loop_watch: LoopWatch = field(default_factory=LoopWatch)
+    folders: OutsideFolders = field(default_factory=OutsideFolders)
     unknown_proxies: set[str] = field(default_factory=set)
     new_files: deque[tuple[str, File]] = field(default_factory=lambda: deque(maxlen=MOST_AHEAD))
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from esign import authority
-from esign.actions.server.anchoring import write_to_folder
 from esign.actions.verification import verify_trails
-from esign.actions.verification.check_anchors import check_anchors
+from esign.actions.verification.check_anchors import AnchorWitnesses, check_anchors
 from esign.cli.installation import open_database, open_with_key
-from esign.cli.verify_file import UnreadableInput, open_verifier, read_input
+from esign.cli.verify_file import UnreadableInput, open_verifier, read_input, read_trusted_roots
 from esign.config import Config
 from esign.core.document.anchor import Anchor, UnreadableAnchor, read_file, write_file
 from esign.core.document.audit import is_organisation
@@ -19,6 +18,8 @@ from esign.store.engine.connections import FILE
 from esign.store.engine.database import Database
 from esign.store.server import anchors
 from esign.system import vault
+from esign.system.clock import SystemClock
+from esign.system.outside_folder import write_new_file
 
 DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
 MOST = 20  # broken trails that are reported one by one
@@ -58,13 +59,19 @@ async def verify_against_anchors(config: Config, db: Database, given: Sequence[A
     if not given:
         return True
     own = authority.find_known_own(config.storage.data_dir, authority.find_configured_seal(config.seal))
-    report = await check_anchors(db, given, own)
+    known = AnchorWitnesses(own, read_trusted_roots(config, ()), SystemClock().now())
+    report = await check_anchors(db, given, known)
     for line in (*report.notes, *report.broken[:MOST]):
         say(line)
     if report.broken:
         say(
             f"BROKEN: {write_count(len(report.broken), 'fault')} against the anchors. Do not rely on these trails."
         )
+        if report.is_older:
+            say(
+                "The database ends before the newest of these anchors was made. If it was restored from a backup, what"
+                " came after the backup is lost. Otherwise an older copy was put in its place, or its end was removed."
+            )
         return False
     say(
         f"INTACT: {write_count(report.anchors, 'anchor')} with {write_count(report.trails, 'end')} of audit trails"
@@ -89,7 +96,7 @@ async def export_anchors(config: Config, place: Path, say: Say) -> bool:
             if anchor is None:
                 say(f"anchor {number} is missing")
                 return False
-            problem = write_to_folder(place, anchor.file_name, write_file(anchor))
+            problem = write_new_file(place, anchor.file_name, write_file(anchor))
             if problem is not None:
                 say(problem)
                 return False

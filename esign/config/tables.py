@@ -435,7 +435,7 @@ class AuditSettings(Table):
 
     anchor_to: tuple[AnchorTarget, ...] = declare_key(
         (),
-        "Folders, better elsewhere, and https addresses that get each anchor.",
+        'Folders, better elsewhere, and https addresses that get each anchor; "owners" mails it to them.',
         strict=False,
         max_length=10,
     )

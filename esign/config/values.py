@@ -18,6 +18,7 @@ from pydantic import (
     ValidationInfo,
 )
 
+OWNERS = "owners"  # in `audit.anchor_to`: mails to the owners
 SYSTEM = "system"  # in `seal.trust`: the roots that this machine trusts for the web
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
@@ -234,13 +235,18 @@ def _parse_trusted(found: object, info: ValidationInfo) -> Path | str:
 
 
 def _parse_anchor_target(found: object, info: ValidationInfo) -> Path | str:
-    """Return an https address, or the path of a folder that exists. Raises ValueError."""
-    if isinstance(found, str) and found.startswith("https://") and urlsplit(found).hostname:
-        return found
-    is_path = isinstance(found, Path) or (isinstance(found, str) and "://" not in found and found)
+    """Return the word for the owners, an https address, or the path of a folder. Raises ValueError.
+
+    The folder may be missing: a share that is gone must not keep the server from starting.
+    """
+    if found == OWNERS or (
+        isinstance(found, str) and found.startswith("https://") and urlsplit(found).hostname
+    ):
+        return str(found)
+    is_path = isinstance(found, Path) or (isinstance(found, str) and "://" not in found and "/" in found)
     path = _resolve_path(Path(str(found)), info) if is_path else None
-    if path is None or not path.is_dir():
-        raise ValueError("folders that exist, and addresses such as https://example.com/anchors")
+    if path is None or (path.exists() and not path.is_dir()):
+        raise ValueError(f'folders such as /mnt/anchors, https addresses, and "{OWNERS}"')
     return path
 
 

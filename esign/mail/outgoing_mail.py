@@ -27,6 +27,7 @@ class OutgoingMail:
     link: str | None = None
     logo: InlinePicture | None = None
     chosen_locale: str | None = None
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def owner(self) -> Owner:
@@ -82,7 +83,6 @@ class DocumentMail(OutgoingMail):
     message: str | None = None
     code: str | None = None
     until: Instant | None = None
-    attachments: tuple[Attachment, ...] = ()
 
     @property
     def goes_to_former_address(self) -> bool:

@@ -23,6 +23,7 @@ from esign.net.answer import EndpointAnswer, RequestFailed, TargetRefused
 from esign.net.direct_client import DirectClient
 from esign.net.outbound import OutboundClient
 from esign.net.target import TargetRules
+from esign.net.time_limits import TimeLimits
 
 __all__ = [
     "DirectClient",
@@ -31,4 +32,5 @@ __all__ = [
     "RequestFailed",
     "TargetRefused",
     "TargetRules",
+    "TimeLimits",
 ]

@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.actions.server import anchoring, health, scheduled_backups
+from esign.actions.server import anchor_targets, health, scheduled_backups
 from esign.web.http.answer import JSON, encode_headers
 from esign.web.http.security import EVERYWHERE
 
@@ -40,7 +40,7 @@ async def report_readiness(request: Request) -> Response:
     warnings = health.list_warnings(runtime)
     if checks["database"] == "ok":
         warnings += await health.list_set_aside(runtime) + await health.list_held(runtime)
-        warnings += await anchoring.list_warnings(runtime)
+        warnings += await anchor_targets.list_warnings(runtime)
         warnings += await scheduled_backups.list_warnings(runtime)
     fine = all(state == "ok" for state in checks.values())
     told = {"status": "ok" if fine else "failed", "checks": checks}

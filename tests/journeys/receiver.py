@@ -1,5 +1,6 @@
 """A webhook receiver on loopback: keeps what comes, byte for byte, and answers as it is told."""
 
+import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -53,15 +54,16 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving() -> AsyncIterator[Receiver]:
+async def receiving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
     receiver = Receiver()
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", receiver.take)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0)
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/events"
+        await web.TCPSite(runner, "localhost" if tls else "127.0.0.1", 0, ssl_context=tls).start()
+        place = "https://localhost" if tls else "http://127.0.0.1"
+        receiver.url = f"{place}:{runner.addresses[0][1]}/events"
         yield receiver
     finally:
         await runner.cleanup()

@@ -148,6 +148,12 @@ DAMAGE_NOTED: dict[str, str | int] = {
     "damaged": "blob 5e5e5e5e5e5e; seal doc_01kzt0v8q3e5m7p9r1s3t5v7w9",
 }
 
+ANCHOR_NOTED: dict[str, str | int] = {
+    "number": 12,
+    "fingerprint": " ".join(["5e5e5e5e"] * 8),
+    "done_at": at("2026-12-05T00:03"),
+}
+
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
 
 
@@ -233,6 +239,7 @@ def letters(locale: str = "en", load: LoadWords = load_words) -> dict[str, Lette
         (OWNER_NOTICES, OWNER_NOTED),
         (("damage_found",), DAMAGE_NOTED),
         (("backup_failed",), BACKUP_NOTED),
+        (("anchor_made",), ANCHOR_NOTED),
     )
     notices = {name: a_notice(name, facts, locale=locale) for names, facts in groups for name in names}
     mails = {name: vary(mail, organisation={"locale": locale}) for name, mail in MAILS.items()}

@@ -15,7 +15,7 @@ from esign.actions.base.caller import Caller
 from esign.actions.people import erase_person
 from esign.actions.server import anchoring
 from esign.actions.verification import verify_trails
-from esign.actions.verification.check_anchors import check_anchors
+from esign.actions.verification.check_anchors import AnchorWitnesses, check_anchors
 from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.document.anchor import Anchor, Leaf, Statement, compute_root, make_statement
 from esign.core.document.audit import START, hash_entry
@@ -88,7 +88,7 @@ async def list_faults(world: World, database: Path, given: tuple[Anchor, ...]) -
     """Return what the chains alone show, and what the anchors show."""
     async with open_for_command(database) as db:
         chains = [each.broken async for each in verify_trails.recompute(db, world.vault) if each.broken]
-        return chains, (await check_anchors(db, given, world.own)).broken
+        return chains, (await check_anchors(db, given, AnchorWitnesses(world.own, (), world.now))).broken
 
 
 def read_trails(database: Path) -> list[tuple[object, ...]]:
@@ -181,8 +181,7 @@ async def make_anchors_anew(db: Database, world: World) -> None:
         before = replace(
             make_statement(anchor.statement.installation, before, leaves, world.now), at=anchor.statement.at
         )
-        cms = seal_statement(world.credential, before)
-        made.append(Anchor(before, tuple(leaves), cms, None))
+        made.append(Anchor(before, tuple(leaves), seal_statement(world, before), None))
 
     async def write(tx: Transaction) -> None:
         await tx.run("DELETE FROM anchor")
@@ -192,15 +191,15 @@ async def make_anchors_anew(db: Database, world: World) -> None:
     await db.write(write)
 
 
-def seal_statement(credential: Credential, statement: Statement) -> bytes:
-    """Return what `anchoring.seal_statement` makes, as somebody with the seal key can."""
-    key = load_key(credential)
+# ---------- tamperings of the files ----------
+
+
+def seal_statement(world: World, statement: Statement) -> bytes:
+    """Seal as somebody does who has the organisation's key."""
+    key = load_key(world.credential)
     digest = hashlib.new(key.public.digest, statement.canonical).digest()
     [signature] = key.sign([digest])
     return key.public.build_cms(key.public.build_signer_info(digest, signature))
-
-
-# ---------- tamperings of the files ----------
 
 
 def forge(world: World, name: str, random: Random) -> tuple[Anchor, ...]:
@@ -223,7 +222,7 @@ def forge(world: World, name: str, random: Random) -> tuple[Anchor, ...]:
             anchor,
             leaves=tuple(leaves),
             statement=(made := replace(statement, root=compute_root(leaves))),
-            cms=seal_statement(world.credential, made),
+            cms=seal_statement(world, made),
         ),
     }[name]
     return (*world.kept[:at], forged, *world.kept[at + 1 :])

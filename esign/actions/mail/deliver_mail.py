@@ -14,9 +14,10 @@ from esign.actions.base import stored_codes
 from esign.actions.mail import mail_archive, mail_breaker, test_mode_mail
 from esign.actions.mail.embedded_outbox import KEPT, make_message_id, make_message_name
 from esign.actions.mail.mail_archive import MailCopy
-from esign.actions.mail.read_mail import attach_file, read_mail
+from esign.actions.mail.read_mail import attach_anchor, attach_file, read_mail
 from esign.config import MailSettings
 from esign.core.document import mail_delivery as rules
+from esign.core.document.anchor import UnreadableAnchor
 from esign.core.document.document import MailDelivery, Status
 from esign.core.document.signing_link import Reached
 from esign.core.document.state.edit import is_redirected
@@ -91,6 +92,13 @@ async def deliver(runtime: Runtime, job: Job) -> None:
             await finish(runtime, job, mail, mail_archive.begin_copy(mail), MailResult(MailDelivery.NONE))
             return
         mail = await attach_file(runtime, mail)
+    elif mail.letter == "anchor_made":
+        try:
+            mail = await attach_anchor(runtime, mail)
+        except UnreadableAnchor as error:
+            result = MailResult(MailDelivery.FAILED, reason=f"the anchor in the database: {error}")
+            await finish(runtime, job, mail, mail_archive.begin_copy(mail), result)
+            return
     await attempt(runtime, job, mail)
 
 
@@ -134,7 +142,7 @@ def write_message(runtime: Runtime, job: Job, mail: Notice | DocumentMail) -> Em
         MessageAddresses(find_sender(runtime.config.mail, organisation), mail.to, mail.reply_to),
         message_id=make_message_id(runtime, job.key),
         at=runtime.clock.now(),
-        attachments=mail.attachments if isinstance(mail, DocumentMail) else (),
+        attachments=mail.attachments,
     )
 
 

@@ -148,19 +148,48 @@ def describe_act(caller: Author, about: Mapping[str, str | int], now: Instant) -
 
 async def tell_owners(tx: Transaction, vault: Vault, organisation_id: str, news: News, now: Instant) -> None:
     """Notify the active owners of an organisation, each time anew."""
-    organisation = await organisations.get(tx, organisation_id)
+    for key, notice in await write_owner_notices(tx, organisation_id, news):
+        await add_notice(tx, vault, notice, f"{key}:{make_id('ntc', now)}", now)
+
+
+async def queue_for_owners(
+    tx: Transaction, vault: Vault, organisation_id: str, news: News, now: Instant
+) -> int:
+    """Notify the active owners of an organisation, once for each key of the news. Return how many there are."""
+    found = await write_owner_notices(tx, organisation_id, news)
+    for key, notice in found:
+        await add_notice(tx, vault, notice, key, now)
+    return len(found)
+
+
+async def write_owner_notices(reader: Reader, organisation_id: str, news: News) -> list[tuple[str, Notice]]:
+    """Return a notice to each active owner of an organisation, with the key of its job."""
+    organisation = await organisations.get(reader, organisation_id)
     facts = {"organisation": organisation.name, **news.facts}
-    for owner in await members.find_administrators(tx, organisation_id):
-        if owner.role is MemberRole.OWNER and owner.status is MemberStatus.ACTIVE:
-            notice = Notice(
+    return [
+        (
+            name_owners_job(news.letter, news.key, owner.id),
+            Notice(
                 letter=news.letter,
                 organisation=organisation,
                 mode=Mode.LIVE,
                 to=NamedMailbox(owner.email, owner.name),
                 facts=facts,
-            )
-            key = f"owners:{news.letter}:{news.key}:{owner.id}:{make_id('ntc', now)}"
-            await add_notice(tx, vault, notice, key, now)
+            ),
+        )
+        for owner in await list_owners(reader, organisation_id)
+    ]
+
+
+def name_owners_job(letter: str, key: str, owner_id: str) -> str:
+    """Return the key of the job that brings a letter to an owner."""
+    return f"owners:{letter}:{key}:{owner_id}"
+
+
+async def list_owners(reader: Reader, organisation_id: str) -> list[Member]:
+    """Return the active owners of an organisation."""
+    found = await members.find_administrators(reader, organisation_id)
+    return [one for one in found if one.role is MemberRole.OWNER and one.status is MemberStatus.ACTIVE]
 
 
 async def list_administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, NamedMailbox]]:

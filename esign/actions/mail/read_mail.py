@@ -8,6 +8,7 @@ from esign.actions.base import logo_pictures
 from esign.actions.base.contact import find_contact
 from esign.core.actor import Mode
 from esign.core.document import estimate
+from esign.core.document.anchor import write_file
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient
 from esign.core.document.filename import name_file
@@ -18,6 +19,7 @@ from esign.runtime import Runtime
 from esign.store.document import blobs, documents, signing_drafts
 from esign.store.people import organisations, users
 from esign.store.queue.outbox import Job
+from esign.store.server import anchors
 
 
 async def read_mail(runtime: Runtime, job: Job) -> Notice | DocumentMail:
@@ -119,3 +121,10 @@ async def attach_file(runtime: Runtime, mail: DocumentMail) -> DocumentMail:
         return mail
     content = await blobs.get(runtime.db, seal.sha256)
     return replace(mail, attachments=(Attachment(name_file(mail.document, "sealed"), content),))
+
+
+async def attach_anchor(runtime: Runtime, mail: Notice) -> Notice:
+    """Return the mail with the anchor that it names, as a file. Raises `UnreadableAnchor`."""
+    anchor = await anchors.get(runtime.db, int(mail.facts["number"]))
+    file = Attachment(anchor.file_name, write_file(anchor), "application/json")
+    return replace(mail, attachments=(file,))

@@ -12,13 +12,13 @@ from cryptography import x509
 
 from esign import __version__
 from esign.actions.mail import mail_breaker
-from esign.actions.server import health, scheduled_backups
+from esign.actions.server import anchor_targets, health, scheduled_backups
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
 from esign.store.queue import deliveries, outbox, set_aside
 from esign.store.queue.outbox import Backlog
-from esign.store.server import patrol
+from esign.store.server import anchors, patrol
 from esign.system.disk import count_free_bytes
 from esign.system.measures import DurationCounts, Measures
 from esign.system.supervision import Heartbeat
@@ -35,6 +35,7 @@ KINDS = ("seal", "mail", "webhook")
 BREAKER_STATES = ("closed", "open", "half_open")
 PATROLLED = ("contents", "seals")
 BACKUPS = ("made", "failed")
+ANCHORS = ("made", "failed", "delivered", "undelivered")
 OTHER = "other"  # the route of what no route took
 
 
@@ -59,6 +60,9 @@ class Observation:
     breakers: Mapping[str, str]
     last_patrol: Instant | None
     backup_since: Instant | None
+    last_anchor: Instant | None
+    anchor_late: int
+    anchor_failing: int
 
 
 async def observe(runtime: Runtime) -> Observation:
@@ -96,6 +100,9 @@ async def observe(runtime: Runtime) -> Observation:
         },
         last_patrol=state.finished_at if (state := await patrol.find(db)) else None,
         backup_since=await scheduled_backups.find_last(runtime),
+        last_anchor=last[1] if (last := await anchors.find_last_time(db)) else None,
+        anchor_late=await anchor_targets.measure_lateness(runtime),
+        anchor_failing=len(await anchor_targets.list_failing(runtime)),
     )
 
 
@@ -159,6 +166,12 @@ def describe_counters(measures: Measures, names: Mapping[int, str]) -> Iterable[
         ),
         ("esign_patrol_read", "What the patrol has read again, by kind.", measures.patrolled, PATROLLED),
         ("esign_backups", "Scheduled backups, by result.", measures.backups, BACKUPS),
+        (
+            "esign_anchors",
+            "Attempts to make an anchor of the audit trails and to deliver it, by result.",
+            measures.anchors,
+            ANCHORS,
+        ),
     ):
         family = CounterMetricFamily(
             name, words, labels=("kind" if counted is measures.patrolled else "result",)
@@ -280,6 +293,23 @@ def describe_machine(found: Observation) -> Iterable["Metric"]:
         "When the patrol had last read every stored file, in seconds since 1970; 0 before the first time.",
         (found.last_patrol or 0) / 1000,
         unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_last_timestamp_seconds",
+        "When the newest anchor of the audit trails was made, in seconds since 1970; 0 before the first one.",
+        (found.last_anchor or 0) / 1000,
+        unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_late_seconds",
+        "How long the next anchor of the audit trails has been due.",
+        found.anchor_late / 1000,
+        unit="seconds",
+    )
+    yield GaugeMetricFamily(
+        "esign_anchor_targets_failing",
+        "Targets of audit.anchor_to that did not take the last anchor.",
+        found.anchor_failing,
     )
     left = GaugeMetricFamily(
         "esign_certificate_left_seconds",

@@ -65,6 +65,12 @@ class Statement:
         """Return the SHA-256 by which the next anchor names this one."""
         return hashlib.sha256(self.canonical).digest()
 
+    @property
+    def fingerprint(self) -> str:
+        """Return the hash in groups of eight digits, as people compare it."""
+        digits = self.hash.hex()
+        return " ".join(digits[i : i + 8] for i in range(0, len(digits), 8))
+
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
@@ -77,15 +83,24 @@ class Anchor:
 
     @property
     def file_name(self) -> str:
-        """Return the name of its file, which differs for each installation and number."""
-        return f"anchor-{self.statement.installation[-8:]}-{self.statement.number:06}.json"
+        """Return the name of its file, which differs for each statement.
+
+        A database that was restored from a copy makes numbers again that a folder has already.
+        """
+        statement = self.statement
+        return f"anchor-{statement.installation[-8:]}-{statement.number:06}-{statement.hash.hex()[:8]}.json"
 
 
 def compute_root(leaves: Sequence[Leaf]) -> bytes:
-    """Return the root of the Merkle tree over the leaves in their order (RFC 9162, 2.1.1)."""
-    if not leaves:
+    """Return the root of the Merkle tree over the leaves in their order."""
+    return hash_tree([rfc8785.dumps(_list_members(leaf)) for leaf in leaves])
+
+
+def hash_tree(entries: Sequence[bytes]) -> bytes:
+    """Return the root of the Merkle tree over these entries (RFC 9162, 2.1.1, with SHA-256)."""
+    if not entries:
         return hashlib.sha256().digest()
-    row = [hashlib.sha256(LEAF + rfc8785.dumps(_list_members(leaf))).digest() for leaf in leaves]
+    row = [hashlib.sha256(LEAF + entry).digest() for entry in entries]
     while len(row) > 1:
         pairs = [hashlib.sha256(NODE + row[i] + row[i + 1]).digest() for i in range(0, len(row) - 1, 2)]
         row = pairs + row[len(pairs) * 2 :]

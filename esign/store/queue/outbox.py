@@ -55,6 +55,20 @@ class MailRecord:
 NO_RECORD = MailRecord()
 
 
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """What became of a job so far: why the last attempt failed, and what the mail server answered that took it."""
+
+    error: str | None
+    reply: str | None
+
+
+async def find_result(reader: Reader, key: str) -> JobResult | None:
+    """Return what became of the mail with this key, or None if there is none, or no longer."""
+    row = await reader.one("SELECT last_error, reply FROM outbox WHERE kind = 'mail' AND key = :key", key=key)
+    return JobResult(row["last_error"], row["reply"]) if row else None
+
+
 async def add(tx: Transaction, job: NewJob, now: Instant) -> int:
     """Queue a job, due at once; do nothing and return 0 if a job of this key was queued before."""
     nobody = NOBODY if job.kind == "mail" else None

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from esign.core.document.anchor import Anchor, Leaf, read_leaves, read_statement, write_leaves
+from esign.core.document.anchor import (
+    Anchor,
+    Leaf,
+    UnreadableAnchor,
+    read_leaves,
+    read_statement,
+    write_leaves,
+)
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.server import installation
@@ -55,6 +62,29 @@ async def find(reader: Reader, number: int) -> Anchor | None:
     """Return one anchor, or None if there is none. Raises `UnreadableAnchor`."""
     row = await reader.one("SELECT * FROM anchor WHERE number = :number", number=number)
     return load(row) if row else None
+
+
+async def get(reader: Reader, number: int) -> Anchor:
+    """Return one anchor. Raises `UnreadableAnchor`, also if there is none."""
+    found = await find(reader, number)
+    if found is None:
+        raise UnreadableAnchor("it is missing")
+    return found
+
+
+async def find_time(reader: Reader, number: int) -> Instant | None:
+    """Return when an anchor was made, or None if there is none of this number."""
+    row = await reader.one("SELECT made_at FROM anchor WHERE number = :number", number=number)
+    return row["made_at"] if row else None
+
+
+async def count_leaves(reader: Reader, number: int) -> int:
+    """Return how many trails an anchor has, as its statement says; 0 for one that cannot be read."""
+    row = await reader.one("SELECT statement FROM anchor WHERE number = :number", number=number)
+    try:
+        return read_statement(bytes(row["statement"])).leaves if row else 0
+    except UnreadableAnchor:
+        return 0
 
 
 def load(row: Row) -> Anchor:

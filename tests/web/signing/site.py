@@ -344,6 +344,7 @@ class SigningSite:
             pdf=pdf,
             mail=FakeMailbox(),
             http=cast(Any, None),
+            direct=cast(Any, None),
             tsa=cast(Any, None),
             keyring=cast(Any, None),
             credentials={},
