@@ -115,15 +115,15 @@ def assert_works(config: Path) -> None:
 
 def test_an_exchange_leaves_nothing_of_the_old_key(config: Path) -> None:
     old = read_key(config)
-    left = config.parent / "data" / ".app.key.4000000.part"
-    left.write_bytes(old)
+    part = config.parent / "data" / ".app.key.4000000.part"
+    part.write_bytes(old)
     before = asyncio.run(try_all(config, old))
     assert before.read > 10 and before.unreadable == 0
     with (config.parent / "data" / "app.key").open("rb") as held:
         ran = command(config, "keys", "rotate-app")
         assert ran.code == 0 and "none needs the old key" in ran.err, ran
         assert held.read() == bytes(32)
-    assert not left.exists()
+    assert not part.exists()
     new = read_key(config)
     assert new != old and stat.S_IMODE((config.parent / "data" / "app.key").stat().st_mode) == 0o600
     after = asyncio.run(try_all(config, new))

@@ -117,10 +117,10 @@ async def judge(served: Served, bad: list[str]) -> int:
     bad += [str(fault) for fault in found.faults if fault.check not in HARMLESS]
     bad += [f"{part.name} is left" for part in data.glob(".*.part")]
     with closing(sqlite3.connect(served.database)) as connection:
-        rows = connection.execute(
+        found_names = connection.execute(
             "SELECT count(*) FROM installation WHERE name IN (?, ?, ?)",
             (installation.NEXT, installation.PREVIOUS, installation.ADOPTED),
         )
-        if rows.fetchone() != (0,):
+        if found_names.fetchone() != (0,):
             bad.append("a second key is in the database")
     return count.read

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from esign.cli.exit_codes import STORAGE
+from esign.system.app_key import KeySource, open_vault
 from tests.reliability import arguments
 from tests.reliability.crowd import Crowd
 from tests.reliability.figures import Figure
@@ -137,7 +138,8 @@ async def judge_run(served: Served, crowd: Crowd, fault: str, met: bool, code: i
         wrong.append("the server goes on after an error of the disk")
     if "Traceback" in served.log:
         wrong.append(f"the log holds a traceback: {served.log[-500:]}")
-    losses, faults = await judge(served.database.parent, crowd.ledger.entries)
+    vault = open_vault(KeySource(served.database))
+    losses, faults = await judge(served.database.parent, crowd.ledger.entries, vault)
     ended = "ended with 70" if code == STORAGE else "answered 503" if crowd.ledger.refused else "went on"
     return FaultRun(fault, met, ended, (*wrong, *(f"lost: {line}" for line in losses), *faults))
 
