@@ -11,6 +11,7 @@ import click
 import uvloop
 
 from tests.reliability import (
+    backups,
     bodies,
     full_disk,
     io_faults,
@@ -31,6 +32,7 @@ FIGURES: dict[str, Run] = {
     "slow_clients": slow_clients.run,
     "soak": soak.run,
     "stops": stops.run,
+    "backups": backups.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}

@@ -8,7 +8,7 @@ import pytest
 from esign.store.engine.connections import FILE
 from tests.every import choose
 from tests.journeys.program import COMMAND
-from tests.reliability import full_disk, io_faults, kills, slow_clients, soak, stops
+from tests.reliability import backups, full_disk, io_faults, kills, slow_clients, soak, stops
 from tests.reliability.disk_trace import Disk, DiskOperation
 from tests.reliability.power_cuts import FILES, WEAK, cut_power, record_load
 
@@ -19,6 +19,7 @@ FIGURES = {
     "stops": (stops.run, ["--stops", "2"]),
     "full_disk": (full_disk.run, ["--rounds", "2"]),
     "slow_clients": (slow_clients.run, ["--slow", "100", "--silent", "20", "--seconds", "10"]),
+    "backups": (backups.run, ["--backups", "2"]),
     "soak": (soak.run, ["--seconds", "30"]),
 }
 
