@@ -59,8 +59,8 @@ class Measures:
 
     `mails` are by result, `deliveries` (to webhooks) and `seals` too. `seal_durations` are those of seals that were
     made, from the attempt's start until they are saved. `patrolled` counts the `contents` and `seals` that the
-    patrol has read. `backups` are scheduled ones, by result. `anchors` counts those that were `made` or `failed`, and the deliveries of them
-    (`delivered`, `undelivered`).
+    patrol has read. `backups` are scheduled ones, by result. `anchors` counts those that
+    were `made` or `failed`, and the deliveries of them (`delivered`, `undelivered`).
     """
 
     requests: RequestDurations = field(default_factory=RequestDurations)

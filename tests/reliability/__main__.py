@@ -12,6 +12,7 @@ import uvloop
 
 from tests.reliability import (
     audit_tampering,
+    backups,
     bodies,
     browser_security,
     clock_steps,
@@ -61,6 +62,7 @@ FIGURES: dict[str, Run] = {
     "webhooks": webhooks.run,
     "exchange_kills": exchange_kills.run,
     "upgrades": upgrades.run,
+    "backups": backups.run,
 }
 # Each with options of its own; it prints what it found.
 CHECKS: dict[str, Callable[[Sequence[str]], int]] = {"bodies": bodies.main, "litestream": litestream.main}

@@ -9,6 +9,7 @@ from esign.store.engine.connections import FILE
 from tests.every import choose
 from tests.journeys.program import COMMAND
 from tests.reliability import (
+    backups,
     browser_security,
     clock_steps,
     downtime,
@@ -44,6 +45,7 @@ FIGURES = {
     "seal_outages": (seal_outages.run, ["--days", "1", "--documents", "3"]),
     "exchange_kills": (exchange_kills.run, ["--kills", "2"]),
     "upgrades": (upgrades.run, ["--schemas", "2", "--documents", "200", "--kills", "4"]),
+    "backups": (backups.run, ["--backups", "2"]),
     "soak": (soak.run, ["--seconds", "30"]),
     "races": (races.run, ["--rounds", "3"]),
     "same_request": (same_request.run, ["--keys", "10", "--times", "10", "--kills", "1"]),
