@@ -15,7 +15,6 @@ from esign.core.seal_credential import Credential
 from esign.jobs import anchor, worker
 from esign.mail.failure import TemporaryFailure
 from esign.net import DirectClient
-from esign.pdf.seal import cms
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.queue import held_jobs
 from esign.store.server import anchors
@@ -23,6 +22,7 @@ from tests.certificates import make_pair
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.receiver import receiving
 from tests.journeys.site import JourneySite, a_site
+from tests.pdf.local_seal import load_key
 from tests.pki import a_seal, an_authority
 from tests.reliability import audit_tampering
 from tests.tsa import granting, saying, stamping
@@ -164,9 +164,10 @@ async def test_an_https_address_gets_what_it_lacks_in_order(tmp_path: Path, cloc
 
 
 def seal_with(credential: Credential, statement: Statement) -> bytes:
-    key = cms.load_key(credential)
-    signer_info, _ = key.sign_digest(hashlib.new(key.digest, statement.canonical).digest())
-    return key.build_cms(signer_info)
+    key = load_key(credential)
+    digest = hashlib.new(key.public.digest, statement.canonical).digest()
+    [signature] = key.sign([digest])
+    return key.public.build_cms(key.public.build_signer_info(digest, signature))
 
 
 async def test_an_anchor_is_judged_by_its_seal_its_times_and_its_authority(
