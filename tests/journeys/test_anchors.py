@@ -195,7 +195,8 @@ async def test_an_anchor_is_judged_by_its_seal_its_times_and_its_authority(
             [fault] = (await check(given, known=known)).broken
             return fault
 
-        own = next(iter(runtime.credentials.values()))
+        public = next(iter(runtime.credentials.values()))
+        own = replace(public, key_der=await runtime.pdf.signer.find_key(public.certificate_der))
 
         def change(**words: str) -> Anchor:
             statement = replace(second.statement, **words)  # type: ignore[arg-type]
