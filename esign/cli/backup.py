@@ -175,6 +175,7 @@ def list_left_out(config: "Config", source: "KeySource", environ: Mapping[str, s
         "seal.key": config.seal.private_key,
         "server.https_certificate": config.server.https_certificate,
         "server.https_key": config.server.https_key,
+        "backup.sftp_key": config.backup.sftp_key,
     }
     outside = [
         f"{path} ({key})"

@@ -14,7 +14,7 @@ THIS_PROCESS, IDLE = 1, 3 << 13
 def become_idle() -> None:
     """Give way to everything else from now on. Threads and processes that this one starts later do so too.
 
-    A lower scheduling class than that (`SCHED_IDLE`) could keep this process from ever giving up a lock of the
+    The scheduling class for idle work, below that, could keep this process from ever giving up a lock of the
     database that the server waits for. Where the system refuses, everything stays as it is.
     """
     with suppress(OSError):

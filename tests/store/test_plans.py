@@ -293,6 +293,7 @@ SHORT = {
     "set_aside.note_cut_offs": "it writes; what it answers is a handful, along an index of what was cut off",
     "anchors.find_grown": "as many as are asked for, along an index that holds no others; see below",
     "anchors.find_failing": "the settings have ten at most",
+    "installation.find_keys": "three names at most",
     "patrol.list_damage": "a whole installation has a handful, and none in most",
     "patrol.list_untold": "the same, along an index that holds no others",
     "outcomes.record": "it writes; what it answers are the few entries that it made",

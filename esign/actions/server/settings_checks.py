@@ -32,6 +32,26 @@ EFFECTS: Sequence[tuple[str, Callable[[Config], bool], str]] = (
         for key in ("port", "security", "username", "password", "from", "connections")
     ),
     *(
+        (f"backup.{key}", lambda c: c.backup.to is not None, "backup.to is not set")
+        for key in ("every_hours", "full_every_hours", "keep", "scratch")
+    ),
+    *(
+        (
+            f"backup.{key}",
+            lambda c: c.backup.to is not None and c.backup.to.kind == "s3",
+            "backup.to is no bucket",
+        )
+        for key in ("s3_endpoint", "s3_region", "s3_access_key", "s3_secret_key")
+    ),
+    *(
+        (
+            f"backup.{key}",
+            lambda c: c.backup.to is not None and c.backup.to.kind == "sftp",
+            "backup.to is no sftp://",
+        )
+        for key in ("sftp_key", "sftp_host_key")
+    ),
+    *(
         (f"reminders.{key}", lambda c: c.reminders.enabled, "reminders.enabled is false")
         for key in ("first_after_days", "every_days", "max", "before_expiry_hours")
     ),

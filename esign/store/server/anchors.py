@@ -22,8 +22,8 @@ async def find_grown(reader: Reader, most: int) -> list[Leaf]:
     rows = await reader.all(
         """
         SELECT a.document_id, a.seq, a.hash FROM audit_head h
-        CROSS JOIN audit a ON a.document_id = h.document_id AND a.seq = h.seq
-        WHERE h.seq <> h.anchored ORDER BY h.document_id LIMIT :most
+        CROSS JOIN audit a
+        WHERE h.seq <> h.anchored AND a.document_id = h.document_id AND a.seq = h.seq ORDER BY h.document_id LIMIT :most
         """,
         most=most,
     )

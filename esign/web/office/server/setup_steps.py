@@ -38,10 +38,11 @@ async def show_clock(call: OfficeCall) -> Response:
 
 async def show_backup(call: OfficeCall) -> Response:
     """Show when the server was last backed up, and what came of the last attempt."""
-    runtime = call.runtime
-    state = await backup_schedule.find(runtime.db) if runtime.config.backup.to else None
-    late = scheduled_backups.find_late(state, runtime.config.backup, runtime.clock.now())
-    return await show_step(call, "server_backup", state=state, is_late=late is not None)
+    runtime, settings = call.runtime, call.runtime.config.backup
+    state = await backup_schedule.find(runtime.db) if settings.to else None
+    late = scheduled_backups.find_late(state, settings, runtime.clock.now())
+    target = settings.to.text if settings.to else None
+    return await show_step(call, "server_backup", target=target, state=state, is_late=late is not None)
 
 
 async def confirm_clock(call: OfficeCall) -> Response:

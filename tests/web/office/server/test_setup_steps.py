@@ -11,12 +11,14 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.member import MemberRole
 from esign.store.people import organisations
+from esign.store.server import backup_schedule
+from esign.store.server.backup_schedule import BackupState
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock
 from tests.web.office.visitor import Office, an_office
 
 
-@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock", "status"])
+@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock", "status", "backup"])
 async def test_only_owners_look_at_the_server(office: Office, page: str) -> None:
     admin = await office.signed_in("Bo", MemberRole.ADMIN)
     assert (await admin.get(f"/server/{page}")).status == 403
@@ -118,3 +120,26 @@ async def test_the_clock_is_confirmed_by_owners_of_the_first_organisation_alone(
         await ada.get("/server/clock")
         await ada.post("/server/clock")
         assert (await office.site.api.ok("GET", "/audit?type=clock.confirmed"))["data"] == entries
+
+
+async def test_without_a_target_no_backups_are_claimed(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    assert "No backups are scheduled" in (await ada.get("/server/backup")).said
+
+
+async def test_the_state_of_backups_is_shown(tmp_path: Path, clock: FakeClock) -> None:
+    backup = {"to": "/copies", "passphrase": "correct horse battery", "every_hours": 1}
+    async with an_office(tmp_path / "data", clock=clock, backup=backup) as office:
+        ada, db, now = await office.signed_in("Ada"), office.runtime.db, clock.now()
+        assert "The first backup hasn’t been made yet" in (await ada.get("/server/backup")).said
+        state = BackupState("0a1b2c3d", "/copies", now, now)
+        await db.write(lambda tx: backup_schedule.save(tx, state))
+        assert "/copies" in (await ada.get("/server/backup")).said
+        made = replace(state, made_at=now, size=5 * 2**20, failures=1, problem="no such <folder>")
+        await db.write(lambda tx: backup_schedule.save(tx, made))
+        page = await ada.get("/server/backup")
+        assert "The last backup is recent" in page.said and "5.2 MB" in page.said
+        assert "The last attempt failed: no such <folder>" in page.said and "<folder>" not in page.text
+        clock.advance(hours=3)
+        await ada.sign_in("ada@example.test")
+        assert "There is no recent backup" in (await ada.get("/server/backup")).said
