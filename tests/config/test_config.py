@@ -130,6 +130,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     assert "hunter2" not in refusal(tmp_path, '[mail]\npassword = ["hunter2"]\npasword = "hunter2"\n')
     assert sorted(SECRETS) == [
         "backup.passphrase",
+        "backup.s3_secret_key",
         "mail.password",
         "metrics.token",
         "seal.passphrase",
