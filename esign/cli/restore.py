@@ -12,6 +12,7 @@ from esign.cli.exit_codes import FOUND, USAGE, run_command, run_steps, stop_comm
 from esign.cli.installation import load_config, make_key_source, open_installation, with_config
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from zipfile import ZipFile
 
     from esign.actions.server.restoration import HeldItem, HeldReport
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 
 TWO_FILES = (
     "These documents have all signatures and no seal in the backup. They may have been sealed and handed out since:"
-    " sealed anew, there are two different files of each. Wait, or seal them with --resume --seal-anew:"
+    " sealed anew, there are two different files of each. Put a file that somebody has back with --sealed FILE, wait,"
+    " or seal them with --resume --seal-anew:"
 )
 
 
 @click.command()
-@click.argument("source", metavar="[SRC]", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "sources", metavar="[SRC | FILE...]", nargs=-1, type=click.Path(path_type=Path, dir_okay=False)
+)
 @click.option(
     "--identity",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -49,15 +53,22 @@ TWO_FILES = (
 )
 @click.option("--drop", is_flag=True, help="With --resume: do not send them, give them up.")
 @click.option("--seal-anew", is_flag=True, help="With --resume: seal the documents that were held back, too.")
+@click.option(
+    "--sealed",
+    "is_sealed",
+    is_flag=True,
+    help="Complete documents with sealed files that somebody kept, instead of restoring a backup.",
+)
 @with_config
 def restore(
-    source: Path | None,
+    sources: tuple[Path, ...],
     identity: Path | None,
     data_dir: Path | None,
     plain: bool,
     is_resume: bool,
     drop: bool,
     seal_anew: bool,
+    is_sealed: bool,
     file: Path | None,
 ) -> None:
     """Put a backup into the data folder, which must be empty or missing.
@@ -66,7 +77,21 @@ def restore(
     Mails and webhooks that waited in the backup may have been sent since: they are held back, with the reminders and
     the expiry of documents, until "esign restore --resume" is run, also while the server runs. With exit code 5 the
     backup was restored, and what it holds is damaged.
+
+    With --sealed, each FILE is a document that was sealed here after the backup. If its seal and its audit trail fit,
+    the document is completed with these bytes, and nothing is mailed for it. Do this before anything else is done with
+    the document. With exit code 1 one or more files were not put back, and are named.
     """
+    if is_sealed:
+        if not sources:
+            raise click.UsageError("Missing argument 'FILE'.")
+        if is_resume or drop or seal_anew or plain or identity is not None or data_dir is not None:
+            raise click.UsageError("--sealed takes no other option than --config.")
+        run_sealed(load_config(file), sources)
+        return
+    if len(sources) > 1:
+        raise click.UsageError("Name one backup.")
+    source = sources[0] if sources else None
     if is_resume:
         if source is not None or identity is not None or data_dir is not None or plain:
             raise click.UsageError("--resume takes neither a backup nor --identity, --data-dir or --plain.")
@@ -82,6 +107,17 @@ def restore(
         return restore_file(path, identity, data_dir, file, plain)
 
     run_steps(work)
+
+
+def run_sealed(config: "Config", files: "Sequence[Path]") -> None:
+    """Put sealed files back, and exit."""
+
+    async def work() -> int:
+        from esign.cli.put_back import put_files_back
+
+        return await put_files_back(config, files)
+
+    run_command(work)
 
 
 def restore_file(

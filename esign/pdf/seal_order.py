@@ -118,3 +118,31 @@ class SealedFiles:
     page_count: int
     certificate_sha256: str
     level: Level = "B-B"
+
+
+@dataclass(frozen=True, slots=True)
+class SealedParts:
+    """What a sealed file carries: the attached audit trail, and the level that the seal was made at if it says so.
+
+    `alone` says that it is a certificate of completion, a file of its own.
+    """
+
+    trail: bytes
+    made: str | None
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateOrder:
+    """The certificate pages of a sealed file, to be sealed as a file of their own.
+
+    They begin behind `pages` pages of the document. `head` is the audit head of the file, and `trail` the attached
+    audit trail. `lang` is the language of the reason that the seal gives.
+    """
+
+    sealed: bytes
+    pages: int
+    head: Mapping[str, Any]
+    trail: bytes
+    lang: str
+    now: Instant

@@ -66,11 +66,16 @@ def recompute(content: bytes) -> Chain:
     return chain
 
 
-def list_completions(content: bytes) -> list[AuditEntry]:
-    """Return the entries in which recipients finished, in order. The file must have been recomputed without a fault."""
+def list_entries(content: bytes) -> list[AuditEntry]:
+    """Return the entries of such a file, in order. It must have been recomputed without a fault."""
     whole = json.loads(content)
     entries = (_read_entry(whole["documentId"], line) for line in whole["data"])
-    return [entry for entry in entries if entry is not None and entry.type == "recipient.completed"]
+    return [entry for entry in entries if entry is not None]
+
+
+def list_completions(content: bytes) -> list[AuditEntry]:
+    """Return the entries in which recipients finished, in order. Otherwise like `list_entries`."""
+    return [entry for entry in list_entries(content) if entry.type == "recipient.completed"]
 
 
 def _read_entry(document_id: str, line: Any) -> AuditEntry | None:

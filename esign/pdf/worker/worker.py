@@ -22,6 +22,8 @@ TASKS: Mapping[str, str] = {
     "seal": "esign.pdf.seal.seal:seal_document",
     "begin": "esign.pdf.seal.seal:begin_seal",
     "finish": "esign.pdf.seal.seal:finish_seal",
+    "parts": "esign.pdf.seal.sealed_parts:read_sealed_parts",
+    "certificate": "esign.pdf.seal.sealed_parts:seal_certificate_pages",
     "verify": "esign.pdf.verify.validate:verify_signatures",
     "sources": "esign.pdf.verify.revocation_sources:list_sources",
     "reencode": "esign.pdf.drawing.signature_picture:reencode_signature",

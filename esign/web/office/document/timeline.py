@@ -25,6 +25,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     "document.updated": ("edit", ""),
     "document.sent": ("send", "a"),
     "document.completed": ("seal", "g"),
+    "document.put_back": ("refresh", ""),
     "document.declined": ("stop", "b"),
     "document.expired": ("clock", "b"),
     "document.cancelled": ("stop", "b"),

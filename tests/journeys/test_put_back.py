@@ -1,0 +1,267 @@
+"""`esign restore --sealed`: what was sealed after the backup comes back with the bytes that somebody kept."""
+
+import asyncio
+import io
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+
+from esign.authority import load_or_make_authority
+from esign.core.seal_credential import Credential
+from esign.pdf.audit.printed_head import find_printed_head
+from esign.pdf.report import AuditHead
+from esign.pdf.seal.cms import load_key
+from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file
+from esign.pdf.seal.sealed_parts import read_sealed_parts
+from tests.journeys.api import Person, a_pdf
+from tests.journeys.program import Ran, configuration, esign, meanwhile
+from tests.journeys.site import JourneySite, a_site
+from tests.journeys.test_restore import query
+
+ADA: dict[str, Any] = {"name": "Ann Lovelace", "email": "ann@example.test", "order": 1}
+BOB = {"name": "Bob Byrd", "email": "bob@example.test", "order": 2}
+COPY = {"name": "Cy Copeland", "email": "cy@example.test", "role": "cc"}
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A backup, restored in `folder`, and the files of documents that were sealed after it."""
+
+    folder: Path
+    config: Path
+    ids: dict[str, str]
+
+    def file(self, name: str) -> Path:
+        return self.folder.parent / f"{name}.pdf"
+
+
+def forge(file: Path, credential: Credential, at: int, trail: bytes | None = None) -> bytes:
+    """The certificate and the trail of a sealed file, under another seal."""
+    content = file.read_bytes()
+    parts, found = read_sealed_parts(content), find_printed_head(content)
+    assert found is not None
+    head: AuditHead = {"documentId": found[0], "entries": found[1], "hash": found[2], "embedded": True}
+    key = load_key(credential)
+    return fill_file(prepare_file(a_pdf(3), key, SealTerms(at, "x", head, trail or parts.trail)), key)
+
+
+@pytest.fixture(scope="module")
+def burnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The old installation ends in a fire; the files are what its people have in their mailboxes."""
+    folder = tmp_path_factory.mktemp("burnt")
+    return folder, asyncio.run(burn(folder))
+
+
+@pytest.fixture
+def lost(tmp_path: Path, burnt: tuple[Path, dict[str, str]]) -> Lost:
+    """What was restored, and the files, for one test."""
+    folder, ids = burnt
+    shutil.copytree(folder, tmp_path / "all")
+    new = tmp_path / "all" / "new"
+    return Lost(new, configuration(new), ids)
+
+
+async def burn(tmp_path: Path) -> dict[str, str]:
+    """Return the ids of the documents, by what became of them."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    ids: dict[str, str] = {}
+    async with a_site(old / "data") as site:
+        await site.api.webhook("http://127.0.0.1:19999/hook")
+        for name in ("kept", "sealing", "cancelled", "viewed", "later"):
+            ids[name] = await site.api.send_document()
+        ids["sent"] = await site.api.send_document(recipients=[ADA, BOB, COPY])
+        ids["draft"] = await site.api.create()
+        await sign(site, ids["kept"])
+        await site.work("seal")
+        await sign(site, ids["sealing"])
+        await site.work("mail")
+        await (await site.person(ADA["email"])).view()
+        config = configuration(old)
+        made = await meanwhile("backup", "copy", "--plain", "--config", config, cwd=old)
+        assert made.code == 0, made.err
+        ids["after"] = await site.api.send_document()
+        await site.api.send(ids["draft"])
+        for name in ("sent", "cancelled", "viewed", "later", "draft", "after"):
+            await sign(site, ids[name])
+        await site.work("seal")
+        for name, document in ids.items():
+            (tmp_path / f"{name}.pdf").write_bytes(await site.api.file(document))
+        (tmp_path / "certificate.pdf").write_bytes(await site.api.file(ids["sealing"], "certificate"))
+        now = site.runtime.clock.now()
+        foreign = load_or_make_authority(tmp_path / "foreign", "esign", now).live
+        (tmp_path / "foreign.pdf").write_bytes(forge(tmp_path / "sealing.pdf", foreign, now))
+        own = site.runtime.keyring.authority
+        (tmp_path / "test.pdf").write_bytes(forge(tmp_path / "sealing.pdf", own.test, now))
+        trail = read_sealed_parts((tmp_path / "sealing.pdf").read_bytes()).trail
+        other = trail.replace(b"Ada Lovelace", b"Eve Lovelace")
+        (tmp_path / "trail.pdf").write_bytes(forge(tmp_path / "sealing.pdf", own.live, now, other))
+    there = configuration(new)
+    ran = await meanwhile("restore", "../old/copy", "--plain", "--config", there, cwd=new)
+    assert ran.code == 0, ran.err
+    return ids
+
+
+async def sign(site: JourneySite, document: str) -> None:
+    """Everybody signs, by links that the sender asked for."""
+    for recipient in (await site.api.get(document))["recipients"]:
+        if recipient["role"] == "signer":
+            path = f"/documents/{document}/recipients/{recipient['id']}/link"
+            await Person(site.session, (await site.api.ok("POST", path))["url"]).sign()
+
+
+async def put_back(lost: Lost, *files: Path) -> Ran:
+    return await meanwhile("restore", "--sealed", *files, "--config", lost.config, cwd=lost.folder)
+
+
+def lines(ran: Ran, file: Path) -> str:
+    """What was said about a file."""
+    return "\n".join(line for line in (ran.out + ran.err).splitlines() if line.startswith(f"{file}: "))
+
+
+async def test_sealed_files_come_back(lost: Lost) -> None:
+    sealing, sent = lost.file("sealing"), lost.file("sent")
+    link = lost.folder / "link.pdf"
+    link.symlink_to(sealing)
+    ran = await put_back(lost, link, sent)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"{lost.ids['sealing']} is completed with this file." in lines(ran, link)
+    assert "entries of its audit trail that the backup did not have were taken over" in lines(ran, sent)
+    assert "Nothing was mailed for this, and no webhook was called." in ran.out
+    again = await put_back(lost, sealing, sent)
+    assert again.code == 0 and again.out.count("has this sealed file already; nothing was changed") == 2
+    data = lost.folder / "data"
+    assert query(data, "SELECT count(*) FROM outbox WHERE kind = 'mail' AND key LIKE 'completed:%'") == [(2,)]
+    assert query(data, "SELECT state FROM outbox WHERE kind = 'seal' AND state <> 'done'") == []
+    assert query(data, "SELECT count(*) FROM delivery WHERE status = 'pending'") == [(0,)]
+    resumed = await meanwhile("restore", "--resume", "--config", lost.config)
+    assert resumed.code == 0 and lost.ids["sealing"] not in resumed.out.partition("two different files")[2]
+    for arguments in (("verify-audit",), ("verify-audit", sent), ("verify", sent), ("verify", sealing)):
+        said = await meanwhile(*arguments, "--config", lost.config)
+        assert said.code == 0, (arguments, said)
+    doctor = await meanwhile("doctor", "--data", "--seals", "--config", lost.config)
+    assert doctor.code == 0, doctor.out + doctor.err
+
+    async with a_site(data) as site:
+        for name in ("sealing", "sent"):
+            document = lost.ids[name]
+            content = lost.file(name).read_bytes()
+            assert await site.api.file(document) == content
+            found = await site.api.get(document)
+            assert found["status"] == "completed" and found["seal"]["size"] == len(content)
+            acts = {r["status"] for r in found["recipients"] if r["role"] != "cc"}
+            assert acts == {"completed"} and (await site.api.trail(document))[-3:-1] != []
+            types = await site.api.trail(document)
+            assert types.index("document.put_back") + 1 == types.index("document.completed")
+            alone = await site.api.file(document, "certificate")
+            with pikepdf.open(io.BytesIO(alone)) as pages, pikepdf.open(lost.file(name)) as whole:
+                assert len(pages.pages) == len(whole.pages) - 1
+            assert read_sealed_parts(alone).alone
+        await site.work("mail")
+        assert query(data, "SELECT count(*) FROM outbox WHERE kind = 'mail' AND state <> 'done'") == [(0,)]
+        completed = "SELECT count(*) FROM outbox WHERE kind = 'mail' AND key LIKE 'completed:%'"
+        assert query(data, completed) == [(2,)]
+        waits = lost.ids["later"]
+        while_served = await put_back(lost, lost.file("later"))
+        assert while_served.code == 0 and await site.api.status(waits) == "completed", while_served
+        assert await site.api.file(waits) == lost.file("later").read_bytes()
+
+
+async def test_what_does_not_fit_is_refused_and_named(lost: Lost) -> None:
+    folder = lost.folder
+    sealed = lost.file("sealing").read_bytes()
+    made = {
+        "text": b"no PDF at all",
+        "unsealed": a_pdf(),
+        "flipped": sealed[:600] + bytes([sealed[600] ^ 1]) + sealed[601:],
+        "cut": sealed[: len(sealed) // 2],
+        "revision": revise(sealed),
+        "named": sealed.replace(b"(doc\\137", b"(doc_"),
+        "large": b"",
+    }
+    for name, content in made.items():
+        lost.file(name).write_bytes(content)
+    os.truncate(lost.file("large"), 70 * 2**20)
+    os.mkfifo(lost.file("pipe"))
+    refusals = {
+        "text": "it is not a PDF",
+        "unsealed": "it has no seal",
+        "flipped": "it was changed after it was sealed",
+        "cut": "",
+        "revision": "after it was sealed",
+        "large": "it is larger than 66 MiB",
+        "pipe": "it is not an ordinary file",
+        "gone": "it cannot be read: No such file",
+        "certificate": "it is the certificate of completion alone",
+        "foreign": "its seal is not one of this installation",
+        "test": "is a document in live mode, and the seal is not of that mode",
+        "trail": "it was changed after it was sealed, or its seal is damaged",
+        "after": f"there is no document {lost.ids['after']} here: it was made after the backup",
+        "draft": f"{lost.ids['draft']} was a draft in the backup",
+    }
+    before = query(folder / "data", "SELECT count(*), max(seq) FROM audit")
+    ran = await put_back(lost, *map(lost.file, refusals), lost.file("kept"))
+    assert ran.code == 1
+    for name, reason in refusals.items():
+        assert f"{lost.file(name)}: not put back: {reason}" in ran.err or reason in lines(
+            ran, lost.file(name)
+        ), (name, lines(ran, lost.file(name)))
+    assert len(ran.err.splitlines()) == len(refusals)
+    assert "has this sealed file already" in lines(ran, lost.file("kept"))
+    assert query(folder / "data", "SELECT count(*), max(seq) FROM audit") == before
+
+    async with a_site(folder / "data") as site:
+        await site.api.ok("POST", f"/documents/{lost.ids['cancelled']}/cancel", {})
+        await sign(site, lost.ids["viewed"])
+        assert (await site.api.call("DELETE", f"/documents/{lost.ids['kept']}")).status in (200, 204)
+        await site.work("seal")
+        gone = {
+            "cancelled": f"{lost.ids['cancelled']} is cancelled here since 20",
+            "viewed": f"{lost.ids['viewed']} has another sealed file here",
+            "kept": f"{lost.ids['kept']} was deleted here on 20",
+        }
+        refused = await put_back(lost, *map(lost.file, gone))
+        assert refused.code == 1 and refused.out == ""
+        for name, reason in gone.items():
+            assert f"{lost.file(name)}: not put back: {reason}" in refused.err, (name, refused.err)
+        later = lost.ids["later"]
+        recipient = (await site.api.get(later))["recipients"][0]["id"]
+        await site.api.ok("POST", f"/documents/{later}/recipients/{recipient}/link")
+        forked = await put_back(lost, lost.file("later"))
+        assert (
+            forked.code == 1 and f"the audit trail of {later} went another way here from entry" in forked.err
+        )
+        assert await site.api.status(later) == "sent"
+
+
+def revise(sealed: bytes) -> bytes:
+    """The file with an empty revision appended that names another document information."""
+    place = sealed.rstrip().rfind(b"startxref") + len(b"startxref")
+    start = int(sealed[place:].split()[0])
+    added = b"9999 0 obj << /Title (other) >> endobj\n"
+    at = len(sealed) + 1 + len(added)
+    table = f"xref\n9999 1\n{len(sealed) + 1:010d} 00000 n \n"
+    with pikepdf.open(io.BytesIO(sealed)) as pdf:
+        root = pdf.Root.objgen[0]
+    trailer = (
+        f"trailer << /Size 10000 /Root {root} 0 R /Info 9999 0 R /Prev {start} >>\nstartxref\n{at}\n%%EOF\n"
+    )
+    return sealed + b"\n" + added + (table + trailer).encode()
+
+
+def test_the_options_are_explained(tmp_path: Path) -> None:
+    config = configuration(tmp_path)
+    for arguments, said in (
+        (["--sealed"], "Missing argument 'FILE'."),
+        (["--sealed", "--resume", "x.pdf"], "--sealed takes no other option than --config."),
+        (["a", "b"], "Name one backup."),
+        (["--sealed", "x.pdf"], "there is no database in"),
+    ):
+        ran = esign("restore", *arguments, "--config", config, cwd=tmp_path)
+        assert ran.code == 2 and said in ran.err, ran
