@@ -128,5 +128,5 @@ async def test_health_is_told_without_a_key_and_without_secrets(site: Site) -> N
         assert answer.status == 200 and await answer.json() == {"status": "ok"}
     async with site.session.get(f"{site.base}/readyz") as answer:
         assert answer.status == 200
-        parts = ("database", "storage", "signer", "mailer", "queue")
+        parts = ("database", "storage", "signer", "mailer", "queue", "loops")
         assert await answer.json() == {"status": "ok", "checks": dict.fromkeys(parts, "ok")}

@@ -4,7 +4,7 @@ import asyncio
 import io
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from esign.authority import load_or_make_authority
 from esign.core.seal_credential import Credential
 from esign.pdf.audit.printed_head import find_printed_head
 from esign.pdf.report import AuditHead
-from esign.pdf.seal.cms import load_key
-from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file
+from esign.pdf.seal.seal import SealTerms
 from esign.pdf.seal.sealed_parts import read_sealed_parts
 from tests.journeys.api import Person, a_pdf
 from tests.journeys.program import Ran, configuration, esign, meanwhile
 from tests.journeys.site import JourneySite, a_site
 from tests.journeys.test_restore import query
+from tests.pdf.local_seal import fill_file, load_key, prepare_file
 
 ADA: dict[str, Any] = {"name": "Ann Lovelace", "email": "ann@example.test", "order": 1}
 BOB = {"name": "Bob Byrd", "email": "bob@example.test", "order": 2}
@@ -97,11 +97,14 @@ async def burn(tmp_path: Path) -> dict[str, str]:
         now = site.runtime.clock.now()
         foreign = load_or_make_authority(tmp_path / "foreign", "esign", now).live
         (tmp_path / "foreign.pdf").write_bytes(forge(tmp_path / "sealing.pdf", foreign, now))
-        own = site.runtime.keyring.authority
-        (tmp_path / "test.pdf").write_bytes(forge(tmp_path / "sealing.pdf", own.test, now))
+        own, find_key = site.runtime.keyring.authority, site.runtime.pdf.signer.find_key
+        live, test = [
+            replace(one, key_der=await find_key(one.certificate_der)) for one in (own.live, own.test)
+        ]
+        (tmp_path / "test.pdf").write_bytes(forge(tmp_path / "sealing.pdf", test, now))
         trail = read_sealed_parts((tmp_path / "sealing.pdf").read_bytes()).trail
         other = trail.replace(b"Ada Lovelace", b"Eve Lovelace")
-        (tmp_path / "trail.pdf").write_bytes(forge(tmp_path / "sealing.pdf", own.live, now, other))
+        (tmp_path / "trail.pdf").write_bytes(forge(tmp_path / "sealing.pdf", live, now, other))
     there = configuration(new)
     ran = await meanwhile("restore", "../old/copy", "--plain", "--config", there, cwd=new)
     assert ran.code == 0, ran.err

@@ -190,9 +190,7 @@ async def make_certificate(tools: PutBackTools, document: Document, file: Sealed
         file.content, document.page_count, file.head, file.parts.trail, lang, tools.case.now
     )
     try:
-        return await tools.workers.ask(
-            "certificate", bytes, order, tools.credentials[document.mode], turn=SEALING
-        )
+        return await tools.workers.seal_certificate_pages(order, tools.credentials[document.mode], SEALING)
     except (WorkerFailed, WorkerBusy) as failure:
         refuse(f"its certificate of completion cannot be sealed: {str(failure).rstrip('.')}")
 

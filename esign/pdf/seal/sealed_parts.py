@@ -7,14 +7,15 @@ import pikepdf
 from pyhanko.pdf_utils.reader import PdfFileReader
 
 from esign.core.instant import to_datetime
-from esign.core.seal_credential import Credential
+from esign.core.seal_credential import SealCertificate
 from esign.pdf.audit import audit_attachment
 from esign.pdf.audit.audit_head import read_head
 from esign.pdf.drawing import typst_template
 from esign.pdf.report import AuditHead
 from esign.pdf.seal import cms, self_check
-from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file
+from esign.pdf.seal.seal import SealTerms, fill_file, prepare_file, sign_drafts
 from esign.pdf.seal_order import CertificateOrder, SealedParts
+from esign.pdf.worker.signature_request import SignDigests
 
 
 def read_sealed_parts(file: bytes) -> SealedParts:
@@ -31,20 +32,21 @@ def read_sealed_parts(file: bytes) -> SealedParts:
     return SealedParts(trail or b"", recorded.made, alone)
 
 
-def seal_certificate_pages(order: CertificateOrder, credential: Credential) -> bytes:
+def seal_certificate_pages(order: CertificateOrder, certificate: SealCertificate, sign: SignDigests) -> bytes:
     """Return the certificate pages of a sealed file, as they are there, sealed now and without a time stamp.
 
-    Raises `SealFailed`.
+    `sign` returns the signatures by the key of `certificate`, which is not here. Raises `SealFailed`.
     """
-    key = cms.load_key(credential)
+    key = cms.load_key(certificate)
     key.require_current(to_datetime(order.now))
     head = cast(AuditHead, order.head)
     page, count = copy_certificate_pages(order.sealed, order.pages, head["documentId"])
     reason = typst_template.load_labels(order.lang)["event"]["document.completed"]
     terms = SealTerms(order.now, reason, head, order.trail)
-    alone = fill_file(prepare_file(page, key, terms), key)
+    [signed] = sign_drafts([prepare_file(page, key, terms)], key, sign)
+    alone = fill_file(signed, key)
     expected = self_check.ExpectedSeal(count, head)
-    self_check.check_sealed_file(alone, credential.anchor_der, order.now, expected)
+    self_check.check_sealed_file(alone, certificate.anchor_der, order.now, expected)
     audit_attachment.recompute_end.cache_clear()
     return alone
 

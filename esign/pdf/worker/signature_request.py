@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.worker import frames
 
-SIGNING_TASKS = ("seal", "begin")
+SIGNING_TASKS = ("seal", "begin", "certificate")
 MOST_DIGESTS = 2  # of the document and of its certificate page
 DIGEST_SIZES = (32, 48, 64)
 

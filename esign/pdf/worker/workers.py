@@ -28,7 +28,7 @@ from esign.pdf.inspection import (
     UploadLimits,
 )
 from esign.pdf.report import Verification, VerificationCase
-from esign.pdf.seal_order import BegunSeal, DrawnField, SealedFiles, SealFailed, SealOrder
+from esign.pdf.seal_order import BegunSeal, CertificateOrder, DrawnField, SealedFiles, SealFailed, SealOrder
 from esign.pdf.signer.seal_signer import SealSigner
 from esign.pdf.worker import frames, signature_request
 from esign.pdf.worker.confinement_report import rebuild_confinement
@@ -187,6 +187,12 @@ class Workers:
         """Run `esign.pdf.seal.seal.finish_seal`. Raises `WorkerFailed` with the reason if there is no sealed file."""
         given = (begun, tokens, credential.public)
         return await self.ask("finish", SealedFiles, *given, turn=turn or QueueTurn(PdfJobKind.SEAL))
+
+    async def seal_certificate_pages(
+        self, order: CertificateOrder, credential: Credential, turn: QueueTurn | None = None
+    ) -> bytes:
+        """Run `esign.pdf.seal.sealed_parts.seal_certificate_pages`. Raises `WorkerFailed` with the reason."""
+        return await self._ask_with_key("certificate", bytes, (order, credential.public), credential, turn)
 
     async def _ask_with_key(
         self,

@@ -9,6 +9,7 @@ from esign.core.sentence import PLACE, TOGETHER
 from esign.pdf import verdict_sentences
 from esign.pdf.fields.form_fields import NAMELESS_DROPDOWN, NAMELESS_FIELD
 from esign.pdf.inspection import WORKER_FORMS
+from esign.pdf.signer import signing_key
 from esign.pdf.verdict_sentences import AGAINST, UNCHECKED, UNSIGNED, WITH_VALUES
 from esign.system import passwords
 from esign.tsa import client
@@ -36,6 +37,14 @@ API = frozenset(
         *("The query is not text in UTF-8, or too long.", "Given more than once."),
     }
 )
+# What is wrong with the seal of an anchor, which commands alone check, and what nobody is left to read.
+UNSEEN = frozenset(
+    {
+        *("its seal is over something else", "its seal names another certificate", "its seal is wrong"),
+        *("its seal cannot be checked here", "its seal cannot be read"),
+        "The server ended during the seal.",
+    }
+)
 # What is not passed to anything that raises or says a sentence where the source can be followed.
 LISTED = frozenset(
     {
@@ -45,6 +54,7 @@ LISTED = frozenset(
         *(verdict_sentences.UNJUDGED_ARCHIVE, verdict_sentences.REVOCATION_UNKNOWN),
         *(verdict_sentences.OTHER_PURPOSE, passwords.TOO_EASY),
         *(TOGETHER, NAMELESS_FIELD, NAMELESS_DROPDOWN),
+        *(signing_key.UNREADABLE, signing_key.UNMATCHED),  # which the signer process answers
     }
 )
 
@@ -63,10 +73,10 @@ def list_shown() -> Mapping[str, str | None]:
         for module, sentences in find_sentences().items()
         if module not in ELSEWHERE
         for one in sentences
-        if one.form and not one.glued and not COMMAND_LINE.search(one.form) and one.form not in API
+        if one.form and not one.glued and not COMMAND_LINE.search(one.form) and one.form not in API | UNSEEN
     ]
     clauses = {one.form for sentences in find_clauses().values() for one in sentences if one.form}
-    clauses = {one for one in clauses if re.search("[a-z]", PLACE.sub("", CODE.sub("", one)))}
+    clauses = {one for one in clauses - UNSEEN if re.search("[a-z]", PLACE.sub("", CODE.sub("", one)))}
     clauses |= {client.REFUSED, client.ASKED}
     shown: dict[str, str | None] = dict.fromkeys((*LISTED, *map(write_sentence, clauses)))
     shown |= {rule.sentence: rule.one for rule in LENGTHS.values()}
