@@ -9,6 +9,7 @@ import click
 
 from esign import authority
 from esign.actions.server.put_back import CannotPutBack, PutBack, PutBackTools, put_back
+from esign.actions.verification import verify_trails
 from esign.cli.exit_codes import FAILED, USAGE, stop_command
 from esign.cli.installation import open_installation
 from esign.config import Config
@@ -32,6 +33,7 @@ async def put_files_back(config: Config, files: Sequence[Path]) -> int:
     workers = Workers()
     try:
         async with open_installation(config) as installation:
+            await verify_trails.complete_heads(installation.db, installation.vault)
             tools = make_tools(installation, workers)
             largest = (2 * installation.config.limits.file_mib + 16) * MIB
             for file in files:

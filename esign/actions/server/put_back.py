@@ -74,10 +74,13 @@ class SealedFile:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A document here and what the file adds to it: the document after those entries, and the entries."""
+    """A document here and what the file adds to it: the document after those entries, and the entries.
+
+    `end` has number and hash of the last entry here.
+    """
 
     before: Document
-    end: trails.TrailEnd
+    end: tuple[int, bytes]
     after: Document
     adopted: Sequence[AuditEntry]
 
@@ -103,7 +106,8 @@ async def put_back(tools: PutBackTools, content: bytes) -> PutBack:
     async def write(tx: Transaction) -> None:
         current = await documents.get(tx, document.id)
         end = await trails.find_end(tx, document.id)
-        if current != meeting.before or (meeting.adopted and end != meeting.end):
+        moved = meeting.adopted and (end.seq, end.hash) != meeting.end
+        if current != meeting.before or moved:
             refuse(f"{document.id} was changed meanwhile; {SAME_AGAIN}")
         contents = SealedContents(file.content, certificate)
         await store.save(tx, outcome, current, meeting.adopted, contents, tools.vault, now)
@@ -251,7 +255,9 @@ async def meet(tools: PutBackTools, document: Document, file: SealedFile) -> Mee
                 f"the audit trail of {document.id} here is damaged ({chain.broken}); restore a backup again"
             )
     here = await audit_entries.find_entries(tools.db, document.id)
-    end = await trails.find_end(tools.db, document.id)
+    if not here:
+        refuse(f"the audit trail of {document.id} here is missing; restore a backup again")
+    end = (here[-1].seq, here[-1].hash)
     for own, other in zip(here, file.trail, strict=False):
         if own.hash != other.hash:
             refuse(
