@@ -261,10 +261,11 @@ async def hold_copy(
 
 def describe_restore(source: Path, made_at: str, version: str, data: Path, contents: "Contents") -> str:
     """Return what was restored, in a sentence."""
-    return (
-        f"{source}, made {made_at} by esign {version}, was restored to {data}: {contents.documents} documents,"
-        f" {contents.completed} of them completed, {contents.organisations} organisations, {contents.users} users."
+    found = (
+        f"documents: {contents.documents} (completed: {contents.completed}), organisations:"
+        f" {contents.organisations}, users: {contents.users}"
     )
+    return f"{source}, made {made_at} by esign {version}, was restored to {data}: {found}."
 
 
 def describe_gap(made_at: "Instant", now: "Instant", contents: "Contents") -> str:

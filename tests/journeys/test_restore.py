@@ -37,7 +37,7 @@ async def test_what_may_have_been_sent_since_is_held_back(tmp_path: Path) -> Non
     there = configuration(new)
     ran = esign("restore", "../old/copy", "--config", there, cwd=new, env=PASSPHRASE)
     assert ran.code == 0, ran.err
-    assert "2 documents, 0 of them completed, 1 organisations, 0 users." in ran.out
+    assert "documents: 2 (completed: 0), organisations: 1, users: 0." in ran.out
     assert f"  webhook document.sent to 127.0.0.1, {waiting}, since 20" in ran.out
     assert (
         re.search(r"  mail [a-z]+ to a•••[a-z]?@[a-z.]+, doc_", ran.out)
