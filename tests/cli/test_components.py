@@ -25,6 +25,8 @@ KNOWN = {
         "MIT-CMU",
     ),
     *("MPL-2.0", "OFL-1.1", "PSF-2.0", "Unlicense", "ZPL-2.1"),
+    # asyncssh offers both. It is distributed unchanged under EPL-2.0, which asks for its text and where its source is.
+    *("EPL-2.0", "GPL-2.0-or-later"),
 }
 
 
