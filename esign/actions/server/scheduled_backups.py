@@ -86,6 +86,9 @@ def tell_outcome(state: BackupState, outcome: BackupOutcome) -> None:
         )
     else:
         log.info("backed up to %s: %s, %s MiB", state.place, outcome.name, -(-outcome.size // 2**20))
+    if outcome.deleted:
+        more = f" and {outcome.left_out} more" if outcome.left_out else ""
+        log.info("deleted older backups: %s%s", ", ".join(outcome.deleted), more)
     if not outcome.elsewhere and not state.made_at:
         log.warning(
             "backups in %s are on the disk of the data, and are lost with it; set backup.to to another disk",
@@ -215,7 +218,7 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
 
 
 async def read_all(stream: asyncio.StreamReader) -> bytes:
-    """Return what a process says; the end of it, if that is long."""
+    """Return what a process says; the end of it, if that is long. An outcome is short."""
     kept = b""
     while piece := await stream.read(MOST_OUTPUT):
         kept = (kept + piece)[-MOST_OUTPUT:]
