@@ -28,10 +28,12 @@ def run_for_server() -> NoReturn:
     from esign.backup.work_off_order import work_off_order
     from esign.system.app_key import KeySource
     from esign.system.idle_priority import become_idle
+    from esign.system.own_secrets import hide_own_secrets
 
     become_idle()
     signal.signal(signal.SIGTERM, give_up)
     order = decode_order(sys.stdin.buffer.readline())
+    hide_own_secrets()
     threading.Thread(target=follow_server, name="server", daemon=True).start()
 
     def work() -> int:

@@ -30,6 +30,14 @@ def read_command(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
+def read_environment(pid: int) -> bytes:
+    """What other processes of its user can read of it; nothing where they may not."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except PermissionError:
+        return b""
+
+
 async def read_state(site: JourneySite) -> BackupState:
     state = await backup_schedule.find(site.runtime.db)
     assert state is not None
@@ -101,7 +109,7 @@ async def test_a_backup_ends_with_its_server_and_is_made_by_the_next(tmp_path: P
     more = f'[backup]\nto = "{target}"\npassphrase = "{PASSPHRASE}"\nscratch = "{scratch}"'
     file = configuration(tmp_path, more)
     assert esign("keys", "create", "--name", "x", "--config", file).code == 0
-    program = Program(file)
+    program = Program(file, env={"ESIGN_BACKUP__KEEP": "3"})
     await program.begin()
 
     async def find_process() -> int | None:
@@ -123,6 +131,7 @@ async def test_a_backup_ends_with_its_server_and_is_made_by_the_next(tmp_path: P
     pid = await until(find_process, "the process of a backup")
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 0
     await until(is_begun, "its folder")
+    assert b"ESIGN_" not in read_environment(pid)
     os.kill(pid, signal.SIGSTOP)
     await program.kill()
     os.kill(pid, signal.SIGCONT)

@@ -7,7 +7,8 @@ others on processor and disk. It ends with the server: its standard input closes
 
 import asyncio
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from esign.actions.mail import notices
 from esign.actions.mail.notices import News
 from esign.backup.backup_order import BackupOrder, BackupOutcome, decode_outcome, make_order
 from esign.config import BackupSettings
+from esign.config.reading import PREFIX
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
@@ -192,6 +194,7 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env=list_variables(os.environ),
         )
     except OSError as error:
         raise BackupFailed(f"no process can be started: {error.strerror}") from None
@@ -215,6 +218,11 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
         lines = [line.removeprefix("esign: ") for line in err.decode("utf-8", "replace").splitlines() if line]
         said = (lines[-1:] or [f"the process ended with {code}"])[0]
         raise BackupFailed(said.removeprefix("no backup was made: ")) from None
+
+
+def list_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the process: all but ours, since others can read them and secrets are among them."""
+    return {name: value for name, value in environment.items() if not name.upper().startswith(PREFIX)}
 
 
 async def read_all(stream: asyncio.StreamReader) -> bytes:
