@@ -114,7 +114,9 @@ def run_by_hand(config: "Config") -> NoReturn:
 def write_outcome(order: "BackupOrder", outcome: "BackupOutcome") -> int:
     """Print what was made and deleted, and return the exit code."""
     kind = "whole" if outcome.is_whole else "what has changed since the last whole one"
-    state = "read back and checked" if not outcome.found else "read back; what it holds is DAMAGED"
+    state = "read back" + " and checked" * outcome.is_whole
+    if outcome.found:
+        state = "read back; what it holds is DAMAGED"
     click.echo(f"{order.place.text}: {outcome.name}, {-(-outcome.size // 2**20):,} MiB, {kind}, {state}.")
     for name in outcome.deleted:
         click.echo(f"Deleted, since {order.keep} are kept: {name}")
