@@ -1,13 +1,15 @@
 """What a scheduled backup is to do, and what came of it, as the server and its child process tell one another."""
 
 import json
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from esign.backup.encryption import Protection
 from esign.config import BackupPlace, Config
 from esign.core.instant import HOUR, Instant
+
+MOST_NAMED = 10  # of what was found, and of what was deleted, in an outcome for the server
+MOST_SAID = 500  # characters of what was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,10 @@ def decode_order(line: bytes) -> BackupOrder:
 
 @dataclass(frozen=True, slots=True)
 class BackupOutcome:
-    """A backup that is in its place. `found` is what is damaged in it, `elsewhere` whether that is another disk."""
+    """A backup that is in its place. `found` is what is damaged in it, `elsewhere` whether that is another disk.
+
+    `left_out` is how many more were deleted than `deleted` names.
+    """
 
     name: str
     made_at: Instant
@@ -82,10 +87,17 @@ class BackupOutcome:
     found: list[str]
     deleted: list[str]
     elsewhere: bool
+    left_out: int = 0
 
     def encode(self) -> bytes:
-        """Return the outcome on one line."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        """Return the outcome on one line, which is short whatever was found and deleted."""
+        short = replace(
+            self,
+            found=[line[:MOST_SAID] for line in self.found[:MOST_NAMED]],
+            deleted=self.deleted[:MOST_NAMED],
+            left_out=self.left_out + len(self.deleted[MOST_NAMED:]),
+        )
+        return json.dumps(asdict(short)).encode() + b"\n"
 
 
 def decode_outcome(line: bytes) -> BackupOutcome:
@@ -124,8 +136,3 @@ def make_order(
         may_delete=may_delete,
         was_elsewhere=was_elsewhere,
     )
-
-
-def name_scratch(order: BackupOrder, default: Path) -> Path:
-    """Return the folder in which this installation's backups are made ready and checked, alone."""
-    return Path(order.scratch or default) / f"esign-scheduled-{order.label}"

@@ -102,16 +102,26 @@ class BucketTarget:
         found: dict[str, int] = {}
         query = [("list-type", "2"), ("prefix", start), ("delimiter", "/")]
         more: list[tuple[str, str]] = []
+        tokens: set[str] = set()
         while True:
             answer = await self._ask(client, "GET", "", query=[*query, *more])
             for entry in re.findall(r"<Contents>(.*?)</Contents>", answer.body, re.DOTALL):
                 name = find_element(entry, "Key").removeprefix(start)
                 if parse_name(name) is not None:
-                    found[name] = int(find_element(entry, "Size") or 0)
+                    found[name] = self._read_number(find_element(entry, "Size"))
             token = find_element(answer.body, "NextContinuationToken")
             if not token:
                 return found
+            if token in tokens:
+                raise CannotBackUp(f"{self.text}: the storage lists its files without an end")
+            tokens.add(token)
             more = [("continuation-token", token)]
+
+    def _read_number(self, text: str) -> int:
+        """Return a number of bytes, 0 for none. Raise CannotBackUp."""
+        if text and not re.fullmatch("[0-9]{1,20}", text):
+            raise CannotBackUp(f"{self.text}: the storage answers {text[:40]!r} where a size belongs")
+        return int(text or 0)
 
     async def _store(self, client: DirectClient, file: Path, size: int, name: str) -> None:
         key = self._name_key(name)
@@ -176,7 +186,8 @@ class BucketTarget:
                 text = content.decode("utf-8", "replace")
                 code = find_element(text, "Code") if "<Error>" in text else ""
                 if status < 300 and not code:
-                    return BucketAnswer(int(headers.get("content-length", 0)), headers.get("etag", ""), text)
+                    length = self._read_number(headers.get("content-length", ""))
+                    return BucketAnswer(length, headers.get("etag", ""), text)
                 said = self._explain(status, code, text)
                 passes = status in AGAIN or code in ("InternalError", "SlowDown", "RequestTimeout")
             if pause is None or not passes:

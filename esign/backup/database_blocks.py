@@ -84,7 +84,7 @@ def gather_blocks(file: ArchiveFile, name: str, numbers: Sequence[int], hashes: 
 
 @dataclass(frozen=True, slots=True)
 class BaseBlocks:
-    """The blocks of the database in the whole backup `name`, at the target `place`.
+    """The blocks of the database in the whole backup `name`, whose file at the target `place` has `file_size` bytes.
 
     `mark` tells whether it was encrypted with the same keys, and tells nothing of these.
     """
@@ -94,6 +94,7 @@ class BaseBlocks:
     size: int
     mark: str
     hashes: bytes
+    file_size: int
 
     @property
     def tree(self) -> str:
@@ -114,7 +115,7 @@ def is_marked(protection: Protection, mark: str) -> bool:
 
 def save_base(folder: Path, base: BaseBlocks) -> None:
     """Keep the blocks of a whole backup in the data folder, in the place of those before."""
-    head = {"name": base.name, "place": base.place, "size": base.size, "mark": base.mark, "tree": base.tree}
+    head = {name: getattr(base, name) for name in ("name", "place", "size", "mark", "tree", "file_size")}
     part = folder / f".{FILE}.part"
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as file:
@@ -129,7 +130,14 @@ def load_base(folder: Path) -> BaseBlocks | None:
     try:
         line, hashes = (folder / FILE).read_bytes().split(b"\n", 1)
         head = json.loads(line)
-        base = BaseBlocks(str(head["name"]), str(head["place"]), int(head["size"]), str(head["mark"]), hashes)
+        base = BaseBlocks(
+            name=str(head["name"]),
+            place=str(head["place"]),
+            size=int(head["size"]),
+            mark=str(head["mark"]),
+            hashes=hashes,
+            file_size=int(head["file_size"]),
+        )
         return base if base.tree == head["tree"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -89,7 +89,8 @@ class SftpTarget:
                 login_timeout=CONNECT,
                 keepalive_interval=ALIVE,
             ) as connection,
-            connection.start_sftp_client() as sftp,
+            # A foreign file may have a name that is not UTF-8.
+            connection.start_sftp_client(path_errors="surrogateescape") as sftp,
         ):
             yield sftp
 

@@ -54,9 +54,9 @@ def parse_name(text: str) -> StoredName | None:
 def choose_deletions(names: Iterable[str], made: StoredName, keep: int) -> list[str]:
     """Return which of the names in a target may be deleted, the oldest first, now that `made` is there.
 
-    The newest `keep` whole backups and increments stay, with the whole ones that these increments need. Those with
-    damaged content count apart, so that they never push out a good one. What is newer than `made` was named by a clock
-    that was ahead: it stays, and does not count.
+    The newest `keep` whole backups stay, and the newest `keep` increments with the whole ones that these need. What is
+    in an increment was not checked, so it never pushes out a whole one; nor does one with damaged content. What is
+    newer than `made` was named by a clock that was ahead: it stays, and does not count.
     """
     own = sorted(
         each
@@ -67,13 +67,12 @@ def choose_deletions(names: Iterable[str], made: StoredName, keep: int) -> list[
         [each for each in own if not each.damaged],
         [each for each in own if each.damaged],
     )
-    whole = {each.time for each in good if each.base is None}
-    usable = [each for each in good if each.base is None or each.base in whole]
-    kept = {*usable[-keep:], *damaged[-keep:], made}
-    bases = {each.base for each in kept if each.base}
-    kept |= {each for each in good if each.base is None and each.time in bases}
-    if usable and not any(each.base is None and not each.damaged for each in kept):
-        kept.add([each for each in usable if each.base is None][-1])
+    whole = [each for each in good if each.base is None]
+    times = {each.time for each in whole}
+    increments = [each for each in good if each.base in times]
+    kept = {*whole[-keep:], *increments[-keep:], *damaged[-keep:], made}
+    bases = {each.base for each in kept}
+    kept |= {each for each in whole if each.time in bases}
     unneeded = sorted(each for each in own if each not in kept)
     unneeded.sort(key=lambda one: (one.base or one.time, one.base is None))  # an increment before its base
     return [str(each) for each in unneeded]

@@ -2,17 +2,16 @@
 
 import os
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from esign import __version__
 from esign.backup.archive import ArchiveFile, DamagedBackup, stream_archive
-from esign.backup.backup_order import BackupOrder, BackupOutcome, name_scratch
+from esign.backup.backup_order import BackupOrder, BackupOutcome
 from esign.backup.collect import copy_installation, hold_installation, measure_installation
 from esign.backup.container import (
     FORMAT,
@@ -46,6 +45,7 @@ from esign.backup.make_backup import (
     open_part,
     put_in_place,
 )
+from esign.backup.scratch import choose_parent, open_scratch
 from esign.backup.stored_names import StoredName, choose_deletions, parse_name, read_time, write_time
 from esign.backup.targets import BackupTarget, FolderTarget, open_target
 from esign.core.instant import rfc3339
@@ -87,21 +87,17 @@ def hold_alone(data: Path) -> Iterator[None]:
 
 @contextmanager
 def prepare_scratch(order: BackupOrder) -> Iterator[Path]:
-    """Give an empty folder of our own, and delete it in the end; what a killed run left in it goes first."""
-    folder = name_scratch(order, Path(tempfile.gettempdir()))
-    try:
-        if folder.is_symlink():
-            folder.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(0o700)
-    except OSError as error:
-        raise CannotBackUp(
-            f"{folder} cannot be made: {error.strerror}; set backup.scratch to a folder that esign may write"
-        ) from None
-    try:
+    """Give an empty folder of our own, and delete it in the end; what killed runs left goes first."""
+    parent = Path(order.scratch) if order.scratch else choose_parent()
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(open_scratch(parent))
+        except OSError as error:
+            raise CannotBackUp(
+                f"no folder can be made in {parent}: {error.strerror}; set backup.scratch to a folder that esign may"
+                " write"
+            ) from None
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def require_room(order: BackupOrder, target: BackupTarget, scratch: Path) -> None:
@@ -125,12 +121,13 @@ def require_room(order: BackupOrder, target: BackupTarget, scratch: Path) -> Non
 
 def delete_oldest(order: BackupOrder, target: BackupTarget, made: StoredName) -> list[str]:
     """Delete what is older than the newest that are kept. What cannot be deleted now stays for the next time."""
-    names = {*target.list_files(), str(made)}
-    deleted = []
-    for name in choose_deletions(names, made, order.keep):
-        with suppress(CannotBackUp):
-            target.delete(name)
-            deleted.append(name)
+    deleted: list[str] = []
+    with suppress(CannotBackUp):  # the new backup is in its place all the same
+        names = {*target.list_files(), str(made)}
+        for name in choose_deletions(names, made, order.keep):
+            with suppress(CannotBackUp):
+                target.delete(name)
+                deleted.append(name)
     return deleted
 
 
@@ -160,10 +157,13 @@ class BackupRun:
         return name, size, found
 
     def find_base(self, stored: dict[str, int]) -> BaseBlocks | None:
-        """Return the blocks of the whole backup that an increment can be made for, None if it is time for another."""
+        """Return the blocks of the whole backup that an increment can be made for, None if it is time for another.
+
+        One that has another size at the target than it had is broken there, and serves no increment.
+        """
         order = self.order
         base = load_base(self.data) if order.full_every else None
-        if base is None or base.place != order.place.text or not stored.get(base.name):
+        if base is None or base.place != order.place.text or stored.get(base.name) != base.file_size:
             return None
         name = parse_name(base.name)
         if name is None or name.label != order.label or not is_marked(order.protection, base.mark):
@@ -191,12 +191,12 @@ class BackupRun:
                 watched = [hash_while_read(each, hashes) if each is database else each for each in files]
                 identity = self.write(part, file, watched, about)
             found = check_backup(part, identity, self.check, self.scratch)
-            made = replace(name, damaged=bool(found))
+            made, size = replace(name, damaged=bool(found)), part.stat().st_size
             with explain_target(self.folder / str(made)):
                 put_in_place(part, self.folder / str(made))
         if self.order.full_every:
             mark = mark_protection(self.order.protection, secrets.token_bytes(SALT))
-            self.base = BaseBlocks(str(made), self.order.place.text, database.size, mark, bytes(hashes))
+            self.base = BaseBlocks(str(made), self.order.place.text, database.size, mark, bytes(hashes), size)
         return made, found
 
     def write_increment(self, name: StoredName, base: BaseBlocks) -> tuple[StoredName, list[str]] | None:

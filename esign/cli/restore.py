@@ -28,6 +28,11 @@ TWO_FILES = (
     " or seal them with --resume --seal-anew:"
 )
 
+BACKUPS_STAY = (
+    "The scheduled backups of the server that this backup is of stay in {target}: those of this one have other names,"
+    " and it deletes no others. Delete the old ones yourself once nothing in them is needed."
+)
+
 
 @click.command()
 @click.argument(
@@ -166,6 +171,8 @@ def restore_file(
     click.echo(describe_restore(source, about.made_at, about.esign, data, contents))
     click.echo(describe_gap(made_at, now, contents))
     write_held(held)
+    if config.backup.to is not None:
+        click.echo(BACKUPS_STAY.format(target=config.backup.to.text))
     if data != config.storage.data_dir:
         click.echo(f"The settings name another data folder: set storage.data_dir to {data}.")
     for line in found:

@@ -28,10 +28,12 @@ def run_for_server() -> NoReturn:
     from esign.backup.work_off_order import work_off_order
     from esign.system.app_key import KeySource
     from esign.system.idle_priority import become_idle
+    from esign.system.own_secrets import hide_own_secrets
 
     become_idle()
     signal.signal(signal.SIGTERM, give_up)
     order = decode_order(sys.stdin.buffer.readline())
+    hide_own_secrets()
     threading.Thread(target=follow_server, name="server", daemon=True).start()
 
     def work() -> int:
@@ -74,10 +76,10 @@ def make_check(source: "KeySource") -> "Callable[[Path], list[str]]":
 
 def run_by_hand(config: "Config") -> NoReturn:
     """Make a backup to the target of the settings now, as the server does, say what came of it, and exit."""
-    from esign.actions.server.scheduled_backups import load_state, note_outcome
+    from esign.actions.server.clock_watch import is_in_doubt
+    from esign.actions.server.scheduled_backups import keep_outcome, load_state
     from esign.backup.backup_order import make_order
     from esign.cli.installation import make_key_source, open_database
-    from esign.store.server import backup_schedule
     from esign.system.clock import SystemClock
 
     source = make_key_source(config)
@@ -87,13 +89,14 @@ def run_by_hand(config: "Config") -> NoReturn:
     async def prepare() -> "BackupOrder":
         async with open_database(config) as db:
             state = await load_state(db, config.backup, now)
-        return make_order(config, state.label, now, was_elsewhere=state.elsewhere)
+            is_sure = not await is_in_doubt(db)
+        return make_order(config, state.label, now, may_delete=is_sure, was_elsewhere=state.elsewhere)
 
     async def keep() -> None:
         async with open_database(config) as db:
-            state = await load_state(db, config.backup, now)
-            after = note_outcome(state, config.backup, made[0], SystemClock().now())
-            await db.write(lambda tx: backup_schedule.save(tx, after))
+            at = SystemClock().now()
+            state = await load_state(db, config.backup, at)
+            await keep_outcome(db, config.backup, state, made[0], at)
 
     def work() -> int:
         import asyncio
@@ -111,10 +114,14 @@ def run_by_hand(config: "Config") -> NoReturn:
 def write_outcome(order: "BackupOrder", outcome: "BackupOutcome") -> int:
     """Print what was made and deleted, and return the exit code."""
     kind = "whole" if outcome.is_whole else "what has changed since the last whole one"
-    state = "read back and checked" if not outcome.found else "read back; what it holds is DAMAGED"
+    state = "read back" + " and checked" * outcome.is_whole
+    if outcome.found:
+        state = "read back; what it holds is DAMAGED"
     click.echo(f"{order.place.text}: {outcome.name}, {-(-outcome.size // 2**20):,} MiB, {kind}, {state}.")
     for name in outcome.deleted:
         click.echo(f"Deleted, since {order.keep} are kept: {name}")
+    if not order.may_delete:
+        click.echo("Nothing older was deleted: the clock is in doubt (esign clock show).", err=True)
     if not outcome.elsewhere:
         click.echo(
             f"{order.place.text} is on the disk of the data: this backup is lost with that disk.", err=True

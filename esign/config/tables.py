@@ -330,7 +330,9 @@ class BackupSettings(Table):
     full_every_hours: int = declare_key(
         24, "Hours between two whole ones; those between hold what has changed since.", ge=1, le=720
     )
-    keep: int = declare_key(14, "How many of them are kept; older ones are deleted.", ge=1, le=10_000)
+    keep: int = declare_key(
+        14, "How many whole ones and how many increments are kept; older ones are deleted.", ge=1, le=10_000
+    )
     scratch: LocalFolder | None = declare_key(
         None, "Folder with room to check them in; if not set, the one for temporary files."
     )

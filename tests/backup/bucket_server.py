@@ -18,7 +18,10 @@ ACCESS, SECRET, REGION, BUCKET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG", "eu-tes
 
 @dataclass
 class Storage:
-    """`fail` answers the next requests of a method with a status; `lose` cuts that many connections."""
+    """`fail` answers the next requests of a method with a status; `lose` cuts that many connections.
+
+    `odd_size` stands in the list in place of each size; `endless`: the list never ends.
+    """
 
     port: int = field(default_factory=find_free_port)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -26,6 +29,8 @@ class Storage:
     fail: list[tuple[str, int]] = field(default_factory=list)
     lose: int = 0
     refuse_parts: bool = False
+    odd_size: str = ""
+    endless: bool = False
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -86,11 +91,13 @@ class Storage:
         names = sorted(name for name in self.files if name.startswith(query["prefix"]))
         place = int(query.get("continuation-token", "0"))
         shown = "".join(
-            f"<Contents><Key>{name}</Key><Size>{len(self.files[name])}</Size></Contents>"
+            f"<Contents><Key>{name}</Key><Size>{self.odd_size or len(self.files[name])}</Size></Contents>"
             for name in names[place : place + 1]
         )
-        more = place + 1 < len(names)
-        token = f"<NextContinuationToken>{place + 1}</NextContinuationToken>" if more else ""
+        following = 0 if self.endless else place + 1
+        token = (
+            f"<NextContinuationToken>{following}</NextContinuationToken>" if following < len(names) else ""
+        )
         return web.Response(text=f"<List>{shown}{token}</List>")
 
 

@@ -120,3 +120,13 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(storage: Storage, tmp_pat
     gone = replace(order, access=replace(order.access, endpoint="http://127.0.0.1:1"))
     with pytest.raises(CannotBackUp, match="the host refuses connections"):
         BucketTarget(gone, pauses=()).list_files()
+
+
+def test_odd_answers_are_said_in_words(storage: Storage) -> None:
+    storage.files[f"a b/{NAME}"] = b"x"
+    storage.odd_size = "1e3"
+    with pytest.raises(CannotBackUp, match="answers '1e3' where a size belongs"):
+        a_target(storage).list_files()
+    storage.odd_size, storage.endless = "", True
+    with pytest.raises(CannotBackUp, match="lists its files without an end"):
+        a_target(storage).list_files()

@@ -10,14 +10,21 @@ from pathlib import Path
 import pytest
 
 from esign.backup.archive import PIECE, DamagedBackup
-from esign.backup.backup_order import BackupOrder, TargetAccess, decode_order
+from esign.backup.backup_order import (
+    BackupOrder,
+    BackupOutcome,
+    TargetAccess,
+    decode_order,
+    decode_outcome,
+)
 from esign.backup.container import open_archive
 from esign.backup.database_blocks import BLOCK, FILE
 from esign.backup.encryption import Protection
 from esign.backup.increment import extract_increment
 from esign.backup.make_backup import CannotBackUp
 from esign.backup.stored_names import StoredName, choose_deletions, parse_name, read_time, write_time
-from esign.backup.work_off_order import work_off_order
+from esign.backup.targets import FolderTarget
+from esign.backup.work_off_order import delete_oldest, work_off_order
 from esign.config import BackupPlace
 from esign.core.instant import DAY, HOUR
 from tests.pki import NOW
@@ -57,8 +64,10 @@ def test_a_name_says_what_it_names() -> None:
         ([name(9), name(1), name(3)], 1, [name(1)]),
         ([name(0, label=OTHER), "esign-20260101T000000Z.backup", "notes.txt", name(3)], 1, []),
         ([name(1, 0), name(2), name(3)], 2, [name(1, 0)]),
+        ([name(0), name(1), name(2, 1), name(3, 1), name(-1)], 2, [name(-1)]),
+        ([name(-1), name(0, -1), name(1), name(2), name(3)], 1, [name(1), name(2)]),
     ],
-    ids=["oldest", "one", "base", "chain", "damaged", "future", "foreign", "orphan"],
+    ids=["oldest", "one", "base", "chain", "damaged", "future", "foreign", "orphan", "apart", "needed"],
 )  # fmt: skip
 def test_only_the_oldest_of_our_own_are_deleted(there: list[str], keep: int, deleted: list[str]) -> None:
     made = parse_name(next(each for each in there if write_time(NOW + 3 * DAY) == each[15:31]))
@@ -195,6 +204,7 @@ def test_an_increment_goes_with_no_other_base_and_no_changed_one(order: BackupOr
         lambda order: spoil(Path(order.data, FILE), 0),
         lambda order: spoil(Path(order.data, FILE), -1),
         lambda order: spoil(next(Path(order.place.path).iterdir()), 0),
+        lambda order: spoil(next(Path(order.place.path).iterdir()), -1),
         lambda order: replace(order, protection=Protection("correct horse battery")),
         lambda order: replace(order, label=OTHER),
         lambda order: replace(order, full_every=0),
@@ -202,7 +212,7 @@ def test_an_increment_goes_with_no_other_base_and_no_changed_one(order: BackupOr
         lambda order: replace(order, at=NOW - DAY),
         lambda order: write_pages(Path(order.data), 90),
     ],
-    ids=["lost", "cut", "gone", "keys", "label", "never", "old", "clock", "large"],
+    ids=["lost", "cut", "gone", "shorter", "keys", "label", "never", "old", "clock", "large"],
 )
 def test_a_whole_one_is_made_again(
     order: BackupOrder, change: Callable[[BackupOrder], BackupOrder | None]
@@ -245,7 +255,7 @@ def test_what_keeps_it_from_being_made_is_said_and_deletes_nothing(
     assert second.exists() and not kept.exists()
     assert {"notes.txt", name(-9, label=OTHER), name(-8)} < list_names(target)
     assert (data / "app.key").read_bytes() == b"key"
-    assert not (tmp_path / f"esign-scheduled-{MINE}").exists()
+    assert not [*tmp_path.glob("esign-backup-*")]
 
 
 def test_damaged_data_pushes_out_no_good_backup(order: BackupOrder) -> None:
@@ -254,6 +264,20 @@ def test_damaged_data_pushes_out_no_good_backup(order: BackupOrder) -> None:
         made = work_off_order(replace(order, keep=1, at=NOW + hours * HOUR), lambda folder: ["broken"])
         assert made.found == ["broken"] and made.name.endswith("-damaged.backup")
     assert good.exists() and len(list_names(Path(order.place.path))) == 2
+
+
+def test_what_is_told_of_many_deletions_stays_short() -> None:
+    names = [name(day) for day in range(5_000)]
+    told = decode_outcome(BackupOutcome("x", NOW, 1, True, ["y" * 10**6] * 99, names, True).encode())
+    assert told.deleted == names[:10] and told.left_out == 4_990 and len(told.encode()) < 10_000
+
+
+def test_a_target_that_cannot_be_listed_in_the_end_is_no_failure(order: BackupOrder) -> None:
+    class Unlisted(FolderTarget):
+        def list_files(self) -> dict[str, int]:
+            raise CannotBackUp("it is gone")
+
+    assert delete_oldest(order, Unlisted(order), StoredName(write_time(NOW), MINE)) == []
 
 
 def test_blocks_fit_the_pieces_of_an_archive() -> None:

@@ -1,6 +1,7 @@
 """Backups in a folder of another machine: read back before they count, and from no server but the one that is known."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -84,10 +85,17 @@ def test_files_are_stored_listed_and_deleted(machine: Machine, tmp_path: Path) -
     (machine.folder / "notes.txt").touch()
     (machine.folder / f".{NAME}{PART}").touch()
     (machine.folder / f".notes{PART}").touch()
+    odd = machine.folder / os.fsdecode(b"\xff.txt")
+    odd.touch()
     target.store(tmp_path / "file", NAME)
     assert target.list_files() == {NAME: len(content)}
     assert (machine.folder / NAME).read_bytes() == content
-    assert {path.name for path in machine.folder.iterdir()} == {NAME, "notes.txt", f".notes{PART}"}
+    assert {path.name for path in machine.folder.iterdir()} == {
+        NAME,
+        "notes.txt",
+        f".notes{PART}",
+        odd.name,
+    }
     target.delete(NAME)
     assert target.list_files() == {}
 

@@ -86,11 +86,13 @@ def configuration(folder: Path, more: str = "", data: str = "data") -> Path:
 class Program:
     """`esign serve` as a process of its own; `log` keeps what every life of it wrote."""
 
-    def __init__(self, config: Path, *, limit: int | None = None) -> None:
+    def __init__(
+        self, config: Path, *, limit: int | None = None, env: Mapping[str, str] | None = None
+    ) -> None:
         """`limit`: the largest file in bytes that the process may write, as on a disk that is full."""
         self.config = config
         self.log = config.with_suffix(".log")
-        self._limit = limit
+        self._limit, self._env = limit, env
         found = re.search(r"port = (\d+)", config.read_text("utf-8"))
         assert found
         self.base = f"http://127.0.0.1:{found[1]}"
@@ -120,7 +122,7 @@ class Program:
                 "serve",
                 "--config",
                 self.config,
-                env=environment(),
+                env=environment(self._env),
                 stderr=log,
             )
 

@@ -2,11 +2,14 @@
 
 import os
 import signal
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from esign.actions.server import scheduled_backups
+from esign.core.instant import DAY, HOUR, MINUTE
 from esign.jobs import back_up
 from esign.store.server import backup_schedule
 from esign.store.server.backup_schedule import BackupState
@@ -25,6 +28,14 @@ def set_up(target: Path) -> dict[str, Any]:
 
 def read_command(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def read_environment(pid: int) -> bytes:
+    """What other processes of its user can read of it; nothing where they may not."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except PermissionError:
+        return b""
 
 
 async def read_state(site: JourneySite) -> BackupState:
@@ -98,7 +109,7 @@ async def test_a_backup_ends_with_its_server_and_is_made_by_the_next(tmp_path: P
     more = f'[backup]\nto = "{target}"\npassphrase = "{PASSPHRASE}"\nscratch = "{scratch}"'
     file = configuration(tmp_path, more)
     assert esign("keys", "create", "--name", "x", "--config", file).code == 0
-    program = Program(file)
+    program = Program(file, env={"ESIGN_BACKUP__KEEP": "3"})
     await program.begin()
 
     async def find_process() -> int | None:
@@ -120,6 +131,7 @@ async def test_a_backup_ends_with_its_server_and_is_made_by_the_next(tmp_path: P
     pid = await until(find_process, "the process of a backup")
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 0
     await until(is_begun, "its folder")
+    assert b"ESIGN_" not in read_environment(pid)
     os.kill(pid, signal.SIGSTOP)
     await program.kill()
     os.kill(pid, signal.SIGCONT)
@@ -134,3 +146,56 @@ async def test_a_backup_ends_with_its_server_and_is_made_by_the_next(tmp_path: P
     newest = max(target.iterdir())
     opened = esign("restore", newest, "--data-dir", tmp_path / "back", "--config", file)
     assert opened.code == 0, opened.err
+
+
+async def test_a_clock_that_was_ahead_neither_stops_backups_nor_hides_that_there_are_none(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    target = tmp_path / "target"
+    async with a_site(tmp_path / "data", clock, backup=set_up(target)) as site:
+        db, settings, now = site.runtime.db, site.runtime.config.backup, clock.now()
+        ahead = BackupState("0a1b2c3d", str(target), now - DAY, now + 400 * DAY, made_at=now + 399 * DAY)
+        await db.write(lambda tx: backup_schedule.save(tx, ahead))
+        assert await scheduled_backups.find_last(site.runtime) == now - DAY
+        assert len(await read_warnings(site)) == 1
+        assert await back_up.tick(site.runtime) == 0
+        failed = await read_state(site)
+        assert (failed.failures, failed.due_at) == (1, now + 5 * MINUTE)
+
+        # A mail that goes out while a backup runs is not forgotten as that ends.
+        await db.write(lambda tx: backup_schedule.note_mail(tx, now))
+        await scheduled_backups.change_state(
+            db, settings, failed, now, lambda stored, at: replace(stored, failures=2)
+        )
+        assert await read_state(site) == replace(failed, failures=2, mailed_at=now)
+
+        await db.write(lambda tx: backup_schedule.save(tx, replace(ahead, made_at=None)))
+        target.mkdir()
+        assert await back_up.tick(site.runtime) == 1
+        made = await read_state(site)
+        assert (made.made_at, made.due_at) == (now, now + HOUR) and await read_warnings(site) == []
+
+
+def test_a_restored_server_deletes_no_backups_of_the_one_before(tmp_path: Path) -> None:
+    old, new, target = tmp_path / "old", tmp_path / "new", tmp_path / "target"
+    for folder in (old, new, target):
+        folder.mkdir()
+    more = f'[backup]\nto = "{target}"\npassphrase = "{PASSPHRASE}"\nkeep = 1'
+    lost, restored = configuration(old, more), configuration(new, more)
+    assert esign("keys", "create", "--name", "x", "--config", lost).code == 0
+    assert esign("backup", "--config", lost).code == 0
+    [kept] = target.iterdir()
+    opened = esign("restore", kept, "--config", restored)
+    assert opened.code == 0 and f"stay in {target}" in opened.out, opened.err
+    for number in (1, 2):
+        made = esign("backup", "--config", restored)
+        assert made.code == 0 and kept.exists(), made.err
+        assert made.out.count("Deleted") == number - 1
+    assert len([*target.iterdir()]) == 2
+
+    doubt = "INSERT INTO clock_mark (id, at, elapsed, boot_id, doubt_since, doubt_ahead) VALUES (1, 1, 1, '', 1, 1)"
+    with closing(sqlite3.connect(new / "data" / "esign.db", isolation_level=None)) as database:
+        database.execute(doubt)
+    made = esign("backup", "--config", restored)
+    assert made.code == 0 and "Deleted" not in made.out and "the clock is in doubt" in made.err
+    assert len([*target.iterdir()]) == 3

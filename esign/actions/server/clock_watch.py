@@ -39,12 +39,27 @@ async def open_clock(db: Database, source: Clock) -> GuardedClock:
     return clock
 
 
-async def read_now(db: Database) -> Instant:
-    """Return the time of a server on this database, for a command that runs beside it. Nothing is written."""
+async def read_clock(db: Database) -> GuardedClock:
+    """Return the clock of a server on this database, for a command that runs beside it. Nothing is written."""
     source = SystemClock()
     record = await clock_marks.find(db)
     mark = None if record is None or is_confirmed(record, source.now()) else record.mark
-    return GuardedClock(source, mark, read_boot_id()).now()
+    return GuardedClock(source, mark, read_boot_id())
+
+
+async def read_now(db: Database) -> Instant:
+    """Return the time of such a clock."""
+    return (await read_clock(db)).now()
+
+
+async def is_in_doubt(db: Database) -> bool:
+    """Return whether a server on this database trusts its clock no more, or one that starts now would not."""
+    record = await clock_marks.find(db)
+    if record is None:
+        return False
+    if record.doubt_since is not None and not is_confirmed(record, SystemClock().now()):
+        return True
+    return (await read_clock(db)).doubt is not None
 
 
 async def watch_clock(runtime: Runtime) -> bool:

@@ -7,6 +7,8 @@ others on processor and disk. It ends with the server: its standard input closes
 
 import asyncio
 import logging
+import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,6 +16,7 @@ from esign.actions.mail import notices
 from esign.actions.mail.notices import News
 from esign.backup.backup_order import BackupOrder, BackupOutcome, decode_outcome, make_order
 from esign.config import BackupSettings
+from esign.config.reading import PREFIX
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
@@ -31,6 +34,7 @@ LONGEST = 12 * 3600.0  # seconds that one may take, such as onto a disk that han
 AFTER_KILL = 10.0  # seconds that a killed process may take to end; one that waits for a dead disk does not
 UNTOLD: Millis = DAY  # without a good backup, after which owners are told, and told again
 LATE = 2  # intervals without a good backup, after which that is a warning
+AHEAD: Millis = HOUR  # that a backup may seem to be made in the future: a clock that was put right
 MOST_OUTPUT = 64 * 1024  # bytes of what the process says
 DAMAGED = "the data in it is damaged: {found}"
 
@@ -59,13 +63,18 @@ async def run_due(runtime: Runtime) -> int:
     except BackupFailed as failure:
         runtime.measures.backups["failed"] += 1
         log.error("a scheduled backup to %s failed: %s", state.place, failure)
-        failed = note_failure(state, settings, str(failure), runtime.clock.now())
-        await runtime.db.write(lambda tx: backup_schedule.save(tx, failed))
+        problem = str(failure)
+        await change_state(
+            runtime.db,
+            settings,
+            state,
+            runtime.clock.now(),
+            lambda stored, at: note_failure(stored, settings, problem, at),
+        )
         return 0
     runtime.measures.backups["failed" if outcome.found else "made"] += 1
     tell_outcome(state, outcome)
-    made = note_outcome(state, settings, outcome, runtime.clock.now())
-    await runtime.db.write(lambda tx: backup_schedule.save(tx, made))
+    await keep_outcome(runtime.db, settings, state, outcome, runtime.clock.now())
     return 1
 
 
@@ -79,6 +88,9 @@ def tell_outcome(state: BackupState, outcome: BackupOutcome) -> None:
         )
     else:
         log.info("backed up to %s: %s, %s MiB", state.place, outcome.name, -(-outcome.size // 2**20))
+    if outcome.deleted:
+        more = f" and {outcome.left_out} more" if outcome.left_out else ""
+        log.info("deleted older backups: %s%s", ", ".join(outcome.deleted), more)
     if not outcome.elsewhere and not state.made_at:
         log.warning(
             "backups in %s are on the disk of the data, and are lost with it; set backup.to to another disk",
@@ -90,10 +102,7 @@ def tell_outcome(state: BackupState, outcome: BackupOutcome) -> None:
 
 
 async def load_state(db: Database, settings: BackupSettings, now: Instant) -> BackupState:
-    """Return the state of the schedule, which begins at the first use, and anew when the target is another.
-
-    A clock that was ahead, and is right again, holds back no backup for longer than usual.
-    """
+    """Return the state of the schedule, which begins at the first use, and anew when the target is another."""
     assert settings.to is not None
     state = await backup_schedule.find(db)
     if state is None or state.place != settings.to.text:
@@ -101,7 +110,41 @@ async def load_state(db: Database, settings: BackupSettings, now: Instant) -> Ba
         begun = BackupState(label, settings.to.text, now, now)
         await db.write(lambda tx: backup_schedule.save(tx, begun))
         return begun
-    return replace(state, due_at=min(state.due_at, now + settings.every_hours * HOUR))
+    return correct_state(state, settings, now)
+
+
+def correct_state(state: BackupState, settings: BackupSettings, now: Instant) -> BackupState:
+    """Return the state with a backup due now if a clock that was ahead set a later time than any other would."""
+    if state.due_at <= now + settings.every_hours * HOUR:
+        return state
+    return replace(state, due_at=now, begun_at=min(state.begun_at, now))
+
+
+async def keep_outcome(
+    db: Database, settings: BackupSettings, state: BackupState, outcome: BackupOutcome, now: Instant
+) -> None:
+    """Save what came of a backup that was begun in this state."""
+    await change_state(
+        db, settings, state, now, lambda stored, at: note_outcome(stored, settings, outcome, at)
+    )
+
+
+async def change_state(
+    db: Database,
+    settings: BackupSettings,
+    state: BackupState,
+    now: Instant,
+    change: Callable[[BackupState, Instant], BackupState],
+) -> None:
+    """Save a change of the state as it is stored now: much else may have been noted in the hours of a backup."""
+
+    async def write(tx: Transaction) -> None:
+        stored = await backup_schedule.find(tx)
+        is_same = stored is not None and (stored.label, stored.place) == (state.label, state.place)
+        present = correct_state(stored, settings, now) if stored is not None and is_same else state
+        await backup_schedule.save(tx, change(present, now))
+
+    await db.write(write)
 
 
 def note_outcome(
@@ -151,6 +194,7 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env=list_variables(os.environ),
         )
     except OSError as error:
         raise BackupFailed(f"no process can be started: {error.strerror}") from None
@@ -176,8 +220,13 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
         raise BackupFailed(said.removeprefix("no backup was made: ")) from None
 
 
+def list_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the process: all but ours, since others can read them and secrets are among them."""
+    return {name: value for name, value in environment.items() if not name.upper().startswith(PREFIX)}
+
+
 async def read_all(stream: asyncio.StreamReader) -> bytes:
-    """Return what a process says; the end of it, if that is long."""
+    """Return what a process says; the end of it, if that is long. An outcome is short."""
     kept = b""
     while piece := await stream.read(MOST_OUTPUT):
         kept = (kept + piece)[-MOST_OUTPUT:]
@@ -200,18 +249,28 @@ async def end_process(process: asyncio.subprocess.Process) -> None:
 # ---------- what is told ----------
 
 
+def find_since(state: BackupState, now: Instant) -> Instant:
+    """Return the moment of the last good backup, before the first when they were set up.
+
+    A moment ahead of the clock is not believed: nobody knows how old that backup is.
+    """
+    if state.made_at is not None and state.made_at <= now + AHEAD:
+        return min(state.made_at, now)
+    return min(state.begun_at, now)
+
+
 def find_late(state: BackupState | None, settings: BackupSettings, now: Instant) -> Instant | None:
     """Return since when there is no good backup if that is too long, else None."""
     if settings.to is None or state is None:
         return None
-    since = state.made_at or state.begun_at
+    since = find_since(state, now)
     return since if now - since > LATE * settings.every_hours * HOUR else None
 
 
 async def find_last(runtime: Runtime) -> Instant | None:
     """Return the moment of the last good backup, before the first when they were set up; None without a target."""
     state = await backup_schedule.find(runtime.db) if runtime.config.backup.to else None
-    return None if state is None else state.made_at or state.begun_at
+    return None if state is None else find_since(state, runtime.clock.now())
 
 
 async def list_warnings(runtime: Runtime) -> list[str]:
@@ -233,8 +292,8 @@ async def report_failures(runtime: Runtime) -> bool:
     state = await backup_schedule.find(runtime.db)
     if state is None or settings.to is None or not state.failures:
         return False
-    since = state.made_at or state.begun_at
-    is_told = state.mailed_at is not None and now - state.mailed_at < UNTOLD
+    since = find_since(state, now)
+    is_told = state.mailed_at is not None and 0 <= now - state.mailed_at < UNTOLD
     first = await organisations.find_first(runtime.db)
     if is_told or first is None or now - since < max(UNTOLD, settings.every_hours * HOUR):
         return False
@@ -245,11 +304,10 @@ async def report_failures(runtime: Runtime) -> bool:
         "backup_problem": state.problem or "",
         "backup_last_at": since,
     }
-    told = replace(state, mailed_at=now)
 
     async def write(tx: Transaction) -> None:
         await notices.tell_owners(tx, runtime.vault, first.id, News("backup_failed", str(now), facts), now)
-        await backup_schedule.save(tx, told)
+        await backup_schedule.note_mail(tx, now)
 
     await runtime.db.write(write)
     return True

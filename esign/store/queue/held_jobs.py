@@ -62,7 +62,10 @@ class HeldCounts:
 
 
 async def hold(tx: Transaction, made_at: Instant, now: Instant) -> None:
-    """Hold back everything that waits, and the seal of each document that has all signatures, and note the restore."""
+    """Hold back everything that waits, and the seal of each document that has all signatures, and note the restore.
+
+    The schedule of backups is forgotten, so that it begins with another label.
+    """
     await tx.run(
         "INSERT INTO restoration (restored_at, made_at) VALUES (:now, :made_at)", now=now, made_at=made_at
     )
@@ -86,6 +89,8 @@ async def hold(tx: Transaction, made_at: Instant, now: Instant) -> None:
         now=now,
         reason=WAITS,
     )
+    # With a label of its own it deletes no backup of the server that was lost, or of the one that still runs.
+    await tx.run("DELETE FROM backup_schedule")
 
 
 async def find_open_restoration(reader: Reader) -> Restoration | None:

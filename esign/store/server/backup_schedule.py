@@ -57,3 +57,8 @@ async def save(tx: Transaction, state: BackupState) -> None:
         """,
         **asdict(state) | {"elsewhere": int(state.elsewhere)},
     )
+
+
+async def note_mail(tx: Transaction, at: Instant) -> None:
+    """Note when owners were told that backups fail."""
+    await tx.run("UPDATE backup_schedule SET mailed_at = :at WHERE id = 1", at=at)

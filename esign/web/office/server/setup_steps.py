@@ -37,7 +37,10 @@ async def show_clock(call: OfficeCall) -> Response:
 
 
 async def show_backup(call: OfficeCall) -> Response:
-    """Show when the server was last backed up, and what came of the last attempt."""
+    """Show when the server was last backed up, and what came of the last attempt.
+
+    Where to and why an attempt failed, which may name other machines, only owners of the first organisation see.
+    """
     runtime, settings = call.runtime, call.runtime.config.backup
     state = await backup_schedule.find(runtime.db) if settings.to else None
     late = scheduled_backups.find_late(state, settings, runtime.clock.now())

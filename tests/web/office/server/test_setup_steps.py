@@ -140,6 +140,12 @@ async def test_the_state_of_backups_is_shown(tmp_path: Path, clock: FakeClock) -
         page = await ada.get("/server/backup")
         assert "The last backup is recent" in page.said and "5.2 MB" in page.said
         assert "The last attempt failed: no such <folder>" in page.said and "<folder>" not in page.text
+        later = an_organisation(id="org_two", name="Second", created_at=now + 1)
+        other = await store_organisation(db, later)
+        stranger = await office.signed_in("Stranger", MemberRole.OWNER, other.id)
+        page = await stranger.get("/server/backup")
+        assert "The last backup is recent" in page.said
+        assert "/copies" not in page.said and "no such" not in page.said
         clock.advance(hours=3)
         await ada.sign_in("ada@example.test")
         assert "There is no recent backup" in (await ada.get("/server/backup")).said
