@@ -202,8 +202,8 @@ def test_a_small_increment_makes_no_huge_file(order: BackupOrder, tmp_path: Path
                 lambda name, pieces: contents.update({name: b"".join(pieces)}),
             )
     files = [hold_content(name, content) for name, content in contents.items()]
-    with increment.open("wb") as file:
-        write_backup(file, stream_archive(files, asdict(about)), Protection(), about)
+    with increment.open("wb") as forged:
+        write_backup(forged, stream_archive(files, asdict(about)), Protection(), about)
     (tmp_path / "a").mkdir()
     with pytest.raises(DamagedBackup, match="larger than the blocks in it and in its base"):
         restore(whole, increment, tmp_path / "a")
