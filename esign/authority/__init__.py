@@ -31,7 +31,7 @@ from esign.authority.checks import (
     examine_material,
 )
 from esign.authority.configured import SealFiles, find_configured_seal
-from esign.authority.journal import SealChange
+from esign.authority.journal import SealChange, read_changes
 from esign.authority.keyring import BY_ITSELF, ChangedBy, Keyring
 from esign.authority.parse_upload import open_upload
 from esign.authority.selection import SealAuthority, find_known_own, find_known_roots, load_or_make_authority
@@ -57,6 +57,7 @@ __all__ = [
     "find_known_roots",
     "load_or_make_authority",
     "open_upload",
+    "read_changes",
     "read_seal_standing",
     "read_trusted_roots",
 ]

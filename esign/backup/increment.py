@@ -62,6 +62,7 @@ def check_increment(archive: ZipFile, identity: Identity | None, base: BaseBlock
     """
     about = require_increment(archive)
     found = extract_files(archive, identity, about, folder)
+    require_possible_size(about, len(base.hashes) // HASH, folder)
     hashes = bytearray(
         base.hashes[: count_blocks(about.size) * HASH].ljust(count_blocks(about.size) * HASH, b"\0")
     )
@@ -85,6 +86,7 @@ def extract_increment(
     if hash_database(database) != about.base_tree:
         raise DamagedBackup(f"{about.base} is not the backup that the changes in it were made for")
     found = extract_files(archive, identity, about, folder)
+    require_possible_size(about, count_blocks(database.stat().st_size), folder)
     with database.open("r+b") as file:
         for number, block in read_blocks(folder, count_blocks(about.size)):
             file.seek(number * BLOCK)
@@ -110,6 +112,15 @@ def require_increment(archive: ZipFile) -> IncrementAbout:
     if not isinstance(about, IncrementAbout) or about.size < 0:
         raise DamagedBackup("it is no increment")
     return about
+
+
+def require_possible_size(about: IncrementAbout, base_blocks: int, folder: Path) -> None:
+    """Raise DamagedBackup if the database would have more blocks than its base and the increment hold together.
+
+    What an increment says of itself may be anything, and a file of any size can be made with a few bytes.
+    """
+    if count_blocks(about.size) > base_blocks + (folder / BLOCKS).stat().st_size // BLOCK:
+        raise DamagedBackup("it says that its database is larger than the blocks in it and in its base")
 
 
 def extract_files(

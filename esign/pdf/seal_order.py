@@ -124,12 +124,14 @@ class SealedFiles:
 class SealedParts:
     """What a sealed file carries: the attached audit trail, and the level that the seal was made at if it says so.
 
-    `alone` says that it is a certificate of completion, a file of its own.
+    `alone` says that it is a certificate of completion, a file of its own, and `as_written` that the text of the
+    signature is in lower case, as seals are written here. No hash covers that text.
     """
 
     trail: bytes
     made: str | None
     alone: bool
+    as_written: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from esign.backup.archive import PIECE, DamagedBackup
+from esign.backup.archive import PIECE, DamagedBackup, hold_content, read_archive, stream_archive
 from esign.backup.backup_order import (
     BackupOrder,
     BackupOutcome,
@@ -17,10 +17,10 @@ from esign.backup.backup_order import (
     decode_order,
     decode_outcome,
 )
-from esign.backup.container import open_archive
+from esign.backup.container import measure_content, open_archive, open_content, write_backup
 from esign.backup.database_blocks import BLOCK, FILE
 from esign.backup.encryption import Protection
-from esign.backup.increment import extract_increment
+from esign.backup.increment import extract_increment, require_increment
 from esign.backup.make_backup import CannotBackUp
 from esign.backup.stored_names import StoredName, choose_deletions, parse_name, read_time, write_time
 from esign.backup.targets import FolderTarget
@@ -196,6 +196,27 @@ def test_an_increment_goes_with_no_other_base_and_no_changed_one(order: BackupOr
     (tmp_path / "b").mkdir()
     with pytest.raises(DamagedBackup):
         restore(first, increment, tmp_path / "b")
+
+
+@pytest.mark.parametrize("size", [2**40, 2**45])
+def test_a_small_increment_makes_no_huge_file(order: BackupOrder, tmp_path: Path, size: int) -> None:
+    whole, increment = run(order, 0), run(order, 1)
+    contents: dict[str, bytes] = {}
+    with increment.open("rb") as file, open_archive(file) as archive:
+        about = replace(require_increment(archive), size=size)
+        with open_content(archive, None) as stream:
+            read_archive(
+                stream,
+                measure_content(archive),
+                lambda name, pieces: contents.update({name: b"".join(pieces)}),
+            )
+    files = [hold_content(name, content) for name, content in contents.items()]
+    with increment.open("wb") as forged:
+        write_backup(forged, stream_archive(files, asdict(about)), Protection(), about)
+    (tmp_path / "a").mkdir()
+    with pytest.raises(DamagedBackup, match="larger than the blocks in it and in its base"):
+        restore(whole, increment, tmp_path / "a")
+    assert (tmp_path / "a" / "data" / "esign.db").stat().st_size < 2**24
 
 
 @pytest.mark.parametrize(

@@ -3,32 +3,48 @@
 import asyncio
 import io
 import os
+import re
 import shutil
+import sqlite3
+import ssl
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pikepdf
 import pytest
+from pyhanko.sign.timestamps import DummyTimeStamper
 
-from esign.authority import load_or_make_authority
+from esign.actions.server.put_back import CannotPutBack, judge, was_in_use
+from esign.authority import SealChange, load_or_make_authority
 from esign.authority.selection import make_fresh_seal
+from esign.core.document import audit_file
+from esign.core.instant import DAY, SECOND
 from esign.core.seal_credential import Credential
 from esign.pdf.audit.printed_head import find_printed_head
 from esign.pdf.report import AuditHead
 from esign.pdf.seal.seal import SealTerms
 from esign.pdf.seal.sealed_parts import read_sealed_parts
+from esign.pdf.seal_order import Level
+from esign.pdf.verify.validate import verify_signatures
+from esign.store.engine.connections import FILE
 from esign.system.clock import SystemClock
 from tests.journeys.api import Person, a_pdf
 from tests.journeys.program import Ran, configuration, esign, meanwhile
 from tests.journeys.site import JourneySite, a_site
 from tests.journeys.test_restore import query
 from tests.pdf.local_seal import fill_file, load_key, prepare_file
+from tests.pdf.others import a_stamper
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pki import an_authority
 
 ADA: dict[str, Any] = {"name": "Ann Lovelace", "email": "ann@example.test", "order": 1}
+Burnt = tuple[Path, dict[str, str]]
 BOB = {"name": "Bob Byrd", "email": "bob@example.test", "order": 2}
+WRONG: dict[str, Any] = {"name": "Ann Other", "email": "wrong@example.test", "order": 1}
 COPY = {"name": "Cy Copeland", "email": "cy@example.test", "role": "cc"}
 
 
@@ -44,14 +60,31 @@ class Lost:
         return self.folder.parent / f"{name}.pdf"
 
 
-def forge(file: Path, credential: Credential, at: int, trail: bytes | None = None) -> bytes:
-    """The certificate and the trail of a sealed file, under another seal."""
-    content = file.read_bytes()
+async def forge(
+    file: Path,
+    credential: Credential,
+    at: int,
+    trail: bytes | None = None,
+    level: Level = "B-B",
+    stamper: DummyTimeStamper | None = None,
+) -> bytes:
+    """The certificate and the trail of a sealed file, under another seal, which may have a time stamp."""
+    content = await asyncio.to_thread(file.read_bytes)
     parts, found = read_sealed_parts(content), find_printed_head(content)
     assert found is not None
     head: AuditHead = {"documentId": found[0], "entries": found[1], "hash": found[2], "embedded": True}
     key = load_key(credential)
-    return fill_file(prepare_file(a_pdf(3), key, SealTerms(at, "x", head, trail or parts.trail)), key)
+    made = prepare_file(a_pdf(3), key, SealTerms(at, "x", head, trail or parts.trail, level, level))
+    if stamper is None:
+        return fill_file(made, key)
+    token = await stamper.async_timestamp(sha256(made.signature).digest(), "sha256")
+    return fill_file(made, key, token.dump())
+
+
+def write_contents(sealed: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """The file with another hexadecimal text of its signature, which is as long."""
+    found = max(re.finditer(rb"/Contents\s*<([0-9a-f]{200,})>", sealed), key=lambda each: len(each[1]))
+    return sealed[: found.start(1)] + change(found[1]) + sealed[found.end(1) :]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +95,7 @@ def burnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 @pytest.fixture
-def lost(tmp_path: Path, burnt: tuple[Path, dict[str, str]]) -> Lost:
+def lost(tmp_path: Path, burnt: Burnt) -> Lost:
     """What was restored, and the files, for one test."""
     folder, ids = burnt
     shutil.copytree(folder, tmp_path / "all")
@@ -78,21 +111,28 @@ async def burn(tmp_path: Path) -> dict[str, str]:
     ids: dict[str, str] = {}
     async with a_site(old / "data") as site:
         await site.api.webhook("http://127.0.0.1:19999/hook")
-        for name in ("kept", "sealing", "cancelled", "viewed", "later"):
+        for name in ("kept", "sealing", "aside", "cancelled", "viewed", "later"):
             ids[name] = await site.api.send_document()
         ids["sent"] = await site.api.send_document(recipients=[ADA, BOB, COPY])
         ids["draft"] = await site.api.create()
         await sign(site, ids["kept"])
         await site.work("seal")
-        await sign(site, ids["sealing"])
+        ids["corrected"] = await site.api.send_document(recipients=[WRONG])
+        for name in ("sealing", "aside"):
+            await sign(site, ids[name])
         await site.work("mail")
+        wrong = await site.person(WRONG["email"])
+        (tmp_path / "wrong-link").write_text(wrong.link.rpartition("/")[2])
         await (await site.person(ADA["email"])).view()
         config = configuration(old)
         made = await meanwhile("backup", "copy", "--plain", "--config", config, cwd=old)
         assert made.code == 0, made.err
         ids["after"] = await site.api.send_document()
         await site.api.send(ids["draft"])
-        for name in ("sent", "cancelled", "viewed", "later", "draft", "after"):
+        corrected = f"/documents/{ids['corrected']}/recipients"
+        [right] = (await site.api.get(ids["corrected"]))["recipients"]
+        await site.api.ok("PATCH", f"{corrected}/{right['id']}", {"email": ADA["email"]})
+        for name in ("sent", "corrected", "cancelled", "viewed", "later", "draft", "after"):
             await sign(site, ids[name])
         await site.work("seal")
         for name, document in ids.items():
@@ -100,17 +140,33 @@ async def burn(tmp_path: Path) -> dict[str, str]:
         (tmp_path / "certificate.pdf").write_bytes(await site.api.file(ids["sealing"], "certificate"))
         now = site.runtime.clock.now()
         foreign = load_or_make_authority(tmp_path / "foreign", "esign", now).live
-        (tmp_path / "foreign.pdf").write_bytes(forge(tmp_path / "sealing.pdf", foreign, now))
+        (tmp_path / "foreign.pdf").write_bytes(await forge(tmp_path / "sealing.pdf", foreign, now))
         own, find_key = site.runtime.keyring.authority, site.runtime.pdf.signer.find_key
         live, test = [
             replace(one, key_der=await find_key(one.certificate_der)) for one in (own.live, own.test)
         ]
-        (tmp_path / "test.pdf").write_bytes(forge(tmp_path / "sealing.pdf", test, now))
+        (tmp_path / "test.pdf").write_bytes(await forge(tmp_path / "sealing.pdf", test, now))
         trail = read_sealed_parts((tmp_path / "sealing.pdf").read_bytes()).trail
         other = trail.replace(b"Ada Lovelace", b"Eve Lovelace")
         proven = with_proofs((tmp_path / "sealing.pdf").read_bytes(), a_list(an_authority(), now))
         (tmp_path / "proven.pdf").write_bytes(proven)
-        (tmp_path / "trail.pdf").write_bytes(forge(tmp_path / "sealing.pdf", live, now, other))
+        (tmp_path / "trail.pdf").write_bytes(await forge(tmp_path / "sealing.pdf", live, now, other))
+        sealed = (tmp_path / "sealing.pdf").read_bytes()
+        (tmp_path / "case.pdf").write_bytes(write_contents(sealed, bytes.upper))
+        (tmp_path / "padded.pdf").write_bytes(write_contents(sealed, lambda text: text[:-2] + b"01"))
+        for name, when in (("early", now - DAY), ("ahead", now + DAY)):
+            (tmp_path / f"{name}.pdf").write_bytes(await forge(tmp_path / "sealing.pdf", live, when))
+        good = a_stamper("Good Time", now)
+        (root,) = good.certs_to_embed
+        (tmp_path / "root.pem").write_text(ssl.DER_cert_to_PEM_cert(root.dump()))
+        for name, document, stamper in (
+            ("stripped", "sealing", None),
+            ("old-stamp", "sealing", a_stamper("Mallory Time", now - 30 * DAY)),
+            ("mallory", "sealing", a_stamper("Mallory Time", now)),
+            ("good", "aside", good),
+        ):
+            stamped = await forge(tmp_path / f"{document}.pdf", live, now, level="B-T", stamper=stamper)
+            (tmp_path / f"{name}.pdf").write_bytes(stamped)
     there = configuration(new)
     ran = await meanwhile("restore", "../old/copy", "--plain", "--config", there, cwd=new)
     assert ran.code == 0, ran.err
@@ -129,6 +185,12 @@ async def put_back(lost: Lost, *files: Path) -> Ran:
     return await meanwhile("restore", "--sealed", *files, "--config", lost.config, cwd=lost.folder)
 
 
+def change(data: Path, statement: str) -> None:
+    """Change one row of the database."""
+    with closing(sqlite3.connect(data / FILE)) as connection, connection:
+        assert connection.execute(statement).rowcount == 1
+
+
 def lines(ran: Ran, file: Path) -> str:
     """What was said about a file."""
     return "\n".join(line for line in (ran.out + ran.err).splitlines() if line.startswith(f"{file}: "))
@@ -139,14 +201,15 @@ async def test_sealed_files_come_back(lost: Lost) -> None:
     make_fresh_seal(lost.folder / "data", "esign", SystemClock().now())  # what sealed before stays known
     link = lost.folder / "link.pdf"
     link.symlink_to(sealing)
-    ran = await put_back(lost, link, sent)
+    data = lost.folder / "data"
+    change(data, f"UPDATE outbox SET state = 'aside' WHERE key = 'seal:{lost.ids['aside']}'")
+    ran = await put_back(lost, link, sent, lost.file("aside"), lost.file("corrected"))
     assert (ran.code, ran.err) == (0, "")
     assert f"{lost.ids['sealing']} is completed with this file." in lines(ran, link)
     assert "entries of its audit trail that the backup did not have were taken over" in lines(ran, sent)
     assert "Nothing was mailed for this, and no webhook was called." in ran.out
     again = await put_back(lost, sealing, sent)
     assert again.code == 0 and again.out.count("has this sealed file already; nothing was changed") == 2
-    data = lost.folder / "data"
     assert query(data, "SELECT count(*) FROM outbox WHERE kind = 'mail' AND key LIKE 'completed:%'") == [(2,)]
     assert query(data, "SELECT state FROM outbox WHERE kind = 'seal' AND state <> 'done'") == []
     assert query(data, "SELECT count(*) FROM delivery WHERE status = 'pending'") == [(0,)]
@@ -166,9 +229,10 @@ async def test_sealed_files_come_back(lost: Lost) -> None:
             found = await site.api.get(document)
             assert found["status"] == "completed" and found["seal"]["size"] == len(content)
             acts = {r["status"] for r in found["recipients"] if r["role"] != "cc"}
-            assert acts == {"completed"} and (await site.api.trail(document))[-3:-1] != []
-            types = await site.api.trail(document)
-            assert types.index("document.put_back") + 1 == types.index("document.completed")
+            assert acts == {"completed"}
+            entries = audit_file.list_entries(read_sealed_parts(content).trail)
+            put_in = ["document.put_back", "document.completed", "document.downloaded"]
+            assert await site.api.trail(document) == [*(entry.type for entry in entries), *put_in]
             alone = await site.api.file(document, "certificate")
             with pikepdf.open(io.BytesIO(alone)) as pages, pikepdf.open(lost.file(name)) as whole:
                 assert len(pages.pages) == len(whole.pages) - 1
@@ -177,6 +241,9 @@ async def test_sealed_files_come_back(lost: Lost) -> None:
         assert query(data, "SELECT count(*) FROM outbox WHERE kind = 'mail' AND state <> 'done'") == [(0,)]
         completed = "SELECT count(*) FROM outbox WHERE kind = 'mail' AND key LIKE 'completed:%'"
         assert query(data, completed) == [(2,)]
+        stranger = Person(site.session, f"{site.base}/s/{(lost.folder.parent / 'wrong-link').read_text()}")
+        assert await site.api.status(lost.ids["corrected"]) == "completed"
+        assert (await stranger.get("/sealed.pdf")).status == 404
         waits = lost.ids["later"]
         while_served = await put_back(lost, lost.file("later"))
         assert while_served.code == 0 and await site.api.status(waits) == "completed", while_served
@@ -212,6 +279,12 @@ async def test_what_does_not_fit_is_refused_and_named(lost: Lost) -> None:
         "foreign": "its seal is not one of this installation",
         "test": "is a document in live mode, and the seal is not of that mode",
         "trail": "it was changed after it was sealed, or its seal is damaged",
+        "case": "what no hash covers in its seal is not as it was written here",
+        "padded": "something was added to it after it was sealed",
+        "stripped": "something was added to it after it was sealed",
+        "early": "its seal says that it was made before the last entry of the audit trail in it",
+        "ahead": "which is later than now; check the clock",
+        "old-stamp": "which is not between the last entry of the audit trail in it and now",
         "after": f"there is no document {lost.ids['after']} here: it was made after the backup",
         "draft": f"{lost.ids['draft']} was a draft in the backup",
     }
@@ -247,6 +320,36 @@ async def test_what_does_not_fit_is_refused_and_named(lost: Lost) -> None:
             forked.code == 1 and f"the audit trail of {later} went another way here from entry" in forked.err
         )
         assert await site.api.status(later) == "sent"
+
+
+async def test_only_a_trusted_time_stamp_is_recorded(lost: Lost) -> None:
+    mallory, good = lost.file("mallory"), lost.file("good")
+    plain = lost.config.read_text()
+    lost.config.write_text(f"{plain}\n[seal]\ntrust = ['{lost.folder.parent / 'root.pem'}']\n")
+    ran = await put_back(lost, mallory, good)
+    assert f"{mallory}: not put back: its time stamp is by “Mallory Time”, which is not trusted" in ran.err
+    assert f"{lost.ids['aside']} is completed with this file." in lines(ran, good)
+    lost.config.write_text(plain)
+    assert (await put_back(lost, mallory)).code == 0
+    async with a_site(lost.folder / "data") as site:
+        stamps = [(await site.api.get(lost.ids[name]))["seal"]["timestamp"] for name in ("aside", "sealing")]
+    assert stamps[0]["authority"] == "Good Time" and stamps[1] is None
+
+
+def test_a_seal_counts_while_its_certificate_lasts(burnt: Burnt) -> None:
+    now = SystemClock().now()
+    authority = load_or_make_authority(burnt[0] / "new" / "data", "esign", now)
+    content = (burnt[0] / "sealing.pdf").read_bytes()
+    assert judge(verify_signatures(content, authority.roots, now, authority.own))[1]["embedded"]
+    with pytest.raises(CannotPutBack, match="its seal is not confirmed: The certificate expired on 20"):
+        judge(verify_signatures(content, authority.roots, now + 4 * 365 * DAY, authority.own))
+
+
+def test_a_certificate_was_in_use_until_another_came() -> None:
+    changes = [SealChange(at * DAY, "uploaded", "x", name) for at, name in ((9, "a"), (5, "b"), (1, "a"))]
+    uses = {name: [was_in_use(changes, name, day * DAY) for day in (0, 3, 7, 10)] for name in "abc"}
+    assert uses == {"a": [True, True, False, True], "b": [False, False, True, False], "c": [True] * 4}
+    assert was_in_use(changes, "a", 5 * DAY + SECOND) and was_in_use([], "a", 0)
 
 
 def revise(sealed: bytes) -> bytes:

@@ -10,17 +10,19 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from esign.actions.verification import verify_trails
+from esign.authority import SealChange
 from esign.core.actor import Mode
 from esign.core.document import audit_file
 from esign.core.document import put_back as state
 from esign.core.document.audit import AuditEntry
 from esign.core.document.document import Document, Seal, Status
 from esign.core.errors import Problem
-from esign.core.instant import Instant, parse, rfc3339
+from esign.core.instant import HOUR, MINUTE, SECOND, Instant, parse, rfc3339
 from esign.core.language import choose_language
 from esign.core.seal_credential import TEST_MARK, Credential
-from esign.pdf.report import AuditHead, Signature, Verification, VerificationCase
+from esign.pdf.report import AuditHead, Signature, Timestamp, Verification, VerificationCase
 from esign.pdf.seal_order import CertificateOrder, SealedParts
+from esign.pdf.verdict_sentences import EXPIRED
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerBusy, WorkerFailed, Workers
 from esign.store.document import blobs, documents, trails
@@ -33,6 +35,9 @@ from esign.system.vault import Vault
 
 SEALING = QueueTurn(PdfJobKind.SEAL)
 SAME_AGAIN = "run the command again"
+ALTERED = "what no hash covers in its seal is not as it was written here; ask for the file as it was sent"
+# By how much a time stamp may differ from the clock when it is accepted (`docs/timestamps.md`).
+STAMP_SKEW = HOUR
 
 
 class CannotPutBack(Exception):
@@ -41,13 +46,19 @@ class CannotPutBack(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PutBackTools:
-    """What putting back works with. `case` says what is trusted and what was sealed here, and has the time."""
+    """What putting back works with. `case` says what is trusted and what was sealed here, and has the time.
+
+    `changes` are those of the seal certificate, the newest first. `trusts_others` says that the settings name roots
+    to trust, so that a time stamp under another one is not of an authority that was chosen here.
+    """
 
     db: Database
     vault: Vault
     workers: Workers
     case: VerificationCase
     credentials: dict[Mode, Credential]
+    changes: Sequence[SealChange]
+    trusts_others: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,10 @@ class PutBack:
 
 @dataclass(frozen=True, slots=True)
 class SealedFile:
-    """A file with one seal of this installation over all of it, what it carries, and the trail under the seal."""
+    """A file with one seal of this installation over all of it, what it carries, and the trail under the seal.
+
+    `stamp` is its time stamp if that is trusted.
+    """
 
     content: bytes
     sha256: str
@@ -70,6 +84,8 @@ class SealedFile:
     head: AuditHead
     parts: SealedParts
     trail: Sequence[AuditEntry]
+    sealed_at: Instant
+    stamp: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +151,28 @@ async def read_sealed_file(tools: PutBackTools, content: bytes) -> SealedFile:
         refuse(reason[0].lower() + reason[1:])
     except (WorkerFailed, WorkerBusy) as failure:
         refuse(f"it cannot be examined: {failure}")
+    if not parts.as_written:
+        refuse(ALTERED)
     if parts.alone:
         refuse("it is the certificate of completion alone; name the sealed document, which contains it")
     chain = audit_file.recompute(parts.trail)
-    if chain.broken or (chain.document_id, chain.entries, chain.head.hex()) != (
-        head["documentId"],
-        head["entries"],
-        head["hash"],
+    if (
+        not chain.entries
+        or chain.broken
+        or (chain.document_id, chain.entries, chain.head.hex())
+        != (
+            head["documentId"],
+            head["entries"],
+            head["hash"],
+        )
     ):
         refuse("the audit trail in it is not the one that its seal names")
     trail = audit_file.list_entries(parts.trail)
-    return SealedFile(content, found["sha256"], found["pageCount"], signature, head, parts, trail)
+    sealed_at = require_seal_time(tools, signature, trail[-1].at)
+    stamp = find_trusted_stamp(tools, signature, parts, trail[-1].at)
+    return SealedFile(
+        content, found["sha256"], found["pageCount"], signature, head, parts, trail, sealed_at, stamp
+    )
 
 
 def judge(found: Verification) -> tuple[Signature, AuditHead]:
@@ -154,6 +181,10 @@ def judge(found: Verification) -> tuple[Signature, AuditHead]:
         refuse("it has no seal")
     if found["result"] == "invalid":
         refuse("it was changed after it was sealed, or its seal is damaged; ask for the file as it was sent")
+    for one in found["signatures"]:
+        day = one["certificate"]["notAfter"][:10] if one["certificate"] else ""
+        if EXPIRED[1].format(day=day) in one["reasons"]:
+            refuse(f"its seal is not confirmed: {EXPIRED[1].format(day=day).rstrip('.')}")
     if not found["issuedHere"]:
         refuse("its seal is not one of this installation, nor of a certificate that it used before")
     (signature, *others), head = found["signatures"], found["audit"]
@@ -162,18 +193,85 @@ def judge(found: Verification) -> tuple[Signature, AuditHead]:
         refuse("something was added to it after it was sealed; ask for the file as it was sent")
     if head is None or not head["embedded"] or signature["certificate"] is None:
         refuse("its seal does not cover an audit trail, so it cannot be matched with a document")
+    if found["result"] != "valid":
+        refuse(f"its seal is not confirmed: {' '.join(signature['reasons']).rstrip('.')}")
     return signature, head
+
+
+def require_seal_time(tools: PutBackTools, signature: Signature, last: Instant) -> Instant:
+    """Return when a seal says that it was made, behind the last entry of its trail. Raises `CannotPutBack`.
+
+    The time is in whole seconds, and the word of the one who had the key.
+    """
+    certificate = signature["certificate"]
+    if signature["signedAt"] is None or certificate is None:
+        refuse("its seal does not say when it was made")
+    at = parse(signature["signedAt"])
+    if at + SECOND <= last:
+        refuse("its seal says that it was made before the last entry of the audit trail in it")
+    if at > tools.case.now:
+        refuse(f"its seal says that it was made at {rfc3339(at)}, which is later than now; check the clock")
+    if not parse(certificate["notBefore"]) <= at <= parse(certificate["notAfter"]):
+        refuse("its seal says that it was made when its certificate was not valid")
+    if not was_in_use(tools.changes, certificate["sha256"], at):
+        refuse("its seal says that it was made when this installation sealed with another certificate")
+    return at
+
+
+def was_in_use(changes: Sequence[SealChange], certificate: str, at: Instant) -> bool:
+    """Return whether a certificate was in use at a time, give or take a minute: a seal may have been under way.
+
+    One that no change names (the record is younger, or it is of test mode) counts as in use. So does the first one
+    that is named at any time before.
+    """
+    if all(change.fingerprint != certificate for change in changes):
+        return True
+    named = list(reversed(changes))
+    times = [change.at for change in named[1:]]
+    begins = (0, *(time - MINUTE for time in times))
+    ends = (*(time + MINUTE for time in times), at)
+    return any(
+        change.fingerprint == certificate and begin <= at <= end
+        for change, begin, end in zip(named, begins, ends, strict=True)
+    )
+
+
+def find_trusted_stamp(
+    tools: PutBackTools, signature: Signature, parts: SealedParts, last: Instant
+) -> Timestamp | None:
+    """Return the time stamp of a seal if it is trusted. Raises `CannotPutBack` for one that cannot be its own.
+
+    No hash covers it: anybody can put another in its place. Where the settings trust nobody else, no stamp can be
+    told from another, and its facts are left out.
+    """
+    stamp = signature["timestamp"]
+    if stamp is None:
+        return None
+    if not stamp["valid"] or parts.made == "B-B":
+        refuse(ALTERED)
+    if not last - STAMP_SKEW <= parse(stamp["time"]) <= tools.case.now + STAMP_SKEW:
+        refuse(
+            f"its time stamp says {stamp['time']}, which is not between the last entry of the audit trail in it"
+            " and now"
+        )
+    if stamp["trusted"]:
+        return stamp
+    if tools.trusts_others:
+        refuse(
+            f"its time stamp is by “{stamp['authority']}”, which is not trusted here, so it may have been put in place"
+            " of another; if you chose this authority, name its root in [seal] trust"
+        )
+    return None
 
 
 def make_seal(file: SealedFile, certificate_sha256: str) -> Seal:
     """Return what the document keeps about the seal of the file."""
-    signature, stamp = file.signature, file.signature["timestamp"]
-    level = file.parts.made or signature["level"] or "B-B"
-    if signature["signedAt"] is None or signature["certificate"] is None:
-        refuse("its seal does not say when it was made")
+    signature, stamp = file.signature, file.stamp
+    assert signature["certificate"] is not None
+    level = file.parts.made or (signature["level"] if stamp else None) or "B-B"
     return Seal(
         level=level,
-        sealed_at=parse(signature["signedAt"]),
+        sealed_at=file.sealed_at,
         sha256=file.sha256,
         size=len(file.content),
         page_count=file.pages,

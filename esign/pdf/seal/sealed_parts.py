@@ -26,10 +26,12 @@ def read_sealed_parts(file: bytes) -> SealedParts:
     with io.BytesIO(file) as stream:
         (seal,) = PdfFileReader(stream, strict=False).embedded_signatures
         trail, recorded = audit_attachment.read_trail(seal), read_head(seal)
+        _, before, behind, _ = map(int, seal.byte_range)
+        as_written = file[before:behind] == b"<%s>" % seal.pkcs7_content.hex().encode()
     with pikepdf.open(io.BytesIO(file)) as pdf:
         subject = str(pdf.docinfo.get("/Subject", ""))
     alone = recorded.head is not None and subject == recorded.head["documentId"]
-    return SealedParts(trail or b"", recorded.made, alone)
+    return SealedParts(trail or b"", recorded.made, alone, as_written)
 
 
 def seal_certificate_pages(order: CertificateOrder, certificate: SealCertificate, sign: SignDigests) -> bytes:

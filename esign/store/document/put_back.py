@@ -11,7 +11,15 @@ from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import Instant
 from esign.core.people.usage import Usage, name_completion_time
 from esign.core.webhook import webhook
-from esign.store.document import blobs, documents, outcomes, phone_handoffs, signing_drafts
+from esign.store.document import (
+    blobs,
+    challenges,
+    documents,
+    outcomes,
+    phone_handoffs,
+    signing_drafts,
+    signing_links,
+)
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import audit_entries, held_jobs, published_events
@@ -50,6 +58,10 @@ async def save(
         await phone_handoffs.forget(tx, recipient_id)
     for entry in adopted:
         await audit_entries.append(tx, entry)
+        if entry.type == "recipient.corrected" and entry.recipient_id is not None:
+            # The links may have reached the wrong person: they were revoked when this was corrected.
+            await signing_links.revoke(tx, entry.recipient_id, now)
+            await challenges.end_proofs(tx, entry.recipient_id)
     await outcomes.record(tx, document.id, outcome.events, vault)
     await list_events(tx, document, (*map(read_event, adopted), *outcome.events), now)
     await held_jobs.finish_seal(tx, document.id, now)

@@ -209,9 +209,12 @@ async def is_seal_held(reader: Reader, document_id: str) -> bool:
 
 
 async def finish_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """Finish the held seal of a document that has its sealed file."""
+    """Finish the seal of a document that has its sealed file, also one that is due or set aside."""
     await tx.run(
-        "UPDATE outbox SET state = 'done', finished_at = :now WHERE key = :key AND state = 'held'",
+        """
+        UPDATE outbox SET state = 'done', finished_at = :now
+        WHERE key = :key AND state IN ('held', 'pending', 'aside')
+        """,
         key=f"seal:{document_id}",
         now=now,
     )
