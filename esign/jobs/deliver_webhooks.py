@@ -240,9 +240,10 @@ async def choose_deliveries(runtime: Runtime, reader: Reader, held: ClaimCounts)
     No webhook and no organisation gets more than its share.
     """
     most = runtime.config.webhooks.attempts_at_once
-    due = await deliveries.find_due(reader, runtime.clock.now(), most + AHEAD)
+    now = runtime.clock.now()
+    due = await deliveries.find_due(reader, now, most + AHEAD)
     if any(cut_offs >= SUSPECT for _, _, cut_offs in due):
-        has_suspect = held.has_suspect or bool(await set_aside.find_suspects(reader))
+        has_suspect = held.has_suspect or bool(await set_aside.find_suspects(reader, now))
         due = leave_one_suspect(due, has_suspect)
     places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id, _ in due}
     ranked = [(next(places[webhook_id]), webhook_id, number) for number, webhook_id, _ in due]

@@ -195,7 +195,8 @@ async def claim_due(runtime: Runtime, kind: JobKind, room: int, *, is_idle: bool
     if not await due_jobs.has_due(runtime.db.points, kind.name, now):
         return []  # the usual case after a commit that made work of another kind
     while chosen := await kind.choose(runtime, now, room):
-        chosen = isolate_suspect(chosen, kind, await set_aside.find_suspects(runtime.db.points), now, is_idle)
+        suspects = await set_aside.find_suspects(runtime.db.points, now)
+        chosen = isolate_suspect(chosen, kind, suspects, now, is_idle)
         if not chosen:
             return []
         jobs = await _claim(runtime, kind, chosen, now)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from esign.net.session import HttpSession
 
+REFUSED = "address_refused: the name leads to an address that nothing is sent to"
 REACH = frozenset(Zone) - {Zone.FORBIDDEN}
 KEEP_ALIVE = 15.0  # longer than for webhooks: a request can be repeated, so an idle connection may be tried
 
@@ -86,9 +87,7 @@ class DirectClient:
             async with asyncio.timeout(limits.whole):
                 return await self._open_session().ask(url, body, headers, limits, most, method)
         except TargetRefused as refused:
-            raise RequestFailed(
-                "address_refused: the name leads to an address that nothing is sent to"
-            ) from refused
+            raise RequestFailed(REFUSED) from refused
         except TimeoutError as error:
             raise RequestFailed(TOO_LATE) from error
 
@@ -100,6 +99,8 @@ class DirectClient:
             return int(parsedate_to_datetime(headers["date"]).timestamp()) * SECOND
         except (KeyError, ValueError):
             return None
+        except TargetRefused as refused:
+            raise RequestFailed(REFUSED) from refused
         except TimeoutError as error:
             raise RequestFailed(TOO_LATE) from error
 

@@ -73,7 +73,8 @@ def confine_process(readable: Iterable[str], opens_files: bool = True) -> Confin
     With `opens_files` off not even these can be opened. What is open already stays open. Call it before there are
     threads. Return what is in force.
     """
-    os.nice(NICE)
+    with suppress(OSError):  # some profiles of containers forbid it
+        os.nice(NICE)
     with suppress(OSError):  # a process whose rank is higher already may not lower it
         Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO))
     library = ctypes.CDLL(None, use_errno=True)

@@ -234,7 +234,7 @@ async def test_a_suspect_is_tried_alone(tmp_path: Path, clock: FakeClock) -> Non
     async with a_site(tmp_path / "data", clock) as site:  # which ended with one of them alone
         await worker.recover_jobs(site.runtime)
         assert await set_aside.count(site.runtime.db) == {"seal": 1}
-        assert await set_aside.find_suspects(site.runtime.db) == []
+        assert await set_aside.find_suspects(site.runtime.db, site.runtime.clock.now()) == []
         await site.work("seal")
         states = [(await site.api.get(document))["status"] for document in documents]
         assert sorted(states) == ["completed", "sealing"]

@@ -19,6 +19,7 @@ log = logging.getLogger("esign.seal")
 COMMAND = frozen.name_signer_command()
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
 SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
+LOADS = 6  # times as long may a key take that is loaded: the library tests the primes of a large RSA key
 TRIES = 2
 LONGEST_PAUSE = 60.0  # seconds between two attempts to give a key to the process
 
@@ -40,7 +41,7 @@ class SealSigner:
     """Asks one signer process, which starts when it is needed and then stays.
 
     `find_key` returns the private key (DER) of a certificate (DER) from where it is kept. It is called each time the
-    process starts, because nothing of the key stays here. A process that does not answer within `seconds_to_sign` is
+    process starts, because nothing of the key stays here. A process that does not sign within `seconds_to_sign` is
     ended.
     """
 
@@ -188,7 +189,7 @@ class SealSigner:
     async def _exchange(self, process: Process, kind: bytes, fields: Sequence[bytes]) -> list[bytes]:
         assert process.stdin
         process.stdin.write(messages.pack_message(kind, fields))
-        async with asyncio.timeout(self._seconds_to_sign):
+        async with asyncio.timeout(self._seconds_to_sign * (LOADS if kind == messages.LOAD else 1)):
             await process.stdin.drain()
             answer, found = await self._read(process)
         if answer == messages.REFUSED and len(found) == 1:

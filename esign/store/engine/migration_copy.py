@@ -148,7 +148,10 @@ def delete_old_copies(data: Path, now: Instant) -> int:
     for file in folder.iterdir() if folder.is_dir() else ():
         if not NAME.fullmatch(file.name) or ".part" in file.name:
             continue
-        made = datetime.strptime(file.name.split(".db")[0][-16:], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        try:
+            made = datetime.strptime(file.name.split(".db")[0][-16:], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError:  # digits that are no time: not ours
+            continue
         if made.timestamp() * SECOND < now - KEPT:
             file.unlink(missing_ok=True)
             gone += 1

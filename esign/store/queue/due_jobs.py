@@ -13,9 +13,11 @@ from esign.store.engine.database import Reader
 from esign.store.engine.sql import list_parameters
 
 SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
-# `boot > ''` selects the index of the few that are under way instead of all that wait.
+# `boot > ''` selects the index of the few that are under way instead of all that wait. A job whose lease is over is
+# not: its worker is gone without having said so.
 UNDER_WAY = """
-    SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''
+    SELECT organisation_id, kind, urgency FROM outbox
+    WHERE state = 'pending' AND boot IS NOT NULL AND boot > '' AND due_at > :now
 """
 
 
@@ -132,7 +134,9 @@ async def _find_lanes(
         now=times.now,
         held=times.held,
     )
-    claimed, rows = await asyncio.gather(reader.all(UNDER_WAY), waiting)  # one turn of a thread for both
+    claimed, rows = await asyncio.gather(
+        reader.all(UNDER_WAY, now=times.now), waiting
+    )  # one turn of a thread for both
     busy = [(row["organisation_id"], row["urgency"]) for row in claimed if row["kind"] == "mail"]
     under_way, levels = Counter(name for name, _ in busy), Counter(busy)
     lanes = {
@@ -247,7 +251,9 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | N
         now=now,
         limit=limit,
     )
-    claimed, rows = await asyncio.gather(reader.all(UNDER_WAY), waiting)  # one turn of a thread for both
+    claimed, rows = await asyncio.gather(
+        reader.all(UNDER_WAY, now=now), waiting
+    )  # one turn of a thread for both
     under_way = Counter(row["organisation_id"] for row in claimed if row["kind"] == "seal")
     turns: list[tuple[int, int]] = []
     for row in rows:

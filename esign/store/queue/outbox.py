@@ -101,7 +101,7 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         WHERE id = :id AND state = 'pending' AND due_at <= :now AND not_before <= :now AND (
             cut_offs < 2 OR NOT EXISTS (
                 SELECT 1 FROM outbox other WHERE other.state = 'pending' AND other.cut_offs > 0
-                AND other.cut_offs >= 2 AND other.boot IS NOT NULL))
+                AND other.cut_offs >= 2 AND other.boot IS NOT NULL AND other.due_at > :now))
         RETURNING id, kind, body, attempts, {read_text_as_bytes("key")} AS key,
             {read_text_as_bytes("document_id")} AS document_id,
             {read_text_as_bytes("organisation_id")} AS organisation_id

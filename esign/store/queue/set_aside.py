@@ -36,14 +36,18 @@ class Suspect:
         return not self.is_under_way and max(self.due_at, self.not_before) <= now
 
 
-async def find_suspects(reader: Reader) -> list[Suspect]:
-    """Return the suspects among seals and mails, of which there are hardly ever any."""
+async def find_suspects(reader: Reader, now: Instant) -> list[Suspect]:
+    """Return the suspects among seals and mails, of which there are hardly ever any.
+
+    One whose lease is over is not under way any more.
+    """
     rows = await reader.all(
         """
-        SELECT id, kind, due_at, not_before, boot IS NOT NULL AS is_under_way FROM outbox
+        SELECT id, kind, due_at, not_before, boot IS NOT NULL AND due_at > :now AS is_under_way FROM outbox
         WHERE state = 'pending' AND cut_offs > 0 AND cut_offs >= :suspect ORDER BY cut_offs, id
         """,
         suspect=SUSPECT,
+        now=now,
     )
     return [Suspect(**dict(row) | {"is_under_way": bool(row["is_under_way"])}) for row in rows]
 

@@ -6,7 +6,7 @@ from esign.core.actor import Mode, Owner
 from esign.core.instant import MINUTE, Instant
 from esign.core.mail_urgency import Urgency
 from esign.store.engine.database import Database
-from esign.store.queue import due_jobs, outbox
+from esign.store.queue import due_jobs, outbox, set_aside
 from esign.store.queue.due_jobs import MailTimes
 from esign.store.queue.outbox import Job, NewJob
 from tests.factories import NOW
@@ -42,6 +42,27 @@ async def test_seals_are_due_in_turns_between_organisations(db: Database) -> Non
     assert await due_jobs.find_due_seals(db, later, 20) == [21, 22, *range(3, 21)]
     assert await due_jobs.find_due_seals(db, later, 20, 2) == [21, 22], "no more than two at once"
     assert await due_jobs.find_due_seals(db, later, 20, 3) == [21, 22, 3]
+
+
+async def test_claims_of_workers_that_are_gone_take_no_place_once_their_leases_are_over(db: Database) -> None:
+    await seals(db, "A", "A", "A")
+    ids = await mails(db, "B", *[Urgency.INVITATION] * 2)
+    for job_id in (1, 2, *ids):
+        assert await claim(db, job_id, NOW + 100)
+    over = NOW + 100 + LEASE
+    assert await due_jobs.find_due_seals(db, over - 1, 4, 2) == []
+    assert await due_jobs.find_due_seals(db, over, 4, 2) == [3, 1]
+    assert len(await due_jobs.find_due_mails(db, due_at(over), 16, 1, 2)) == 2
+
+
+async def test_a_suspect_whose_worker_is_gone_stops_no_others_once_its_lease_is_over(db: Database) -> None:
+    await seals(db, "A", "A")
+    await db.write(lambda tx: tx.run("UPDATE outbox SET cut_offs = 2"))
+    assert await claim(db, 1, NOW + 100) and not await claim(db, 2, NOW + 100)
+    over = NOW + 100 + LEASE
+    assert [one.is_under_way for one in await set_aside.find_suspects(db, over - 1)] == [True, False]
+    assert [one.is_under_way for one in await set_aside.find_suspects(db, over)] == [False, False]
+    assert await claim(db, 1, over)
 
 
 async def test_the_search_for_due_seals_grows_with_organisations_and_not_with_what_waits(

@@ -239,7 +239,7 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due": lambda tx: due_jobs.find_due(tx, "mail", NOW, 4),
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
     "release": lambda tx: set_aside.note_cut_offs(tx, "first", NOW),
-    "suspects": set_aside.find_suspects,
+    "suspects": lambda tx: set_aside.find_suspects(tx, NOW),
     "return": lambda tx: set_aside.return_claims(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
     "hasten alike": lambda tx: outbox.hasten_alike(tx, Job(1, "seal", "a", None, b"", 1), NOW),
