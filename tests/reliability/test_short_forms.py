@@ -8,58 +8,33 @@ import pytest
 from esign.store.engine.connections import FILE
 from tests.every import choose
 from tests.journeys.program import COMMAND
-from tests.reliability import (
-    backups,
-    browser_security,
-    clock_steps,
-    downtime,
-    exchange_kills,
-    forbidden_addresses,
-    full_disk,
-    guesses,
-    io_faults,
-    kills,
-    link_scanners,
-    mail_outage,
-    races,
-    same_request,
-    seal_outages,
-    slow_clients,
-    soak,
-    stops,
-    upgrades,
-    webhooks,
-    workers,
-)
+from tests.reliability.__main__ import FIGURES
 from tests.reliability.disk_trace import Disk, DiskOperation
 from tests.reliability.power_cuts import FILES, WEAK, cut_power, record_load
 
 CUTS, OPERATIONS = 6, 20
-FIGURES = {
-    "kills": (kills.run, ["--kills", "3", "--operations", "60"]),
-    "io_faults": (io_faults.run, ["--runs", "6"]),
-    "stops": (stops.run, ["--stops", "2"]),
-    "full_disk": (full_disk.run, ["--rounds", "2"]),
-    "slow_clients": (slow_clients.run, ["--slow", "100", "--silent", "20", "--seconds", "10"]),
-    "workers": (workers.run, ["--kills", "5", "--rounds", "2"]),
-    "seal_outages": (seal_outages.run, ["--days", "1", "--documents", "3"]),
-    "exchange_kills": (exchange_kills.run, ["--kills", "2"]),
-    "upgrades": (upgrades.run, ["--schemas", "2", "--documents", "200", "--kills", "4"]),
-    "backups": (backups.run, ["--backups", "2"]),
-    "soak": (soak.run, ["--seconds", "30"]),
-    "races": (races.run, ["--rounds", "3"]),
-    "same_request": (same_request.run, ["--keys", "10", "--times", "10", "--kills", "1"]),
-    "webhooks": (webhooks.run, ["--documents", "20", "--kills", "1"]),
-    "mail_outage": (mail_outage.run, ["--documents", "6"]),
-    "forbidden_addresses": (forbidden_addresses.run, []),
-    "clock_steps": (clock_steps.run, ["--seconds", "8"]),
-    "downtime": (downtime.run, ["--documents", "60", "--mails", "20"]),
-    "link_scanners": (link_scanners.run, ["--times", "1"]),
-    "guesses": (
-        guesses.run,
-        ["--keys", "200", "--links", "100", "--codes", "20", "--passwords", "100", "--seconds", "20"],
-    ),
-    "browser_security": (browser_security.run, []),
+SHORT: dict[str, list[str]] = {
+    "kills": ["--kills", "3", "--operations", "60"],
+    "io_faults": ["--runs", "6"],
+    "stops": ["--stops", "2"],
+    "full_disk": ["--rounds", "2"],
+    "slow_clients": ["--slow", "100", "--silent", "20", "--seconds", "10"],
+    "workers": ["--kills", "5", "--rounds", "2"],
+    "seal_outages": ["--days", "1", "--documents", "3"],
+    "exchange_kills": ["--kills", "2"],
+    "upgrades": ["--schemas", "2", "--documents", "200", "--kills", "4"],
+    "backups": ["--backups", "2"],
+    "soak": ["--seconds", "30"],
+    "races": ["--rounds", "3"],
+    "same_request": ["--keys", "10", "--times", "10", "--kills", "1"],
+    "webhooks": ["--documents", "20", "--kills", "1"],
+    "mail_outage": ["--documents", "6"],
+    "forbidden_addresses": [],
+    "clock_steps": ["--seconds", "8"],
+    "downtime": ["--documents", "60", "--mails", "20"],
+    "link_scanners": ["--times", "1"],
+    "guesses": ["--keys", "200", "--links", "100", "--codes", "20", "--passwords", "100", "--seconds", "20"],
+    "browser_security": [],
 }
 USUAL = ("stops", "forbidden_addresses")
 
@@ -76,10 +51,9 @@ async def test_a_power_cut_takes_nothing_that_was_answered_unless_commits_are_no
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", choose(USUAL, [name for name in FIGURES if name not in USUAL]))
+@pytest.mark.parametrize("name", choose(USUAL, [name for name in SHORT if name not in USUAL]))
 async def test_each_figure_has_a_short_form(name: str) -> None:
-    run, numbers = FIGURES[name]
-    figure = await run(numbers)
+    figure = await FIGURES[name](SHORT[name])
     assert figure.findings == 0, figure.describe()
 
 
