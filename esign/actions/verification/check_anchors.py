@@ -48,7 +48,7 @@ async def check_anchors(db: Database, given: Sequence[Anchor], known: AnchorWitn
     identity = await anchors.find_identity(db)
     by_number: dict[int, Anchor] = {}
     for anchor in given:
-        check_alone(report, anchor, known, identity)
+        await check_alone(report, anchor, known, identity)
         number = anchor.statement.number
         if by_number.setdefault(number, anchor).statement.hash != anchor.statement.hash:
             report.broken.append(f"anchor {number}: two files of this number say different things")
@@ -78,7 +78,9 @@ async def check_anchors(db: Database, given: Sequence[Anchor], known: AnchorWitn
     return report
 
 
-def check_alone(report: AnchorReport, anchor: Anchor, known: AnchorWitnesses, identity: str | None) -> None:
+async def check_alone(
+    report: AnchorReport, anchor: Anchor, known: AnchorWitnesses, identity: str | None
+) -> None:
     """Check seal, time, time stamp and tree of an anchor, and that it belongs to this installation."""
     statement = anchor.statement
     name = f"anchor {statement.number}"
@@ -99,14 +101,14 @@ def check_alone(report: AnchorReport, anchor: Anchor, known: AnchorWitnesses, id
         if anchor.token is None:
             report.notes.append(f"{name}: says {statement.at} itself; it has no time stamp")
         else:
-            check_stamp(report, anchor, anchor.token, at, known.roots)
+            await check_stamp(report, anchor, anchor.token, at, known.roots)
     except UnusableToken as unusable:
         report.broken.append(f"{name}: {unusable}")
     except ValueError:
         report.broken.append(f"{name}: its time cannot be read")
 
 
-def check_stamp(
+async def check_stamp(
     report: AnchorReport, anchor: Anchor, token: bytes, at: Instant, roots: Sequence[bytes]
 ) -> None:
     """Check the time stamp of an anchor, and note whose it is. Raises `UnusableToken`."""
@@ -116,7 +118,7 @@ def check_stamp(
         report.broken.append(
             f"{name}: says {anchor.statement.at} itself, but its time stamp is of {rfc3339(stamp.at)}"
         )
-    trusted = leads_to_root(token, signer, roots, stamp.at)
+    trusted = await leads_to_root(token, signer, roots, stamp.at)
     judged = "a root in seal.trust" if trusted else "no root in seal.trust: compare the certificate yourself"
     report.notes.append(
         f"{name}: time stamp of {rfc3339(stamp.at)} by {stamp.authority},"
