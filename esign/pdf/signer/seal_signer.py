@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
@@ -21,6 +21,7 @@ ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loade
 SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
 LOADS = 6  # times as long may a key take that is loaded: the library tests the primes of a large RSA key
 TRIES = 2
+TAIL = 16 * 1024  # bytes of what a process wrote that does not start
 LONGEST_PAUSE = 60.0  # seconds between two attempts to give a key to the process
 
 # Exceptions of a process that has ended, hangs, or answers with something else.
@@ -116,8 +117,11 @@ class SealSigner:
         return all(name_key(credential) in self._names for credential in credentials)
 
     async def close(self) -> None:
-        """End the process, and sign nothing any more."""
+        """End the process at once, and sign nothing any more."""
         self._closed = True
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()  # who waits for its answer waits no longer
         await self.forget_keys()
 
     async def forget_keys(self) -> None:
@@ -127,8 +131,6 @@ class SealSigner:
 
     async def _try(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
         """Return the signatures, and note whether the key could be used."""
-        if self._closed:
-            raise SealFailed(GONE)
         try:
             signatures = await self._ask_twice(credential, digests)
         except SealFailed as failure:
@@ -141,6 +143,8 @@ class SealSigner:
     async def _ask_twice(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
         async with self._turn:
             for attempt in range(TRIES):
+                if self._closed:
+                    break
                 try:
                     return await self._ask(credential, digests)
                 except BROKEN as error:
@@ -170,10 +174,14 @@ class SealSigner:
             return self._process
         await self._end()
         self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=ENVIRONMENT, start_new_session=True
+            *self._command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT, start_new_session=True
         )
-        async with asyncio.timeout(SECONDS_TO_START):
-            kind, fields = await self._read(self._process)
+        try:
+            async with asyncio.timeout(SECONDS_TO_START):
+                kind, fields = await self._read(self._process)
+        except (EOFError, TimeoutError):
+            log.error("the process that is to hold the seal key does not start: %s", await self._read_error())
+            raise
         if kind != messages.READY or [len(one) for one in fields] != [3]:
             raise messages.MessageError("The signer does not say that it is ready.")
         self._tell(Confinement(fields[0][0], bool(fields[0][1]), bool(fields[0][2])))
@@ -203,6 +211,14 @@ class SealSigner:
         read = process.stdout.readexactly
         kind, count = messages.parse_head(await read(messages.HEAD))
         return kind, [await read(messages.parse_length(await read(messages.LENGTH))) for _ in range(count)]
+
+    async def _read_error(self) -> str:
+        """End the process, which has no key yet, and return the last lines that it wrote about itself."""
+        assert self._process is not None and self._process.stderr
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        said = (await self._process.stderr.read(TAIL)).decode(errors="replace")
+        return " | ".join(said.split("\n")[-4:]).strip(" |") or "it wrote nothing"
 
     async def _end(self) -> None:
         self._names.clear()

@@ -7,6 +7,7 @@ there.
 import hashlib
 from contextlib import suppress
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
 from cryptography.hazmat.primitives.serialization import (
@@ -44,7 +45,7 @@ class SigningKey:
     def __init__(self, certificate_der: bytes, key_der: bytes) -> None:
         try:
             key = load_der_private_key(key_der, None)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             raise RefusedToSign(UNREADABLE) from error
         if not isinstance(key, rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey):
             raise RefusedToSign(UNSUITABLE)

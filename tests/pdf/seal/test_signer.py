@@ -30,6 +30,13 @@ ROOT = an_authority()
 ISSUED = a_seal(ROOT)
 SEAL = ISSUED.credential
 DIGEST = bytes(range(32))
+# A signer that is ready and never answers.
+SILENT = (
+    sys.executable,
+    "-c",
+    "import sys, time; from esign.pdf.signer.messages import *;"
+    " sys.stdout.buffer.write(pack_message(READY, [bytes(3)])); sys.stdout.flush(); time.sleep(600)",
+)
 
 
 @asynccontextmanager
@@ -151,15 +158,34 @@ async def test_the_process_starts_again_by_itself_and_a_broken_key_is_told_until
 
 
 async def test_a_process_that_never_answers_is_ended_and_the_seal_fails() -> None:
-    silent = (
-        "import sys, time; from esign.pdf.signer.messages import *;"
-        " sys.stdout.buffer.write(pack_message(READY, [bytes(3)])); sys.stdout.flush(); time.sleep(600)"
-    )
-    command = (sys.executable, "-c", silent)
-    async with signing(command=command, seconds_to_sign=0.05) as signer:
+    async with signing(command=SILENT, seconds_to_sign=0.05) as signer:
         with pytest.raises(SealFailed, match="ended while it signed"):
             await signer.sign_digests(SEAL, [DIGEST])
         assert signer.lost == 2 and signer.pid is None
+
+
+async def test_a_process_that_does_not_start_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    command = (sys.executable, "-c", "raise SystemExit('no room for the signer')")
+    async with signing(command=command) as signer:
+        with pytest.raises(SealFailed, match="ended while it signed"):
+            await signer.sign_digests(SEAL, [DIGEST])
+    assert "does not start: no room for the signer" in caplog.text
+
+
+async def test_who_waits_for_a_signature_at_the_end_starts_no_other_process() -> None:
+    asked = asyncio.Event()
+
+    async def find_key(certificate_der: bytes) -> bytes:
+        asked.set()
+        return SEAL.key_der
+
+    kept = SEAL.forget_key()
+    async with signing(find_key=find_key, command=SILENT) as signer:
+        waiting = [asyncio.create_task(signer.sign_digests(kept, [DIGEST])) for _ in range(2)]
+        await asked.wait()
+        await signer.close()
+        ended = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(one, SealFailed) for one in ended) and signer.pid is None
 
 
 async def test_no_worker_has_a_way_to_the_process() -> None:
