@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -149,14 +150,26 @@ def find_key(data_dir: Path, certificate_der: bytes, given: SealFiles | None = N
 
     Raises `AuthorityError` if none has, or if it cannot be read.
     """
-    for prefix in (LIVE, TEST):
-        found = AuthorityFolder(data_dir, prefix, "", to_datetime(0)).find_credential(certificate_der)
-        if found is not None:
-            return found.key_der
-    uploads = uploaded.read_uploaded_seal(data_dir) if given is None else given.read_material()
-    if uploads is not None and uploads.certificate.public_bytes(Encoding.DER) == certificate_der:
-        return uploads.credential.key_der
-    raise AuthorityError(
+
+    def find_own(prefix: str) -> Credential | None:
+        return AuthorityFolder(data_dir, prefix, "", to_datetime(0)).find_credential(certificate_der)
+
+    def find_given() -> Credential | None:
+        material = uploaded.read_uploaded_seal(data_dir) if given is None else given.read_material()
+        if material is None or material.certificate.public_bytes(Encoding.DER) != certificate_der:
+            return None
+        return material.credential
+
+    failed: AuthorityError | None = None
+    for find in (partial(find_own, LIVE), partial(find_own, TEST), find_given):
+        try:
+            found = find()
+        except AuthorityError as error:  # of a file that may be another's
+            failed = failed or error
+        else:
+            if found is not None:
+                return found.key_der
+    raise failed or AuthorityError(
         say(
             "The key of the seal certificate in use is not in its file any more; put it back, or restart esign."
         )

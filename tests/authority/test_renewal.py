@@ -190,6 +190,10 @@ def test_an_uploaded_seal_is_used_until_one_goes_back_and_stays_trusted(tmp_path
     for kept in (found, load(tmp_path).test):
         assert keyring.read_key(kept.certificate_der) == kept.key_der
     assert made_here.anchor_der in after.roots
+    whole = (tmp_path / "seal.pem").read_bytes()
+    (tmp_path / "seal.pem").write_text("damaged")
+    assert keyring.read_key(found.certificate_der) == found.key_der, "another file is damaged, not this one"
+    (tmp_path / "seal.pem").write_bytes(whole)
     file = tmp_path / "uploaded-seal.pem"
     assert file.stat().st_mode & 0o777 == 0o600 and b"PRIVATE KEY" in file.read_bytes()
     _, back = keyring.go_back(NOW)
