@@ -239,10 +239,13 @@ def _parse_anchor_target(found: object, info: ValidationInfo) -> Path | str:
 
     The folder may be missing: a share that is gone must not keep the server from starting.
     """
-    if found == OWNERS or (
-        isinstance(found, str) and found.startswith("https://") and urlsplit(found).hostname
-    ):
-        return str(found)
+    if found == OWNERS:
+        return OWNERS
+    if isinstance(found, str) and found.startswith("https://"):
+        address = _parse_remote(found)
+        if address.login is not None:
+            raise ValueError("an address without user name and password")
+        return address.url
     is_path = isinstance(found, Path) or (isinstance(found, str) and "://" not in found and "/" in found)
     path = _resolve_path(Path(str(found)), info) if is_path else None
     if path is None or (path.exists() and not path.is_dir()):

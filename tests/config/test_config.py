@@ -119,6 +119,11 @@ def test_a_secret_can_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert password.get_secret_value() == "correct horse"
 
 
+def test_an_address_for_anchors_has_no_password(tmp_path: Path) -> None:
+    said = refusal(tmp_path, '[audit]\nanchor_to = ["https://name:hunter2@anchors.example.com/in"]\n')
+    assert "an address without user name and password" in said and "hunter2" not in said
+
+
 def test_secrets_are_never_shown(tmp_path: Path) -> None:
     (tmp_path / "seal.p12").write_bytes(b"")
     text = (

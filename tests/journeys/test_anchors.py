@@ -136,6 +136,13 @@ async def test_owners_get_each_anchor_by_mail_and_it_counts_once_a_server_took_i
         assert "1 of 1 targets" in told, "it was kept here, as no mail server is set"
 
 
+def test_what_follows_the_host_of_an_address_is_kept_nowhere() -> None:
+    one, other = (f"https://anchors.example.com/in?token={token}" for token in ("s3cret", "other"))
+    named = anchor_targets.name_target(one)
+    assert named.startswith("https://anchors.example.com (") and "s3cret" not in named
+    assert named != anchor_targets.name_target(other)
+
+
 async def test_an_https_address_gets_what_it_lacks_in_order(tmp_path: Path, clock: FakeClock) -> None:
     pair = make_pair(tmp_path)
     async with (

@@ -4,8 +4,10 @@ Mails to owners are queued with the anchor (`anchoring`); whether a mail server 
 """
 
 import asyncio
+import hashlib
 import logging
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from esign.actions.mail import notices
 from esign.actions.mail.deliver_mail import NOT_MAILED
@@ -13,12 +15,13 @@ from esign.actions.server import anchoring
 from esign.actions.server.anchoring import LETTER, write_day
 from esign.config.values import OWNERS
 from esign.core.document.anchor import UnreadableAnchor, write_file
-from esign.core.instant import DAY, Instant
+from esign.core.instant import DAY, Millis
 from esign.net import RequestFailed, TimeLimits
 from esign.runtime import Runtime
 from esign.store.people import organisations
 from esign.store.queue import outbox
 from esign.store.server import anchors
+from esign.system.supervision import beat
 
 log = logging.getLogger("esign.anchor")
 
@@ -40,15 +43,26 @@ async def deliver_anchors(runtime: Runtime) -> None:
 
 async def deliver_missing(runtime: Runtime, target: Path | str, last: int) -> None:
     """Give one target what it lacks, up to the first failure."""
-    name, error = str(target), None
+    name, error = name_target(target), None
     place = await anchors.find_place(runtime.db, name)
     while place < last and error is None:
         error = await deliver(runtime, target, place + 1)
         place += error is None
         runtime.measures.anchors["undelivered" if error else "delivered"] += 1
         await save_place(runtime, name, place, error)
+        beat()
     if error is not None:
         log.warning("anchor %d of the audit trails was not delivered to %s: %s", place + 1, name, error)
+
+
+def name_target(target: Path | str) -> str:
+    """Return the name under which a target is kept and logged: of an address the host alone, as tokens may follow.
+
+    The hash tells addresses of one host apart.
+    """
+    if isinstance(target, Path) or target == OWNERS:
+        return str(target)
+    return f"https://{urlsplit(target).hostname} ({hashlib.sha256(target.encode()).hexdigest()[:8]})"
 
 
 async def save_place(runtime: Runtime, target: str, place: int, error: str | None) -> None:
@@ -77,7 +91,7 @@ async def deliver(runtime: Runtime, target: Path | str, number: int) -> str | No
 
 async def list_failing(runtime: Runtime) -> list[str]:
     """Return the targets of the settings that did not take the last anchor that they were given."""
-    targets = [str(target) for target in runtime.config.audit.anchor_to]
+    targets = [name_target(target) for target in runtime.config.audit.anchor_to]
     failing = [*await anchors.find_failing(runtime.db, targets)]
     if OWNERS in targets and OWNERS not in failing and await count_unmailed(runtime):
         failing.append(OWNERS)
@@ -99,7 +113,7 @@ async def count_unmailed(runtime: Runtime) -> int:
     return count
 
 
-async def measure_lateness(runtime: Runtime) -> Instant:
+async def measure_lateness(runtime: Runtime) -> Millis:
     """Return how long the next anchor has been due, in milliseconds; 0 if no trail has grown."""
     since = await anchoring.find_due_time(runtime)
     late = 0 if since is None else max(0, runtime.clock.now() - since)

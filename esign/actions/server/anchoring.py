@@ -17,6 +17,7 @@ from esign.store.engine.database import Transaction
 from esign.store.people import organisations
 from esign.store.server import anchors, installation
 from esign.system.entropy import make_id
+from esign.system.supervision import beat
 from esign.tsa import NoTimeStamp
 
 log = logging.getLogger("esign.anchor")
@@ -47,6 +48,7 @@ async def make_due_anchors(runtime: Runtime, most: int = MOST) -> int:
             break
         runtime.measures.anchors["made"] += 1
         made += 1
+        beat()
     return made
 
 
