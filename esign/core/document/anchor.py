@@ -174,6 +174,7 @@ def _load_statement(found: dict[str, Any]) -> Statement:
     words, numbers = (found["installation"], found["at"]), (found["number"], found["leaves"])
     if not all(type(word) is str for word in words) or not all(type(n) is int for n in numbers):
         raise ValueError("a member of another type")
+    _require_canonical(*words, *numbers)
     previous, root = _load_hash(found["previous"]), _load_hash(found["root"])
     return Statement(words[0], numbers[0], words[1], previous, root, numbers[1])
 
@@ -182,7 +183,14 @@ def _load_leaves(found: list[list[Any]]) -> tuple[Leaf, ...]:
     leaves = tuple(Leaf(name, seq, _load_hash(digest)) for name, seq, digest in found)
     if not all(type(leaf.document_id) is str and type(leaf.seq) is int for leaf in leaves):
         raise ValueError("a leaf of another type")
+    for leaf in leaves:
+        _require_canonical(leaf.document_id, leaf.seq)
     return leaves
+
+
+def _require_canonical(*members: str | int) -> None:
+    """Raise ValueError for what RFC 8785 cannot write: a large number, or half of a character."""
+    rfc8785.dumps(list(members))
 
 
 def _load_hash(text: str) -> bytes:

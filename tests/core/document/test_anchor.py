@@ -52,6 +52,10 @@ def test_a_file_that_is_cut_or_none_at_all_is_refused() -> None:
         whole.replace('"number":1', '"number":true').encode(),
         whole.replace('"doc_1",3', '"doc_1","3"').encode(),
         whole.replace("0" * 64, "0" * 63).encode(),
+        whole.replace('"number":1', f'"number":{2**60}').encode(),
+        whole.replace('"doc_1",3', f'"doc_1",{2**60}').encode(),
+        whole.replace('"doc_1"', r'"doc_\ud800"').encode(),
+        whole.replace('"ins_1"', r'"ins_\ud800"').encode(),
     )
     for each in wrong:
         with pytest.raises(UnreadableAnchor):
