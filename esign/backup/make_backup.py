@@ -106,7 +106,8 @@ def explain_scratch(parent: Path) -> Iterator[None]:
     except (OSError, StorageFailed) as error:
         said = describe_refused(error) if isinstance(error, OSError) else str(error)
         raise CannotBackUp(
-            f"the copy in {parent} cannot be made: {said}; check its disk, or name another folder with --scratch"
+            f"the copy in {parent} cannot be made: {said}; check its disk, or name another folder with --scratch or"
+            " backup.scratch"
         ) from None
 
 

@@ -42,7 +42,7 @@ def require_room(parent: Path, size: int) -> None:
         memory = ", which lies in memory," if is_in_memory(parent) else ""
         raise NoRoom(
             f"for the copy that is checked, {needed // 2**20 + 1:,} MiB are needed in {parent}{memory} where"
-            f" {free // 2**20:,} are free; name another folder with --scratch"
+            f" {free // 2**20:,} are free; name another folder with --scratch or backup.scratch"
         )
 
 

@@ -25,6 +25,7 @@ from esign.backup.container import (
 from esign.backup.database_blocks import (
     SALT,
     BaseBlocks,
+    count_blocks,
     forget_base,
     hash_file,
     hash_while_read,
@@ -211,7 +212,7 @@ class BackupRun:
                 database = find_database(files)
                 hashes = hash_file(database)
                 changed = list_changed(base.hashes, hashes)
-                if len(changed) * LEAST_SAVED > len(hashes) // 32:
+                if len(changed) * LEAST_SAVED > count_blocks(database.size):
                     return None
                 about = IncrementAbout(
                     **asdict(self.describe()) | {"format": INCREMENT},

@@ -37,7 +37,7 @@ NO_PROTECTION = (
 @click.option(
     "--scratch",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder for the copy that is checked. Default: the folder for temporary files.",
+    help="Folder for the copy that is checked. Default: [backup] scratch, else the folder for temporary files.",
 )
 @click.option("--from-server", is_flag=True, hidden=True, help="Take the order on standard input.")
 @with_config
@@ -84,8 +84,9 @@ def backup(
         protection = choose_protection(config, plain, recipients)
         configuration = file or (CONFIGURATION if CONFIGURATION.exists() else None)
         source = make_key_source(config)
+        place = scratch or config.backup.scratch
         made = make_backup(
-            data, configuration, target, protection, now, lambda copy: check_copy(copy, source), scratch
+            data, configuration, target, protection, now, lambda copy: check_copy(copy, source), place
         )
         click.echo(describe_backup(made, protection))
         for line in list_left_out(config, source, os.environ):
