@@ -33,12 +33,8 @@ SEALS_OF_ONE = 3
 UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 # After a write that the disk or the database refused, which says nothing about the job.
 UNSTORED: tuple[Millis, ...] = (2 * SECOND, 10 * SECOND, 30 * SECOND, MINUTE)
-POSTPONE_SECONDS = (
-    0.2,
-    0.5,
-    1.0,
-    2.0,
-)  # between tries to write that a job is postponed; the last is repeated
+# Between tries to write that a job is postponed; the last is repeated.
+POSTPONE_SECONDS = (0.2, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ class TimeStampState:
     authorities: tuple[TimeStampAuthority, ...]
 
     @property
-    def wanted(self) -> bool:
+    def is_wanted(self) -> bool:
         """Return whether the configuration asks for time stamps."""
         return self.level != "B-B"
 
     @property
     def silent(self) -> bool:
         """Return whether every authority failed when it was last asked."""
-        return self.wanted and all(each.error is not None for each in self.authorities)
+        return self.is_wanted and all(each.error is not None for each in self.authorities)
 
 
 def read_state(runtime: Runtime) -> TimeStampState:

@@ -22,7 +22,7 @@ from esign.system.vault import MAC_BYTES, DamagedCiphertext, Vault
 BATCH = 200  # rows of one transaction: 3 to 10 ms
 BATCH_BYTES = (
     2 * 2**20
-)  # of ciphertexts in one transaction, unless a single one is larger: a kept mail can be
+)  # of ciphertexts in one transaction, unless a single one is larger, as a kept mail can be
 NO_TEXT, NO_BYTES, LEAST = "", b"", -(2**63)  # each is before all other keys of its kind
 
 # Purposes of what is given out for a while, and not stored.
