@@ -8,9 +8,24 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import auth, crowd, doctor, door, growth, mail, page, scale, sealing, start, storm
+from tests.bench import (
+    auth,
+    backup,
+    crowd,
+    doctor,
+    door,
+    durability,
+    growth,
+    mail,
+    page,
+    scale,
+    sealing,
+    start,
+    storm,
+)
 
 TABLES: dict[str, Callable[[list[str]], Awaitable[None]]] = {
+    "backup": backup.run,
     "doctor": doctor.run,
     "door": door.run,
     "growth": growth.run,
@@ -19,6 +34,7 @@ BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
     "auth": auth.run,
     "crowd": crowd.run,
+    "durability": durability.run,
     "mail": mail.run,
     "page": page.run,
     "scale": scale.run,
@@ -41,6 +57,7 @@ def describe_benches() -> str:
     """Return what can be asked for."""
     return (
         "python -m tests.bench NAME\n"
+        f"backup [COUNT]: esign backup and restore of {doctor.COUNT:,} documents, beside creations\n"
         f"doctor [COUNT]: esign doctor over {doctor.COUNT:,} documents, beside writes\n"
         f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}\n"
         f"growth [FEW MANY]: the same work beside {growth.SIZES[0]:,} and {growth.SIZES[1]:,} documents\n"

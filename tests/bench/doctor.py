@@ -157,7 +157,10 @@ def fill_in(
     )
     end = lines[-1]
     mac = vault.compute_mac(PURPOSE, audit.compose_head_message(document.id, end.seq, end.hash))
-    connection.execute("INSERT INTO audit_head VALUES (?, ?, ?, 0)", (document.id, end.seq, mac))
+    connection.execute(
+        "INSERT INTO audit_head (document_id, seq, mac, late) VALUES (?, ?, ?, 0)",
+        (document.id, end.seq, mac),
+    )
     for content in contents:
         sha256 = hashlib.sha256(content).hexdigest()
         connection.execute("INSERT INTO blob VALUES (?, ?, ?, 1)", (sha256, len(content), at))

@@ -117,14 +117,14 @@ async def make_installation(
 
 
 @asynccontextmanager
-async def serve_program(folder: Path, key: str) -> AsyncIterator[BenchInstallation]:
-    """`esign serve` in the folder of an installation, until the block ends."""
+async def serve_program(folder: Path, key: str, module: str = "esign") -> AsyncIterator[BenchInstallation]:
+    """`esign serve` in the folder of an installation, until the block ends; `module` is what runs as esign."""
     found = re.search(r"^port = (\d+)$", (folder / "esign.toml").read_text(), re.MULTILINE)
     assert found
     port = int(found[1])
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "esign", "serve", "--config", str(folder / "esign.toml")),
+        *(sys.executable, "-m", module, "serve", "--config", str(folder / "esign.toml")),
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
