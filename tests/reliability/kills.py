@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from esign.config import MailSettings
 from tests.journeys.api import until
 from tests.reliability import arguments
 from tests.reliability.crowd import SEAL_SECONDS, Crowd
@@ -15,9 +16,13 @@ from tests.reliability.figures import Figure
 from tests.reliability.kept import find_faults, find_losses, open_to_read
 from tests.reliability.served import Served, add_webhook, install
 
-TARGET = "0 lost, 0 doubled; ready ≤ 3 s; sealed ≤ 60 s after start; ≤ 1 repeated mail per kill"
+TARGET = (
+    "0 lost, 0 doubled; ready ≤ 3 s; sealed ≤ 60 s after start; ≤ 1 repeated mail per kill and connection to the mail"
+    " server"
+)
 READY_SECONDS = 3.0
 OPERATIONS = 10_000
+CONNECTIONS = MailSettings().connections  # on each, one mail may have been taken without our knowing
 
 
 async def run(given: Sequence[str]) -> Figure:
@@ -42,7 +47,12 @@ async def run(given: Sequence[str]) -> Figure:
         f" {crowd.ledger.slowest_seal:.1f} s after the last signature; {count} mails came again, at most {most} of one"
         " kill"
     )
-    held = not bad and ready <= READY_SECONDS and crowd.ledger.slowest_seal <= SEAL_SECONDS and most <= 1
+    held = (
+        not bad
+        and ready <= READY_SECONDS
+        and crowd.ledger.slowest_seal <= SEAL_SECONDS
+        and most <= CONNECTIONS
+    )
     return Figure("T1", TARGET, measured, held, len(bad), arguments.write("kills", asked))
 
 
