@@ -28,6 +28,8 @@ from tests.reliability.served import Served, add_webhook, find_family, install
 TARGET = (
     "the server stays up, 0 lost; each loop goes on ≤ 1 s; what ends its worker is set aside after 3 times"
 )
+SEAL_SECONDS = 400.0  # two seals that were killed wait for one minute and five
+SEAL_SECONDS = 400.0  # a seal that was killed twice waits for one minute and then for five
 RESTART_SECONDS = 1.0
 
 
@@ -60,7 +62,7 @@ async def kill_workers(served: Served, kills: int, seed: int) -> tuple[Crowd, in
     await served.start()
     await add_webhook(served)
     assert served.process is not None
-    process, crowd = served.process, Crowd(served, seed, 4)
+    process, crowd = served.process, Crowd(served, seed, 4, seal_seconds=SEAL_SECONDS)
     working = asyncio.create_task(crowd.work())
     try:
         while killed < kills and not working.done() and process.returncode is None:

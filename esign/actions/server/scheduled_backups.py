@@ -25,6 +25,7 @@ from esign.store.server import backup_schedule
 from esign.store.server.backup_schedule import BackupState
 from esign.system.entropy import make_salt
 from esign.system.frozen import name_command
+from esign.system.process_pipe import write_to_process
 
 log = logging.getLogger("esign.backup")
 
@@ -202,7 +203,7 @@ async def run_process(order: BackupOrder) -> BackupOutcome:
     try:
         async with asyncio.timeout(LONGEST):
             with suppress(ConnectionError):
-                process.stdin.write(order.encode())
+                write_to_process(process.stdin, order.encode())
                 await process.stdin.drain()
             out, err = await asyncio.gather(read_all(process.stdout), read_all(process.stderr))
             code = await process.wait()

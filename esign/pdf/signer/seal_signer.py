@@ -13,6 +13,7 @@ from esign.pdf.seal_order import SealFailed
 from esign.pdf.signer import messages
 from esign.system import frozen
 from esign.system.confinement import Confinement
+from esign.system.process_pipe import write_to_process
 
 log = logging.getLogger("esign.seal")
 
@@ -196,7 +197,7 @@ class SealSigner:
 
     async def _exchange(self, process: Process, kind: bytes, fields: Sequence[bytes]) -> list[bytes]:
         assert process.stdin
-        process.stdin.write(messages.pack_message(kind, fields))
+        write_to_process(process.stdin, messages.pack_message(kind, fields))
         async with asyncio.timeout(self._seconds_to_sign * (LOADS if kind == messages.LOAD else 1)):
             await process.stdin.drain()
             answer, found = await self._read(process)

@@ -39,6 +39,7 @@ from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, PdfJobKind
 from esign.pdf.worker.signature_request import SIGNING_TASKS
 from esign.system import frozen
 from esign.system.font_folders import FONTS
+from esign.system.process_pipe import write_to_process
 
 T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
@@ -52,6 +53,7 @@ ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loade
 BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)
 
 CHUNK, TAIL = 256 * 1024, 4096
+END_SECONDS = 10.0  # for which the end of a process whose pipe has ended may take on a busy machine
 OFF_THE_LOOP = 1024 * 1024
 
 # Signals sent by an administrator, or by the kernel when memory runs out; a file does not cause them by itself.
@@ -517,7 +519,7 @@ class _WorkerProcess:
         assert self.process.stdin
         for chunk in job:
             for at in range(0, len(chunk), CHUNK):
-                self.process.stdin.write(chunk[at : at + CHUNK])
+                write_to_process(self.process.stdin, chunk[at : at + CHUNK])
                 await self.process.stdin.drain()
         return await self._read_frame()
 
@@ -542,7 +544,7 @@ class _WorkerProcess:
     async def explain_end(self) -> "WorkerFailed | WorkerBusy":
         """Return why there was no answer."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(END_SECONDS):
                 await self.process.wait()
         match self.process.returncode:
             case None:
