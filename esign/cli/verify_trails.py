@@ -87,21 +87,21 @@ async def export_anchors(config: Config, place: Path, say: Say) -> bool:
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
     async with open_database(config) as db:
         last = await anchors.find_last_time(db)
-        for number in range(1, last[0] + 1 if last else 1):
+        number = last[0] if last else 0
+        there = 0
+        for each in range(1, number + 1):
             try:
-                anchor = await anchors.find(db, number)
+                anchor = await anchors.get(db, each)
             except UnreadableAnchor as error:
-                say(f"anchor {number}: {error}")
-                return False
-            if anchor is None:
-                say(f"anchor {number} is missing")
-                return False
+                say(f"anchor {each}: {error}")
+                continue
             problem = write_new_file(place, anchor.file_name, write_file(anchor))
             if problem is not None:
                 say(problem)
                 return False
-    say(f"{write_count(last[0] if last else 0, 'anchor')} in {place}.")
-    return True
+            there += 1
+    say(f"{write_count(there, 'anchor')} in {place}.")
+    return there == number
 
 
 def write_count(number: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from esign.actions.server import anchor_targets, anchoring
 from esign.actions.verification.check_anchors import AnchorReport, AnchorWitnesses, check_anchors
+from esign.cli.verify_trails import export_anchors
 from esign.core.document.anchor import Anchor, Statement, read_file, write_file
 from esign.core.instant import DAY, rfc3339
 from esign.core.seal_credential import Credential
@@ -16,6 +17,7 @@ from esign.jobs import anchor, worker
 from esign.mail.failure import TemporaryFailure
 from esign.net import DirectClient
 from esign.store.engine.connections import FILE, open_for_command
+from esign.store.engine.database import Transaction
 from esign.store.queue import held_jobs
 from esign.store.server import anchors
 from tests.certificates import make_pair
@@ -91,6 +93,47 @@ async def test_many_trails_make_several_anchors_and_a_failure_between_them_waits
         assert await anchoring.make_due_anchors(site.runtime) == 0
         [told] = await anchor_targets.list_warnings(site.runtime)
         assert "has been due for 2 days" in told
+
+
+async def test_damaged_anchors_hold_up_neither_new_ones_nor_the_targets(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    async with a_site(tmp_path / "data", clock, audit={"anchor_to": folders}) as site:
+        db = site.runtime.db
+        for _ in range(3):
+            await site.api.create()
+            clock.advance(days=1)
+            assert await anchoring.make_due_anchors(site.runtime) == 1
+
+        async def damage(tx: Transaction) -> None:
+            await tx.run("UPDATE anchor SET leaves = :cut WHERE number = 1", cut=b"[[")
+            await tx.run("DELETE FROM anchor WHERE number = 2")
+            await tx.run("UPDATE anchor SET statement = :cut WHERE number = 3", cut=b"{")
+
+        await db.write(damage)
+        await site.api.create()
+        clock.advance(days=1)
+        assert await anchor.tick(site.runtime) == 1
+        made = await anchors.get(db, 4)
+        assert made.statement.previous == hashlib.sha256(b"{").digest(), "the row before, as it lies there"
+        for folder in folders:
+            [file] = folder.iterdir()
+            assert file.read_bytes() == write_file(made)
+        assert await anchor_targets.list_warnings(site.runtime) == [], "the targets have what there is"
+        [told] = (await (await site.session.get(f"{site.base}/readyz")).json())["warnings"]
+        assert all(f"anchor {number}" in told for number in (1, 2, 3))
+        await site.api.create()
+        clock.advance(days=1)
+        assert await anchor.tick(site.runtime) == 1
+        assert (await anchors.get(db, 5)).statement.previous == made.statement.hash
+        said: list[str] = []
+        (tmp_path / "exported").mkdir()
+        assert not await export_anchors(site.runtime.config, tmp_path / "exported", said.append)
+        assert len(said) == 4 and said[-1].startswith("2 anchors in "), "three are named"
+        assert len([*(tmp_path / "exported").iterdir()]) == 2
 
 
 async def add_owner(site: JourneySite) -> None:

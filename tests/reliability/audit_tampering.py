@@ -179,7 +179,13 @@ async def make_anchors_anew(db: Database, world: World) -> None:
             for leaf in anchor.leaves
         ]
         before = replace(
-            make_statement(anchor.statement.installation, before, leaves, world.now), at=anchor.statement.at
+            make_statement(
+                anchor.statement.installation,
+                (before.number, before.hash) if before else None,
+                leaves,
+                world.now,
+            ),
+            at=anchor.statement.at,
         )
         made.append(Anchor(before, tuple(leaves), seal_statement(world, before), None))
 

@@ -14,7 +14,7 @@ from esign.actions.mail.deliver_mail import NOT_MAILED
 from esign.actions.server import anchoring
 from esign.actions.server.anchoring import LETTER, write_day
 from esign.config.values import OWNERS
-from esign.core.document.anchor import UnreadableAnchor, write_file
+from esign.core.document.anchor import Anchor, write_file
 from esign.core.instant import DAY, Millis
 from esign.net import RequestFailed, TimeLimits
 from esign.runtime import Runtime
@@ -42,13 +42,15 @@ async def deliver_anchors(runtime: Runtime) -> None:
 
 
 async def deliver_missing(runtime: Runtime, target: Path | str, last: int) -> None:
-    """Give one target what it lacks, up to the first failure."""
+    """Give one target what it lacks, up to the first failure. What is damaged here is passed over: it holds up no other."""
     name, error = name_target(target), None
     place = await anchors.find_place(runtime.db, name)
     while place < last and error is None:
-        error = await deliver(runtime, target, place + 1)
+        anchor = await anchors.find_whole(runtime.db, place + 1)
+        if anchor is not None:
+            error = await deliver(runtime, target, anchor)
+            runtime.measures.anchors["undelivered" if error else "delivered"] += 1
         place += error is None
-        runtime.measures.anchors["undelivered" if error else "delivered"] += 1
         await save_place(runtime, name, place, error)
         beat()
     if error is not None:
@@ -70,12 +72,8 @@ async def save_place(runtime: Runtime, target: str, place: int, error: str | Non
     await runtime.db.write(lambda tx: anchors.save_place(tx, target, place, error))
 
 
-async def deliver(runtime: Runtime, target: Path | str, number: int) -> str | None:
+async def deliver(runtime: Runtime, target: Path | str, anchor: Anchor) -> str | None:
     """Give one anchor to a target, which may have it already. Return why that failed, or None."""
-    try:
-        anchor = await anchors.get(runtime.db, number)
-    except UnreadableAnchor as error:
-        return f"anchor {number} in the database: {error}"
     content = write_file(anchor)
     if isinstance(target, Path):
         return await runtime.folders.write(target, anchor.file_name, content)

@@ -8,7 +8,7 @@ from esign.actions.mail import notices
 from esign.actions.mail.notices import News
 from esign.config.values import OWNERS
 from esign.core.actor import Mode
-from esign.core.document.anchor import Anchor, Leaf, Statement, UnreadableAnchor, make_statement
+from esign.core.document.anchor import Anchor, Leaf, Statement, make_statement
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.pdf.seal.cms import load_key
 from esign.pdf.seal_order import SealFailed
@@ -42,7 +42,7 @@ async def make_due_anchors(runtime: Runtime, most: int = MOST) -> int:
         more = len(leaves) > most
         try:
             await make_anchor(runtime, leaves[:most], now, is_last=not more)
-        except (NoTimeStamp, SealFailed, UnreadableAnchor) as failure:
+        except (NoTimeStamp, SealFailed) as failure:
             runtime.measures.anchors["failed"] += 1
             log.warning("the audit trails could not be anchored, which is tried again: %s", failure)
             break
@@ -69,14 +69,12 @@ async def find_due_time(runtime: Runtime, most: int = MOST) -> Instant | None:
 async def make_anchor(runtime: Runtime, leaves: list[Leaf], now: Instant, *, is_last: bool) -> Anchor:
     """Make, seal, time-stamp and save the next anchor; the last of a day is mailed to the owners if that is set.
 
-    Raises `NoTimeStamp`, `SealFailed` and `UnreadableAnchor`.
+    Raises `NoTimeStamp` and `SealFailed`.
     """
     known = await anchors.find_identity(runtime.db)
     identity = known or make_id("ins", now)
-    last = await anchors.find_last_time(runtime.db)
-    before = await anchors.find(runtime.db, last[0]) if last else None
-    previous = before.statement if before else None
-    statement = await asyncio.to_thread(make_statement, identity, previous, leaves, now)
+    before = await anchors.find_end(runtime.db)
+    statement = await asyncio.to_thread(make_statement, identity, before, leaves, now)
     cms = await seal_statement(runtime, statement, now)
     token = None
     if runtime.config.seal.tsa_urls:

@@ -108,11 +108,11 @@ def hash_tree(entries: Sequence[bytes]) -> bytes:
 
 
 def make_statement(
-    installation: str, before: Statement | None, leaves: Sequence[Leaf], now: Instant
+    installation: str, before: tuple[int, bytes] | None, leaves: Sequence[Leaf], now: Instant
 ) -> Statement:
-    """Return the statement of the next anchor after `before`, or of the first one."""
-    number, previous = (before.number + 1, before.hash) if before else (1, START)
-    return Statement(installation, number, rfc3339(now), previous, compute_root(leaves), len(leaves))
+    """Return the statement of the next anchor after one of this number and hash, or of the first one."""
+    number, previous = before or (0, START)
+    return Statement(installation, number + 1, rfc3339(now), previous, compute_root(leaves), len(leaves))
 
 
 def _list_members(leaf: Leaf) -> list[str | int]:

@@ -1,5 +1,6 @@
 """Anchors as they are stored, which trails grew since the newest one, and what each target has of them."""
 
+import hashlib
 from collections.abc import Sequence
 
 from esign.core.document.anchor import (
@@ -56,6 +57,34 @@ async def find_last_time(reader: Reader) -> tuple[int, Instant] | None:
     """Return number and time of the newest anchor, or None without any."""
     row = await reader.one("SELECT number, made_at FROM anchor ORDER BY number DESC LIMIT 1")
     return (row["number"], row["made_at"]) if row else None
+
+
+async def find_end(reader: Reader) -> tuple[int, bytes] | None:
+    """Return the number and the hash that the next anchor names as the one before it, or None without any.
+
+    Of a statement that is damaged this is the hash of the bytes as they lie there, so that a new anchor can be made.
+    The damage is noted.
+    """
+    row = await reader.one("SELECT number, statement FROM anchor ORDER BY number DESC LIMIT 1")
+    if row is None:
+        return None
+    number, statement = row["number"], bytes(row["statement"])
+    try:
+        read_statement(statement)
+    except UnreadableAnchor as error:
+        reader.damage.note("anchor", number, str(error))
+    return number, hashlib.sha256(statement).digest()
+
+
+async def find_whole(reader: Reader, number: int) -> Anchor | None:
+    """Return one anchor, or None if it is missing or cannot be read, which is noted."""
+    try:
+        anchor = await get(reader, number)
+    except UnreadableAnchor as error:
+        reader.damage.note("anchor", number, str(error))
+        return None
+    reader.damage.forget("anchor", number)
+    return anchor
 
 
 async def find(reader: Reader, number: int) -> Anchor | None:
