@@ -30,7 +30,9 @@ from esign.core.people.admin_audit import ACTS
 from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
+from esign.store.engine.database import Transaction
 from esign.store.people import members, sessions
+from esign.store.queue import outbox
 from esign.web.api.endpoint_table import ENDPOINTS
 from esign.web.office.routes import TABLE
 from esign.web.rest import V1
@@ -101,7 +103,7 @@ OFFICE_TEXT = """
 /server/mail/test                           trying
 /server/mail/remove                         server.changed
 /server/seal                                trying
-/server/status                              sending
+/server/status                              job.retried
 /documents/new                              work
 /documents/sample                           work
 /documents/{id}/edit                        work
@@ -472,6 +474,16 @@ async def remove_mail_server(ada: BrowsingOwner) -> None:
     await ada.send("/server/mail/remove", look_at="/server/mail/remove")
 
 
+async def retry_job(ada: BrowsingOwner) -> None:
+    async def write(tx: Transaction) -> None:
+        await outbox.add(tx, outbox.NewJob("mail", "a mail"), ada.office.clock.now())
+        await tx.run("UPDATE outbox SET state = 'aside' WHERE key = 'a mail'")
+
+    await ada.office.runtime.db.write(write)
+    number = (await ada.visitor.get("/server/status")).value("number")
+    await ada.send("/server/status", kind="mail", number=number)
+
+
 async def confirm_clock(ada: BrowsingOwner) -> None:
     assert isinstance(ada.office.clock, WrongClock)
     ada.office.clock.error = 31 * DAY
@@ -490,6 +502,7 @@ OFFICE_DEEDS: Mapping[str, Deed] = {
     "/password/{token}": by_link(Errand.RESET, "/password/{token}", password=NEW),
     "/invitation/{token}": by_link(Errand.INVITATION, "/invitation/{token}", name="New", password=NEW),
     "/server/clock": confirm_clock,
+    "/server/status": retry_job,
     "/server/address": fill_made_form("/server/address", nothing, address="https://sign.example.com"),
     "/server/mail": fill_made_form("/server/mail", nothing, **SMTP),
     "/server/mail/remove": remove_mail_server,

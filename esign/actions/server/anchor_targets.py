@@ -42,7 +42,7 @@ async def deliver_anchors(runtime: Runtime) -> None:
 
 
 async def deliver_missing(runtime: Runtime, target: Path | str, last: int) -> None:
-    """Give one target what it lacks, up to the first failure. What is damaged here is passed over: it holds up no other."""
+    """Give one target what it lacks, up to the first failure. An anchor that is damaged here is passed over."""
     name, error = name_target(target), None
     place = await anchors.find_place(runtime.db, name)
     while place < last and error is None:

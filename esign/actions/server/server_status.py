@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import AdminAct
+from esign.actions.base.caller import Caller
 from esign.actions.server.server_owners import may_change_server
 from esign.core.actor import Owner
 from esign.core.instant import Instant
@@ -26,10 +29,14 @@ class LoopState:
 
 @dataclass(frozen=True, slots=True)
 class ShownJob:
-    """A job that is set aside, and the path of the page about its document or webhook if the reader may open it."""
+    """A job that is set aside, and the path of the page about its document or webhook if the reader may open it.
+
+    `name` is the title of the document if the reader may open it, else the id.
+    """
 
     job: AsideJob
     path: str | None
+    name: str | None
     is_cut_off: bool
 
 
@@ -57,7 +64,15 @@ async def list_set_aside(runtime: Runtime, organisation: Organisation, owner: Ow
     """Return what is set aside in the organisation; for the one that was set up first, in all."""
     scope = await find_scope(runtime, organisation)
     jobs = await set_aside.find_some(runtime.db, scope)
-    return [ShownJob(job, find_path(job, owner), job.reason == set_aside.CUT_OFF) for job in jobs]
+    return [describe_job(job, owner) for job in jobs]
+
+
+def describe_job(job: AsideJob, owner: Owner) -> ShownJob:
+    """Return what the owner is shown of a job."""
+    path, title = find_path(job, owner), job.title
+    is_shown = path is not None and isinstance(title, str)  # bytes: the text in the row is damaged
+    name = title if is_shown and title else job.document_id or job.webhook_id
+    return ShownJob(job, path, name, job.reason == set_aside.CUT_OFF)
 
 
 def find_path(job: AsideJob, owner: Owner) -> str | None:
@@ -69,12 +84,28 @@ def find_path(job: AsideJob, owner: Owner) -> str | None:
     return f"/documents/{job.document_id}"
 
 
-async def retry(runtime: Runtime, organisation: Organisation, kind: str, number: int) -> bool:
-    """Try a job again that is set aside. Return False if it is not, or not one that this organisation looks after."""
-    scope = await find_scope(runtime, organisation)
+async def retry(
+    runtime: Runtime, organisation: Organisation, caller: Caller, kind: str, number: int
+) -> bool:
+    """Try a job again that is set aside, and enter that in the log of the caller's organisation.
+
+    Return False if it is not set aside, or not one that this organisation looks after.
+    """
+    scope, now = await find_scope(runtime, organisation), runtime.clock.now()
 
     async def write(tx: Transaction) -> bool:
-        return await set_aside.retry(tx, kind, number, scope, runtime.clock.now())
+        job = await set_aside.find(tx, kind, number)
+        if job is None or not await set_aside.retry(tx, kind, number, scope, now):
+            return False
+        about = {
+            "kind": job.kind,
+            "mode": job.mode,
+            "documentId": job.document_id,
+            "webhookId": job.webhook_id,
+        }
+        data = {name: value for name, value in about.items() if value is not None}
+        await audit_log.log_act(tx, runtime.vault, caller, AdminAct("job.retried", now, data))
+        return True
 
     return await runtime.db.write(write)
 

@@ -35,6 +35,7 @@ ACTS = (
     "audit.erased",
     "seal.changed",
     "clock.confirmed",
+    "job.retried",
     "app_key.exchange_begun",
     "app_key.exchanged",
     "server.changed",

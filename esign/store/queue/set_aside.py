@@ -179,17 +179,30 @@ async def count(reader: Reader) -> dict[str, int]:
 class AsideJob:
     """A job that is set aside. `kind` is `seal`, `mail` or `webhook`; `number` is that of its row.
 
-    `mode` is that of its document, `webhook_id` that of a delivery.
+    `mode` and `title` are those of its document, `webhook_id` that of a delivery.
     """
 
     kind: str
     number: int
     organisation_id: str | None
     document_id: str | None
+    title: str | None
     mode: str | None
     webhook_id: str | None
     at: Instant
     reason: str | None
+
+
+JOBS = """
+    SELECT outbox.kind, outbox.id AS number, outbox.organisation_id, outbox.document_id, document.title,
+        document.mode, NULL AS webhook_id, outbox.due_at AS at, outbox.last_error AS reason
+    FROM outbox LEFT JOIN document ON document.id = outbox.document_id
+"""
+DELIVERIES = """
+    SELECT 'webhook' AS kind, delivery.number, webhook.organisation_id, NULL AS document_id, NULL AS title,
+        webhook.mode, delivery.webhook_id, delivery.aside_at AS at, delivery.last_error AS reason
+    FROM delivery JOIN webhook ON webhook.id = delivery.webhook_id
+"""
 
 
 async def find_some(reader: Reader, organisation_id: str | None) -> list[AsideJob]:
@@ -198,11 +211,8 @@ async def find_some(reader: Reader, organisation_id: str | None) -> list[AsideJo
     These are up to `SHOWN` seals and mails, and as many deliveries.
     """
     jobs = await reader.all(
-        """
-        SELECT outbox.kind, outbox.id AS number, outbox.organisation_id, outbox.document_id, document.mode,
-            NULL AS webhook_id, outbox.due_at AS at, outbox.last_error AS reason
-        FROM outbox LEFT JOIN document ON document.id = outbox.document_id
-        WHERE outbox.state = 'aside'
+        f"""
+        {JOBS} WHERE outbox.state = 'aside'
         AND (CAST(:organisation_id AS TEXT) IS NULL OR outbox.organisation_id = :organisation_id)
         ORDER BY outbox.kind DESC, outbox.id LIMIT :most
         """,
@@ -210,11 +220,8 @@ async def find_some(reader: Reader, organisation_id: str | None) -> list[AsideJo
         most=SHOWN,
     )
     deliveries = await reader.all(
-        """
-        SELECT 'webhook' AS kind, delivery.number, webhook.organisation_id, NULL AS document_id, webhook.mode,
-            delivery.webhook_id, delivery.aside_at AS at, delivery.last_error AS reason
-        FROM delivery JOIN webhook ON webhook.id = delivery.webhook_id
-        WHERE delivery.aside_at IS NOT NULL
+        f"""
+        {DELIVERIES} WHERE delivery.aside_at IS NOT NULL
         AND (CAST(:organisation_id AS TEXT) IS NULL OR webhook.organisation_id = :organisation_id)
         ORDER BY delivery.aside_at, delivery.number LIMIT :most
         """,
@@ -222,6 +229,21 @@ async def find_some(reader: Reader, organisation_id: str | None) -> list[AsideJo
         most=SHOWN,
     )
     return [AsideJob(**dict(row)) for row in (*jobs, *deliveries)]
+
+
+async def find(reader: Reader, kind: str, number: int) -> AsideJob | None:
+    """Return a job that is set aside, or None if it is not."""
+    if kind == "webhook":
+        row = await reader.one(
+            f"{DELIVERIES} WHERE delivery.number = :number AND delivery.aside_at IS NOT NULL", number=number
+        )
+    else:
+        row = await reader.one(
+            f"{JOBS} WHERE outbox.id = :number AND outbox.kind = :kind AND outbox.state = 'aside'",
+            number=number,
+            kind=kind,
+        )
+    return AsideJob(**dict(row)) if row else None
 
 
 async def retry(tx: Transaction, kind: str, number: int, organisation_id: str | None, now: Instant) -> bool:

@@ -31,12 +31,16 @@ async def test_an_owner_sees_what_is_set_aside_and_tries_it_again(office: Office
     document = await a_seal_aside(office)
     page = await ada.get(HERE)
     assert "The server stopped three times while working on this." in page.said
-    assert f'<a href="/documents/{document}">' in page.text
+    title = (await office.site.api.get(document))["title"]
+    assert f'<a href="/documents/{document}"><bdi>{title}</bdi></a>' in page.text and document not in page.said
     number = page.value("number")
     assert (await ada.post(HERE, kind="seal", number=number)).to == f"{HERE}?done=retried"
     await office.site.work("seal")
     assert (await office.site.api.get(document))["status"] == "completed"
     assert (await ada.post(HERE, kind="seal", number=number)).to == f"{HERE}?done=not-retried"
+    [entry] = (await office.site.api.ok("GET", "/audit?type=job.retried"))["data"]
+    assert entry["data"] == {"kind": "seal", "mode": "live", "documentId": document}
+    assert entry["actor"]["email"] == "ada@example.test"
     for kind, given in (("other", "1"), ("seal", "-1"), ("seal", "x")):
         assert (await ada.post(HERE, kind=kind, number=given)).status < 500
 
@@ -76,6 +80,15 @@ async def test_owners_of_another_organisation_see_and_retry_only_their_own(tmp_p
         assert 'name="number"' not in seen.text and "Nothing is set aside." in seen.said
         assert (await stranger.post(HERE, kind="mail", number=number)).to == f"{HERE}?done=not-retried"
         assert await set_aside.count(office.runtime.db) == {"mail": 1}
+        document = await a_seal_aside(office)
+        await office.runtime.db.write(
+            lambda tx: tx.run(
+                "UPDATE outbox SET organisation_id = 'org_two' WHERE document_id = :id", id=document
+            )
+        )
+        title = (await office.site.api.get(document))["title"]
+        elsewhere = await ada.get(HERE)
+        assert document in elsewhere.said and title not in elsewhere.said, "a document of another organisation"
         assert (await ada.post(HERE, kind="mail", number=number)).to == f"{HERE}?done=retried"
 
 
