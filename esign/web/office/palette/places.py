@@ -106,6 +106,7 @@ PLACES: tuple[PalettePlace, ...] = (
     PalettePlace("mail_server", "/server/mail", "mail", "setting", OWN),
     PalettePlace("practice_seal", "/server/seal", "seal", "setting", OWN),
     PalettePlace("server_status", "/server/status", "server", "setting", OWN),
+    PalettePlace("backup", "/server/backup", "server", "setting", OWN),
     PalettePlace("account", "/account", "lock", "setting"),
     PalettePlace("second_factor", "/account/second-factor", "lock", "setting"),
     PalettePlace("test_mode", "/mode", "refresh", "action", mode="live", form={"mode": "test"}),

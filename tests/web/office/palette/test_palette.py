@@ -56,7 +56,6 @@ ASIDE = (
         "/palette",
         "/contacts/suggest",
         "/server/clock",
-        "/server/backup",
     ),
     "/docs/",
 )
