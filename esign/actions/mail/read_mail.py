@@ -12,6 +12,7 @@ from esign.core.document.anchor import write_file
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document, Recipient
 from esign.core.document.filename import name_file
+from esign.core.document.mail_delivery import leaves_for_sender
 from esign.core.people.account import Organisation
 from esign.mail.message import Attachment, NamedMailbox
 from esign.mail.outgoing_mail import DocumentMail, Notice
@@ -90,16 +91,10 @@ def find_mailbox(
     organisation: Organisation,
     contact: NamedMailbox | None,
 ) -> NamedMailbox | None:
-    """Return the mailbox of the recipient, or else of the sender. Return None for a sender without an address.
-
-    The owner of the organisation gets only what a recipient asks: all else that happens to documents of programs
-    reaches those programs as webhooks.
-    """
+    """Return the mailbox of the recipient, or else of the sender. Return None for a sender without an address."""
     if recipient is not None:
         return NamedMailbox(recipient.email, recipient.name)
-    if letter == "renewal" or document.created_by.email or organisation.reply_to:
-        return contact
-    return None
+    return contact if leaves_for_sender(letter, document, organisation.reply_to) else None
 
 
 async def count_filled(runtime: Runtime, recipient: Recipient) -> int:

@@ -7,6 +7,17 @@ from esign.core.document.document import Document, MailDelivery, Recipient
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import Instant
 
+OWNED = "renewal"  # goes to the owner of the organisation where the sender has no address
+
+
+def leaves_for_sender(letter: str, document: Document, reply_to: str | None) -> bool:
+    """Return whether a letter to the sender of a document leaves; `reply_to` is the address of the organisation.
+
+    The owner of the organisation gets only what a recipient asks: all else that happens to documents of programs
+    reaches those programs as webhooks.
+    """
+    return letter == OWNED or bool(document.created_by.email or reply_to)
+
 
 def record_delivery(
     document: Document, recipient: Recipient, delivery: MailDelivery, now: Instant

@@ -8,6 +8,7 @@ from typing import Any
 from esign.core.actor import Mode, Owner
 from esign.core.document import audit
 from esign.core.document.document import Document
+from esign.core.document.mail_delivery import leaves_for_sender
 from esign.core.document.signing_draft import find_ended_drafts
 from esign.core.document.state.outcome import Event, Job, MailJob, Outcome, RevokeLinks
 from esign.core.instant import DAY, Instant
@@ -26,7 +27,7 @@ from esign.store.document import (
     trails,
 )
 from esign.store.engine.database import Transaction
-from esign.store.people import usage
+from esign.store.people import organisations, usage
 from esign.store.queue import audit_entries, deliveries, outbox, published_events, webhooks
 from esign.store.queue.outbox import NewJob
 from esign.system.entropy import make_id, make_salt, make_token
@@ -75,8 +76,20 @@ async def _save_effects(
     await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
-    used = replace(count_usage(outcome), storage_bytes=storage_bytes)
+    mails = await count_mails(tx, document, outcome.jobs)
+    used = replace(count_usage(outcome), emails=mails, storage_bytes=storage_bytes)
     await usage.add(tx, make_meter(document, now), used)
+
+
+async def count_mails(tx: Transaction, document: Document, jobs: Sequence[Job]) -> int:
+    """Return how many mails of these jobs leave. Those to a sender without an address do not."""
+    letters = [job for job in jobs if isinstance(job, MailJob)]
+    to_sender = [job for job in letters if job.recipient_id is None and job.to is None]
+    if not to_sender or document.created_by.email:
+        return len(letters)
+    organisation = await organisations.get(tx.points, document.organisation_id)
+    lost = [job for job in to_sender if not leaves_for_sender(job.letter, document, organisation.reply_to)]
+    return len(letters) - len(lost)
 
 
 def make_meter(document: Document, now: Instant) -> Meter:
@@ -85,13 +98,12 @@ def make_meter(document: Document, now: Instant) -> Meter:
 
 
 def count_usage(outcome: Outcome) -> Usage:
-    """Return the usage that an outcome counts for."""
+    """Return the usage that an outcome counts for, without its mails."""
     types = [event.type for event in outcome.events]
     used = Usage(
         documents_created=types.count("document.created"),
         documents_sent=types.count("document.sent"),
         documents_completed=types.count("document.completed"),
-        emails=sum(isinstance(job, MailJob) for job in outcome.jobs),
         reminders_sent=types.count("recipient.reminded"),
         reminders_answered=sum(is_answer_to_reminder(outcome.document, event) for event in outcome.events),
     )

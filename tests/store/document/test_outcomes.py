@@ -15,13 +15,14 @@ from esign.core.instant import DAY
 from esign.core.people.account import Organisation
 from esign.store.document import blobs, documents, outcomes, signing_links
 from esign.store.engine.database import Database, Transaction
-from esign.store.people import usage
+from esign.store.people import organisations, usage
 from esign.store.queue import audit_entries, outbox, published_events, webhooks
 from esign.system.vault import DamagedCiphertext, Vault
 from tests.factories import (
     AUTHOR,
     NOW,
     ORIGIN,
+    SENDER,
     a_document,
     a_recipient,
     a_seal,
@@ -121,6 +122,26 @@ async def test_sending_saves_state_trail_events_and_mails_together(
         (sent.id, LATER, "pending")
     }
     assert await usage.count_emails(db, organisation.id, LATER // DAY) == 2
+
+
+@pytest.mark.parametrize(
+    ("sender", "reply_to", "count"),
+    [(None, None, 0), ("ann@example.test", None, 1), (None, "desk@example.test", 1)],
+)
+async def test_a_mail_to_a_sender_without_an_address_is_not_counted(
+    db: Database,
+    vault: Vault,
+    organisation: Organisation,
+    sender: str | None,
+    reply_to: str | None,
+    count: int,
+) -> None:
+    await db.write(lambda tx: organisations.save(tx, replace(organisation, reply_to=reply_to)))
+    sent = await send(db, vault, created_by=replace(SENDER, email=sender))
+    late = sent.expires_at
+    assert late is not None
+    await db.write(lambda tx: outcomes.save(tx, lifecycle.expire(sent, late), sent, vault, late))
+    assert await usage.count_emails(db, organisation.id, late // DAY) == count
 
 
 async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(
