@@ -55,16 +55,19 @@ class InjectedTick:
 
 
 class DyingPdf:
-    """PDF workers of which each seal ends one."""
+    """PDF workers of which each seal of a document ends one, and with `dies_always` that of a practice page too."""
 
-    def __init__(self, workers: Any) -> None:
+    def __init__(self, workers: Any, *, dies_always: bool = False) -> None:
         self._workers = workers
+        self._dies_always = dies_always
         self.asked = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._workers, name)
 
-    async def seal(self, *_: object) -> Any:
+    async def seal(self, *given: Any) -> Any:
+        if not (self._dies_always or given[-1].source):
+            return await self._workers.seal(*given)
         self.asked += 1
         raise WorkerFailed("the system ended it: Segmentation fault", lasting=True)
 
@@ -166,6 +169,21 @@ async def test_a_seal_that_ends_its_worker_three_times_is_set_aside_and_others_g
     await site.work("seal")
     assert (await site.api.get(document))["status"] == "completed"
     assert await health.list_set_aside(runtime) == []
+
+
+async def test_no_seal_is_set_aside_while_each_seal_ends_its_worker(
+    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = await site.api.send_document()
+    await site.all_sign(document)
+    runtime = replace(site.runtime, pdf=cast(Any, DyingPdf(site.runtime.pdf, dies_always=True)))
+    for _ in range(2 * set_aside.MOST):
+        assert await worker.drain_jobs(runtime, "seal") == 1
+        clock.advance(days=1)
+    assert await health.list_set_aside(runtime) == []
+    assert "this machine ends PDF workers, and all seals wait" in caplog.text
+    await site.work("seal")
+    assert (await site.api.get(document))["status"] == "completed"
 
 
 async def test_what_was_cut_off_three_times_is_set_aside(tmp_path: Path, clock: FakeClock) -> None:

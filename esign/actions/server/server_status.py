@@ -84,9 +84,7 @@ def find_path(job: AsideJob, owner: Owner) -> str | None:
     return f"/documents/{job.document_id}"
 
 
-async def retry(
-    runtime: Runtime, organisation: Organisation, caller: Caller, kind: str, number: int
-) -> bool:
+async def retry(runtime: Runtime, organisation: Organisation, caller: Caller, kind: str, number: int) -> bool:
     """Try a job again that is set aside, and enter that in the log of the caller's organisation.
 
     Return False if it is not set aside, or not one that this organisation looks after.

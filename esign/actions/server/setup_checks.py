@@ -1,6 +1,5 @@
 """Checks whether an installation is ready to send: the mail server takes e-mails, and the seal holds."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cryptography import x509
@@ -9,14 +8,14 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from esign.actions.base import logo_pictures
-from esign.actions.base.printable_text import list_font_paths
 from esign.actions.mail import deliver_mail
 from esign.actions.mail.mailer import make_smtp_server
 from esign.actions.sealing import seal_levels
+from esign.actions.sealing.practice_seal import make_practice_order
 from esign.config import MailSettings
 from esign.core.actor import Mode
 from esign.core.errors import Problem
-from esign.core.instant import DAY, Instant, to_datetime
+from esign.core.instant import DAY, Instant
 from esign.core.people.account import Organisation
 from esign.core.seal_credential import Credential
 from esign.core.sentence import join, say
@@ -26,7 +25,6 @@ from esign.mail.message import MessageAddresses, NamedMailbox, compose_message
 from esign.mail.outgoing_mail import Notice
 from esign.mail.write_letter import write_letter
 from esign.pdf.report import Verification, VerificationCase
-from esign.pdf.seal_order import SealOrder
 from esign.pdf.verdict_sentences import read_reason
 from esign.pdf.worker.queue_turn import PdfJobKind, QueueTurn
 from esign.pdf.worker.workers import WorkerFailed
@@ -35,9 +33,6 @@ from esign.store.engine.database import Transaction
 from esign.store.server import tsa_answers
 from esign.system.entropy import make_id
 from esign.tsa import NoTimeStamp
-
-WORDS = "A practice page, sealed to see whether the seal holds."
-
 
 ANSWERS = frozenset(
     {
@@ -179,15 +174,6 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
     return judge_verdict(verdict, say("Level {level}.", level=sealed.level))
 
 
-async def make_practice_order(runtime: Runtime, organisation: Organisation) -> SealOrder:
-    """Return the order to seal a practice page."""
-    now = runtime.clock.now()
-    page = make_practice_facts(
-        runtime, organisation, now, await logo_pictures.make_page_logo(runtime.db, organisation)
-    )
-    return SealOrder(make_practice_page(WORDS), (), page, now, list_font_paths(runtime))
-
-
 def judge_verdict(verdict: Verification, words: str) -> CheckResult:
     """Return the result of the verification, with its reasons, or with `words` if there are none."""
     reasons = [read_reason(reason) for signature in verdict["signatures"] for reason in signature["reasons"]]
@@ -221,56 +207,3 @@ async def note_authorities(runtime: Runtime) -> None:
 
     if runtime.tsa.authorities:
         await runtime.db.write(write)
-
-
-def make_practice_facts(
-    runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, object] | None
-) -> Mapping[str, object]:
-    """Return the certificate page of a document without recipients."""
-    base = runtime.config.server.base_url
-    at = to_datetime(now).isoformat()
-    return {
-        "schema": 1,
-        "paper": "a4",
-        "lang": organisation.locale,
-        "mode": Mode.LIVE.value,
-        "time_zone": "UTC",
-        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
-        "verify": {"url": f"{base}/verify", "short": f"{base.partition('://')[2]}/verify"},
-        "document": {
-            "id": "doc_practice",
-            "title": WORDS,
-            "lang": "en",
-            "file_name": "practice.pdf",
-            "status": "completed",
-            "pages": 1,
-            "sender": {"name": organisation.name, "email": organisation.reply_to or ""},
-            "sent_at": at,
-            "closed_at": at,
-            "close_reason": None,
-        },
-        "files": {"uploaded_sha256": "0" * 64, "prepared_sha256": "0" * 64},
-        "recipients": [],
-        "audit": [],
-        "chain": {"entries": 1, "head": "0" * 64},
-    }
-
-
-def make_practice_page(words: str) -> bytes:
-    """Return a PDF of one page with one line on it."""
-    text = f"BT /F 12 Tf 72 760 Td ({words}) Tj ET".encode()
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>"
-    objects = (
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        page,
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-        b"<</Length %d>>stream\n%s\nendstream" % (len(text), text),
-    )
-    pdf, places = b"%PDF-1.7\n", []
-    for number, each in enumerate(objects, 1):
-        places.append(len(pdf))
-        pdf += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    head = b"xref\n0 6\n0000000000 65535 f \n" + table
-    return pdf + head + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(pdf)

@@ -20,5 +20,7 @@ async def retry(call: OfficeCall) -> Response:
     kind, number = call.form.get("kind", ""), call.form.get("number", "")
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise Problem("not_found")
-    found = await server_status.retry(call.runtime, call.signed_in.organisation, call.caller, kind, int(number))
+    found = await server_status.retry(
+        call.runtime, call.signed_in.organisation, call.caller, kind, int(number)
+    )
     return call.redirect_to(PATH, "retried" if found else "not-retried")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from esign.actions.sealing import practice_seal
 from esign.actions.server import setup_checks
 from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
@@ -52,7 +53,7 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
     found = await organisations.find_first(office.runtime.db)
     assert found and (await setup_checks.try_seal(office.runtime, found)).fine
-    assert base64.b64encode(setup_checks.make_practice_page("x"))[:8] == b"JVBERi0x"
+    assert base64.b64encode(practice_seal.make_practice_page("x"))[:8] == b"JVBERi0x"
 
 
 async def test_until_the_first_document_the_pages_are_steps(office: Office) -> None:

@@ -32,7 +32,9 @@ async def test_an_owner_sees_what_is_set_aside_and_tries_it_again(office: Office
     page = await ada.get(HERE)
     assert "The server stopped three times while working on this." in page.said
     title = (await office.site.api.get(document))["title"]
-    assert f'<a href="/documents/{document}"><bdi>{title}</bdi></a>' in page.text and document not in page.said
+    assert (
+        f'<a href="/documents/{document}"><bdi>{title}</bdi></a>' in page.text and document not in page.said
+    )
     number = page.value("number")
     assert (await ada.post(HERE, kind="seal", number=number)).to == f"{HERE}?done=retried"
     await office.site.work("seal")
@@ -88,7 +90,9 @@ async def test_owners_of_another_organisation_see_and_retry_only_their_own(tmp_p
         )
         title = (await office.site.api.get(document))["title"]
         elsewhere = await ada.get(HERE)
-        assert document in elsewhere.said and title not in elsewhere.said, "a document of another organisation"
+        assert document in elsewhere.said and title not in elsewhere.said, (
+            "a document of another organisation"
+        )
         assert (await ada.post(HERE, kind="mail", number=number)).to == f"{HERE}?done=retried"
 
 
