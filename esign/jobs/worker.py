@@ -245,10 +245,19 @@ async def attempt(runtime: Runtime, kind: JobKind, job: Job) -> None:
     except Exception as error:
         if isinstance(error, TimeoutError):
             runtime.loops.note_hung_job(f"{kind.name} worker")
-        if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
+        if await is_deleted(runtime, job):
             return
         log_trouble(f"{kind.name} job {job.id}", error)
         await postpone_job(runtime, job, error, lease_end)
+
+
+async def is_deleted(runtime: Runtime, job: Job) -> bool:
+    """Return whether the job was deleted with its document; False where the database cannot say now."""
+    try:
+        return not await outbox.is_there(runtime.db, job)
+    except Exception as error:
+        log.warning("whether job %s still exists cannot be read: %s", job.id, error)
+        return False
 
 
 async def postpone_job(runtime: Runtime, job: Job, error: Exception, lease_end: float) -> None:

@@ -201,6 +201,8 @@ class Supervisor:
         """Start another task in place of one that hangs and does not end although it was cancelled."""
         if heartbeat.task is not task or task.done() or self._is_closed:
             return
+        if heartbeat.hung_since is None:
+            return  # it overcame the hang and goes on: another would be a second one
         self._left.add(task)
         heartbeat.task = None
         log.error("the background loop %s does not end; another takes its place", heartbeat.name)

@@ -338,7 +338,9 @@ class Database:
         tx = Transaction(self._connection, self.damage)
         try:
             for queued in group:
-                results.append(await self._run_unit(tx, queued))
+                # A caller that has gone would not learn of it: a job would be claimed, and nobody work on it.
+                if not queued.future.cancelled():
+                    results.append(await self._run_unit(tx, queued))
             await self._writer.execute("COMMIT")
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError):

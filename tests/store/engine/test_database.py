@@ -267,6 +267,24 @@ async def test_a_caller_that_goes_away_in_the_middle_of_its_write_still_has_it_w
     assert await whole(pairs) == [1, 2]
 
 
+async def test_nothing_is_written_for_a_caller_that_went_away_before_its_turn(pairs: Database) -> None:
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write(tx: Transaction) -> None:
+        inside.set()
+        await go_on.wait()
+
+    first = asyncio.create_task(pairs.write(write))
+    await inside.wait()
+    gone, stays = asyncio.create_task(put(pairs, 1)), asyncio.create_task(put(pairs, 2))
+    await asyncio.sleep(0)
+    gone.cancel()
+    go_on.set()
+    await asyncio.gather(first, gone, stays, return_exceptions=True)
+    assert gone.cancelled()
+    assert await whole(pairs) == [2]
+
+
 # ---------- too much, full, broken ----------
 
 
