@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +18,7 @@ from esign.pdf.worker.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store.queue import set_aside
 from esign.system.loop_watch import LoopWatch
-from esign.system.supervision import Supervisor
+from esign.system.supervision import Heartbeat, Supervisor
 from tests.fakes import FakeClock
 from tests.journeys.api import until
 from tests.journeys.site import JourneySite, a_site
@@ -95,6 +96,32 @@ async def test_a_loop_goes_on_within_a_second(
     if fault == "hang":
         assert "create_future()" in caplog.text  # where it stood
     assert loops.beats == {}
+
+
+async def test_a_loop_that_overcomes_its_hang_gets_no_second_one_beside_it() -> None:
+    loops = Supervisor(check_seconds=0.02, restart_seconds=0.01, end_seconds=0.1)
+    running = most = 0
+    over = asyncio.Event()
+
+    async def run(heartbeat: Heartbeat) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()  # until the supervisor cancels it
+            for _ in range(30):  # three times as long as the supervisor waits for its end
+                heartbeat.beat()
+                await asyncio.sleep(0.01)
+            over.set()
+            await asyncio.Event().wait()
+        finally:
+            running -= 1
+
+    loops.start("stubborn", run, bound=0.05)
+    await asyncio.wait_for(over.wait(), 30)
+    await loops.stop()
+    assert most == 1
 
 
 async def test_every_loop_of_the_program_is_started_again_when_it_is_cancelled(tmp_path: Path) -> None:
