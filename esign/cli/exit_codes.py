@@ -57,14 +57,23 @@ def exit_with(work: Callable[[], int | None]) -> NoReturn:
     try:
         code = work()
     except KeyboardInterrupt as error:
-        number = error.number if isinstance(error, EndedBySignal) else signal.SIGINT
-        stop_command(SIGNALLED + number, f"ended early by {signal.Signals(number).name}")
+        stop_after_signal(error)
+    except click.Abort as error:  # a question of click was not answered
+        if isinstance(error.__context__, KeyboardInterrupt):
+            stop_after_signal(error.__context__)
+        stop_command(USAGE, "the input ended before a question was answered")
     except Exception as error:
         failure = describe_failure(error)
         if failure is None:
             raise
         stop_command(*failure)
     sys.exit(code or 0)
+
+
+def stop_after_signal(error: KeyboardInterrupt) -> NoReturn:
+    """Exit as a shell says it of a command that a signal ended."""
+    number = error.number if isinstance(error, EndedBySignal) else signal.SIGINT
+    stop_command(SIGNALLED + number, f"ended early by {signal.Signals(number).name}")
 
 
 @contextmanager

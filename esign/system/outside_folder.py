@@ -17,14 +17,21 @@ NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EM
 
 
 WriteFile = Callable[[Path, str, bytes], str | None]
+StartThread = Callable[[threading.Thread], None]
 
 
 class OutsideFolders:
     """Writes files when called, each completely or not at all."""
 
-    def __init__(self, patience: float = PATIENCE, write: WriteFile | None = None) -> None:
+    def __init__(
+        self,
+        patience: float = PATIENCE,
+        write: WriteFile | None = None,
+        start: StartThread = threading.Thread.start,
+    ) -> None:
         self._patience = patience
         self._write = write or write_new_file
+        self._start = start
         self._busy: dict[Path, asyncio.Future[str | None]] = {}
 
     async def write(self, folder: Path, name: str, content: bytes) -> str | None:
@@ -42,17 +49,28 @@ class OutsideFolders:
         loop = asyncio.get_running_loop()
         answer = self._busy[folder] = loop.create_future()
 
-        def end(problem: str | None) -> None:
+        def end(problem: str | None, error: Exception | None = None) -> None:
             del self._busy[folder]
-            if not answer.done():
+            if answer.done():
+                return
+            if error is not None:
+                answer.set_exception(error)
+            else:
                 answer.set_result(problem)
 
         def work() -> None:
-            problem = self._write(folder, name, content)
+            problem, failure = None, None
+            try:
+                problem = self._write(folder, name, content)
+            except Exception as error:
+                failure = error
             with suppress(RuntimeError):  # the program has ended meanwhile
-                loop.call_soon_threadsafe(end, problem)
+                loop.call_soon_threadsafe(end, problem, failure)
 
-        threading.Thread(target=work, name=f"write {name}", daemon=True).start()
+        try:
+            self._start(threading.Thread(target=work, name=f"write {name}", daemon=True))
+        except RuntimeError as error:
+            end(f"{folder} cannot be asked: {error}")
         return answer
 
 

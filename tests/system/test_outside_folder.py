@@ -5,6 +5,8 @@ import resource
 import threading
 from pathlib import Path
 
+import pytest
+
 from esign.system.outside_folder import OutsideFolders, write_new_file
 from tests.journeys.api import until
 
@@ -60,3 +62,28 @@ async def test_a_folder_without_an_answer_gets_no_second_question_and_holds_up_n
         return await folders.write(dead, "a", b"") is None or None
 
     assert await until(answers, "the folder answers again")
+
+
+async def test_a_folder_is_asked_again_after_a_thread_that_could_not_start(tmp_path: Path) -> None:
+    ready = False
+
+    def start(thread: threading.Thread) -> None:
+        if not ready:
+            raise RuntimeError("can't start new thread")
+        thread.start()
+
+    folders = OutsideFolders(60.0, start=start)
+    assert await folders.write(tmp_path, "a", b"x") == f"{tmp_path} cannot be asked: can't start new thread"
+    ready = True
+    assert await folders.write(tmp_path, "a", b"x") is None
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+async def test_what_a_write_raises_is_told_and_leaves_the_folder_free(tmp_path: Path) -> None:
+    def write(folder: Path, name: str, content: bytes) -> str | None:
+        raise MemoryError("no room")
+
+    folders = OutsideFolders(60.0, write)
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            await folders.write(tmp_path, "a", b"x")
