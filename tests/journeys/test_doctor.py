@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ import pytest
 from esign.actions.server.data_checks import check_folder
 from esign.actions.server.diagnosis import CheckState
 from esign.actions.server.doctor import Examination, examine
+from esign.actions.server.outside_checks import OutsideFacts, check_anchor_targets, check_backups, read_facts
 from esign.cli.check_copy import check_copy
 from esign.config import Config
+from esign.core.instant import DAY
 from esign.store.engine.connections import FILE
+from esign.store.engine.database import Transaction
 from esign.store.engine.locks import server_lock
 from esign.store.engine.search_words import register
+from esign.store.server import anchors, backup_schedule
+from esign.store.server.backup_schedule import BackupState
 from esign.system.app_key import KeySource
+from tests.factories import NOW
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import configuration, esign
 from tests.journeys.site import JourneySite
@@ -84,6 +91,10 @@ LOST: dict[str, tuple[str, set[str]]] = {
         "UPDATE recipient SET status = 'completed' WHERE role = 'cc';"
         "UPDATE recipient SET status = 'viewed' WHERE position = 0",
         {"completions"},
+    ),
+    "an anchor is damaged, and the one before it missing": (
+        "INSERT INTO anchor (number, made_at, statement, leaves, cms) VALUES (2, 0, x'7b', x'', x'')",
+        {"anchors"},
     ),
     "a row refers to nothing": (
         "INSERT INTO link (hash, recipient_id, document_id, issued_to, created_at)"
@@ -256,6 +267,7 @@ def test_the_command_says_what_is_wrong_and_its_code_says_so_too(data: Path, tmp
     assert (
         states["seals_verified"] == states["trails"] == states["permissions"] == states["certificate"] == "ok"
     )
+    assert states["backups"] == states["anchor_targets"] == states["anchors"] == "ok"
     assert states["confinement"] in ("ok", "warning"), "a kernel without Landlock stops nothing"
     assert states["mail"] == states["address"] == states["time_stamps"] == "not_checked"
     spoil(data, LOST["a content was changed"][0])
@@ -267,3 +279,59 @@ def test_the_command_says_what_is_wrong_and_its_code_says_so_too(data: Path, tmp
     assert ran.code == 0 and "not checked  data: there is no database" in ran.out
     assert not (tmp_path / "nowhere").exists()
     assert esign("doctor", "--config", "none.toml").code == 2
+
+
+BACKED_UP = BackupState("one", "/backups", NOW, NOW, NOW, NOW, "esign-1.backup", 5)
+FACTS = OutsideFacts(BACKED_UP, NOW, has_grown=False, failing={})
+WARNED: dict[str, tuple[OutsideFacts, set[str], str]] = {
+    "all is well": (FACTS, set(), ""),
+    "nothing was made yet": (OutsideFacts(None, None, has_grown=True, failing={}), set(), ""),
+    "the first backup fails": (
+        replace(FACTS, backups=replace(BACKED_UP, made_at=None, failures=2, problem="no room")),
+        {"backups"},
+        "could make none yet: no room",
+    ),
+    "later backups fail": (
+        replace(FACTS, backups=replace(BACKED_UP, failures=2, problem="no room")),
+        {"backups"},
+        "2 tries failed since, the last one: no room",
+    ),
+    "a backup is late": (
+        replace(FACTS, backups=replace(BACKED_UP, made_at=NOW - 9 * DAY)),
+        {"backups"},
+        "the last good one is esign-1.backup, of ",
+    ),
+    "a target takes no anchor": (
+        replace(FACTS, failing={"/anchors": "no room"}),
+        {"anchor_targets"},
+        "/anchors: no room",
+    ),
+    "no anchor is made": (
+        replace(FACTS, anchored_at=NOW - 3 * DAY, has_grown=True),
+        {"anchor_targets"},
+        "audit trails have grown since",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_backups_and_anchors_that_fail_are_warned_of(name: str, tmp_path: Path) -> None:
+    facts, warned, words = WARNED[name]
+    given = {"backup": {"to": "/backups", "passphrase": "correct horse battery"}}
+    config = Config.model_validate({**given, "audit": {"anchor_to": ["/anchors"]}})
+    lines = [check(config, facts, NOW) for check in (check_backups, check_anchor_targets)]
+    assert {line.check for line in lines if line.state is CheckState.WARNING} == warned
+    assert words in "\n".join(text for line in lines for text in line.write())
+
+
+async def test_what_the_doctor_says_of_backups_and_anchors_is_read_from_the_database(
+    site: JourneySite,
+) -> None:
+    async def save(tx: Transaction) -> None:
+        await backup_schedule.save(tx, BACKED_UP)
+        await anchors.save_place(tx, "/anchors", 0, "no room")
+
+    await site.runtime.db.write(save)
+    config = Config.model_validate({"audit": {"anchor_to": ["/anchors"]}})
+    found = await read_facts(site.runtime.db, config)
+    assert (found.backups, found.anchored_at, found.failing) == (BACKED_UP, None, {"/anchors": "no room"})

@@ -60,6 +60,12 @@ DATA_CHECKS: Mapping[Check, DataCheck] = {
         "audit trails were changed or are missing",
         "Do not rely on them; compare with a backup and with sealed files: docs/audit.md.",
     ),
+    Check.ANCHORS: DataCheck(
+        "every anchor of the audit trails is there and can be read ({anchors:,})",
+        "anchors of the audit trails are damaged or missing",
+        "Put their rows back from a backup. Their files at the targets of audit.anchor_to still prove what they did:"
+        " docs/audit.md.",
+    ),
     Check.SEALS: DataCheck(
         "every completed document has its sealed file, which names its trail ({seals:,})",
         "completed documents have no sealed file that belongs to them",

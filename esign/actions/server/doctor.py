@@ -10,9 +10,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from esign.actions.server import browser_settings, network_checks, settings_checks
+from esign.actions.server import browser_settings, network_checks, outside_checks, settings_checks
 from esign.actions.server.data_checks import DataFindings, describe_data, inspect_data
 from esign.actions.server.diagnosis import CheckLine, CheckState, Diagnosis
+from esign.actions.server.outside_checks import OutsideFacts
 from esign.actions.server.seal_checks import check_seals
 from esign.config import Config
 from esign.core.instant import Instant
@@ -66,12 +67,13 @@ class Examination:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What could be opened of the data: the key, and what the database says of settings and time."""
+    """What could be opened of the data: the key, and what the database says of settings, time, backups and anchors."""
 
     vault: Vault | None
     config: Config
     record: ClockRecord | None
     now: Instant
+    outside: OutsideFacts | None = None
 
 
 async def examine(wanted: Examination) -> Diagnosis:
@@ -119,8 +121,9 @@ async def open_data(wanted: Examination) -> Opened:
         vault = await installation.join_exchange(queries, vault, lambda: open_vault(source))
         settings = await browser_settings.load(queries, vault, wanted.config)
         record = await clock_marks.find(queries)
+        outside = await outside_checks.read_facts(queries, settings.config)
     clock = GuardedClock(SystemClock(), record.mark if record else None, read_boot_id())
-    return Opened(vault, settings.config, record, clock.now())
+    return Opened(vault, settings.config, record, clock.now(), outside)
 
 
 async def examine_data(wanted: Examination, found: DataFindings) -> list[CheckLine]:
@@ -144,6 +147,7 @@ async def examine_surroundings(wanted: Examination, opened: Opened) -> list[Chec
         settings_checks.check_engine(),
         settings_checks.check_log_size(config),
         settings_checks.check_pictures(pictures),
+        *check_outside(opened),
         network_checks.check_seal_certificates(config, opened.now),
         *await asyncio.gather(
             asyncio.to_thread(settings_checks.check_confinement),
@@ -152,6 +156,16 @@ async def examine_surroundings(wanted: Examination, opened: Opened) -> list[Chec
             network_checks.check_address(config, opened.now),
             network_checks.check_clock(config, clock, opened.record),
         ),
+    ]
+
+
+def check_outside(opened: Opened) -> list[CheckLine]:
+    """Return the lines about backups and anchors, or none without a database."""
+    if opened.outside is None:
+        return []
+    return [
+        outside_checks.check_backups(opened.config, opened.outside, opened.now),
+        outside_checks.check_anchor_targets(opened.config, opened.outside, opened.now),
     ]
 
 

@@ -21,6 +21,7 @@ class Check(StrEnum):
     ROWS = "rows"
     CONTENTS = "contents"
     TRAILS = "trails"
+    ANCHORS = "anchors"
     SEALS = "seals"
     SEALING = "sealing"
     JOBS = "jobs"

@@ -10,12 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
+from esign.core.document.anchor import UnreadableAnchor
 from esign.store.document import templates
 from esign.store.engine.readers import Row
 from esign.store.engine.snapshot_reader import SnapshotReader
 from esign.store.engine.unreadable_rows import CIPHERTEXTS, UNREADABLE, refuse_bytes
 from esign.store.people import api_keys, members, organisations, users
 from esign.store.queue import deliveries, webhooks
+from esign.store.server import anchors
 from esign.store.server.derived_values import check_counts, check_index, check_jobs, check_loose
 from esign.store.server.document_invariants import check_documents, check_seals
 from esign.store.server.fault import Check, Fault, Inspection
@@ -23,6 +25,7 @@ from esign.store.server.installation import can_decrypt
 from esign.store.server.stored_contents import check_contents
 from esign.system.vault import DamagedCiphertext, Vault
 
+ANCHORS = 4  # read at once; one may name 100,000 trails
 # Large tables whose references are checked where their rows are read anyway.
 SEEN_ELSEWHERE = ("blob_chunk", "document_blob")
 
@@ -37,7 +40,15 @@ def find_faults(found: Inspection) -> Iterator[Fault]:
         for table, place, parent in found.reader.find_lost_references(*SEEN_ELSEWHERE):
             words = f"it refers to a row of {parent} that is missing"
             yield Fault(Check.REFERENCES, f"{table} row {place}", words)
-        for check in (check_rows, check_documents, check_jobs, check_counts, check_loose, check_index):
+        for check in (
+            check_rows,
+            check_anchors,
+            check_documents,
+            check_jobs,
+            check_counts,
+            check_loose,
+            check_index,
+        ):
             yield from check(found)
         yield from contents.result()
     yield from check_seals(found)
@@ -82,6 +93,21 @@ def check_rows(found: Inspection) -> Iterator[Fault]:
             yield Fault(Check.ROWS, f"api_key {row['id']}", f"it cannot be read: {error}")
     if found.vault is not None:
         yield from check_ciphertexts(found, found.vault)
+
+
+def check_anchors(found: Inspection) -> Iterator[Fault]:
+    """Read every anchor, and miss those whose number is between others."""
+    expected = 1
+    for rows in found.reader.walk("anchor", at_once=ANCHORS):
+        for row in rows:
+            for missing in range(expected, row["number"]):
+                yield Fault(Check.ANCHORS, f"anchor {missing}", "it is missing")
+            expected = row["number"] + 1
+            try:
+                anchors.load(row)
+                found.read["anchors"] += 1
+            except (UnreadableAnchor, *UNREADABLE) as error:
+                yield Fault(Check.ANCHORS, f"anchor {row['number']}", f"it cannot be read: {error}")
 
 
 def check_ciphertexts(found: Inspection, vault: Vault) -> Iterator[Fault]:
