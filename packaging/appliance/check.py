@@ -130,10 +130,7 @@ def check_one_file() -> None:
     machine.run("useradd", "--create-home", "ada")
     seal_document(machine, "esign", user="ada:ada", HOME="/home/ada", folder="/home/ada")
     serve(machine, "esign", "serve")
-    known = machine.run("esign", "--help")
-    for command in ("doctor", "backup"):
-        if re.search(rf"^  {command} ", known, re.MULTILINE):
-            machine.run("esign", command, "--help")
+    back_up(machine, "esign")
 
 
 def check_bad_places() -> None:
@@ -364,6 +361,19 @@ def seal_document(machine: Machine, program: str, folder: str = "/root", **optio
     print(f"  sealed and verified: {verified.splitlines()[0]}", flush=True)
     trails = machine.run(program, "verify-audit", "--config", f"{folder}/demo/esign.toml", **options)
     require("intact" in trails.lower(), trails)
+
+
+def back_up(machine: Machine, program: str, folder: str = "/root") -> None:
+    """Back up the demonstration with a passphrase, restore it elsewhere, and have the copy checked."""
+    config, file, copy = f"{folder}/demo/esign.toml", f"{folder}/demo.backup", f"{folder}/restored"
+    given = {"ESIGN_BACKUP__PASSPHRASE": "correct horse battery staple"}
+    machine.run(program, "backup", file, "--config", config, **given)
+    machine.run(program, "restore", file, "--data-dir", copy, "--config", config, **given)
+    checked = machine.run(
+        program, "doctor", "--data", "--config", config, ESIGN_STORAGE__DATA_DIR=copy, **given
+    )
+    require("WRONG" not in checked, checked)
+    print("  backed up, restored and checked", flush=True)
 
 
 def seal_by_request(port: int, key: str) -> None:
