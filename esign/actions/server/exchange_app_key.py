@@ -155,7 +155,10 @@ class KeyExchange:
         try:
             is_made = not path.exists()
             if not is_made and not self.vault.is_exchanging:  # somebody else may know what is in it
-                raise UnusableKey(f"{path} is there already; name a new file")
+                raise UnusableKey(
+                    f"{path} is there already; name a new file, or delete this one if it is of an exchange that was"
+                    " ended before it began"
+                )
             write_once(path, self._compose_file(next_key))
             content = path.read_bytes()
         except OSError as error:
