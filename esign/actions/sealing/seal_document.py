@@ -66,7 +66,9 @@ async def is_to_blame(runtime: Runtime, document: Document, failure: Exception) 
         return False
     if await practice_seal.can_seal(runtime, document.organisation_id):
         return True
-    log.error("a practice page cannot be sealed either: this machine ends PDF workers, and all seals wait")
+    log.error(
+        "a practice page cannot be sealed now either: what ended the worker does not count against the document"
+    )
     return False
 
 
