@@ -168,7 +168,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
 async def read_seal_key(keyring: authority.Keyring, certificate_der: bytes) -> bytes:
     """Return the key of a seal certificate in use, for the process that signs. Raises `SealFailed`."""
     try:
-        return await asyncio.to_thread(keyring.read_key, certificate_der)
+        return await keyring.thread.run(keyring.read_key, certificate_der)
     except authority.AuthorityError as error:
         raise SealFailed(error.sentence) from error
     except OSError as error:

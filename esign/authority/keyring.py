@@ -25,6 +25,7 @@ from esign.authority.selection import (
 from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
+from esign.system.single_thread import SingleThread
 
 WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", "configured": "configured"}
 
@@ -50,14 +51,15 @@ def _forget_keys(authority: SealAuthority) -> SealAuthority:
 class Keyring:
     """The present authority and its credentials, without their keys: the process that signs is given these.
 
-    `credentials` is always the same mapping object. Every method reads or writes files, so call them in a
-    thread.
+    `credentials` is always the same mapping object. Every method reads or writes files, so call them in `thread`:
+    then a folder that hangs holds up nothing but seals.
     """
 
     def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: SealFiles | None) -> None:
         """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
         self._lock = Lock()
+        self.thread = SingleThread("seal keys")
         self.authority = _forget_keys(load_or_make_authority(data_dir, organisation_name, now, given))
         self.credentials: dict[Mode, Credential] = {}
         self._hand_out(now, BY_ITSELF)

@@ -44,7 +44,9 @@ async def refresh(runtime: Runtime) -> int:
     If the files cannot be used, sealing goes on with the present certificates.
     """
     try:
-        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.read_settled_time())
+        before, after = await runtime.keyring.thread.run(
+            runtime.keyring.refresh, runtime.clock.read_settled_time()
+        )
     except AuthorityError as error:
         log.error("%s Until then the seal certificate stays the one before.", error)
         return 0
@@ -60,7 +62,7 @@ async def log_changes(runtime: Runtime, author: Author, by: ChangedBy = BY_ITSEL
     start or hour enters what is missing. Changes by `by` are entered as acts of `author`. If two people change
     the seal at the same time, one call may enter the changes of both.
     """
-    history = await asyncio.to_thread(runtime.keyring.read_history)
+    history = await runtime.keyring.thread.run(runtime.keyring.read_history)
     changes = list(enumerate(reversed(history), 1))
 
     async def write(tx: Transaction) -> None:
@@ -165,7 +167,9 @@ async def upload(
         tried = await setup_checks.try_certificate(runtime, editor.organisation, material.credential)
         if not tried.fine:
             return (say(UNSEALED, reason=tried.words),)
-        before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, editor.changed_by)
+        before, after = await runtime.keyring.thread.run(
+            runtime.keyring.upload, material, now, editor.changed_by
+        )
     except AuthorityError as error:
         return error.problems
     await _finish_change(runtime, before, after, editor)
@@ -175,16 +179,18 @@ async def upload(
 async def go_back(runtime: Runtime, editor: SealEditor) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), editor.changed_by)
+    before, after = await runtime.keyring.thread.run(
+        runtime.keyring.go_back, runtime.clock.now(), editor.changed_by
+    )
     await _finish_change(runtime, before, after, editor)
 
 
 async def make_anew(runtime: Runtime, editor: SealEditor) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    make = runtime.keyring.make_anew
-    before, after = await asyncio.to_thread(
-        make, editor.organisation.name, runtime.clock.now(), editor.changed_by
+    keyring = runtime.keyring
+    before, after = await keyring.thread.run(
+        keyring.make_anew, editor.organisation.name, runtime.clock.now(), editor.changed_by
     )
     await _finish_change(runtime, before, after, editor)
 

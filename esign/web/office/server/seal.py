@@ -4,7 +4,6 @@ All organisations of a server share one seal certificate. Only the owners of the
 it.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
@@ -39,7 +38,7 @@ async def show_with_result(call: OfficeCall, found: CheckResult | None) -> Respo
     """Show the page, with the result of a test if there is one."""
     states = {mode: setup_checks.read_seal_state(call.runtime, mode) for mode in Mode}
     keyring = call.runtime.keyring
-    history = await asyncio.to_thread(keyring.read_history)
+    history = await keyring.thread.run(keyring.read_history)
     return call.page(
         "seal",
         seal=states[Mode.LIVE],
