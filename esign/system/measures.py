@@ -53,14 +53,15 @@ class RequestDurations:
         counts.add(seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Measures:
     """What one run of the program has counted.
 
     `mails` are by result, `deliveries` (to webhooks) and `seals` too. `seal_durations` are those of seals that were
     made, from the attempt's start until they are saved. `patrolled` counts the `contents` and `seals` that the
     patrol has read. `backups` are scheduled ones, by result. `anchors` counts those that
-    were `made` or `failed`, and the deliveries of them (`delivered`, `undelivered`).
+    were `made` or `failed`, and the deliveries of them (`delivered`, `undelivered`). `sealing_fails` says that a
+    worker ended with a seal, and no practice page could be sealed since.
     """
 
     requests: RequestDurations = field(default_factory=RequestDurations)
@@ -71,3 +72,4 @@ class Measures:
     patrolled: Counter[str] = field(default_factory=Counter)
     backups: Counter[str] = field(default_factory=Counter)
     anchors: Counter[str] = field(default_factory=Counter)
+    sealing_fails: bool = False

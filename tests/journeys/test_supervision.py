@@ -209,8 +209,10 @@ async def test_no_seal_is_set_aside_while_each_seal_ends_its_worker(
         clock.advance(days=1)
     assert await health.list_set_aside(runtime) == []
     assert "a practice page cannot be sealed now either" in caplog.text
+    assert any("whatever the document" in warning for warning in health.list_warnings(runtime))
     await site.work("seal")
     assert (await site.api.get(document))["status"] == "completed"
+    assert not any("whatever the document" in warning for warning in health.list_warnings(runtime))
 
 
 async def test_what_was_cut_off_three_times_is_set_aside(tmp_path: Path, clock: FakeClock) -> None:

@@ -53,6 +53,7 @@ async def seal(runtime: Runtime, job: Job) -> None:
         return
     await save(runtime, job, made, now)
     runtime.measures.seals["made"] += 1
+    runtime.measures.sealing_fails = False
     runtime.measures.seal_durations.add(runtime.clock.monotonic() - began)
 
 
@@ -64,7 +65,8 @@ async def is_to_blame(runtime: Runtime, document: Document, failure: Exception) 
     """
     if not (isinstance(failure, WorkerFailed) and failure.lasting):
         return False
-    if await practice_seal.can_seal(runtime, document.organisation_id):
+    runtime.measures.sealing_fails = not await practice_seal.can_seal(runtime, document.organisation_id)
+    if not runtime.measures.sealing_fails:
         return True
     log.error(
         "a practice page cannot be sealed now either: what ended the worker does not count against the document"
