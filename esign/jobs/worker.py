@@ -229,7 +229,7 @@ async def _claim(runtime: Runtime, kind: JobKind, chosen: list[int], now: Instan
         claims = [await outbox.claim(tx, job_id, now, kind.lease, runtime.boot) for job_id in chosen]
         return [job for job in claims if job is not None]
 
-    return await runtime.db.write(write)
+    return await runtime.db.write(write, only_for_caller=True)
 
 
 async def attempt(runtime: Runtime, kind: JobKind, job: Job) -> None:

@@ -201,11 +201,15 @@ Write = Callable[[Transaction], Awaitable[T]]
 
 @dataclass(slots=True)
 class QueuedWrite(Generic[T]):
-    """A write, and until when (in the time of the event loop) it waits for a lock of another process."""
+    """A write, and until when (in the time of the event loop) it waits for a lock of another process.
+
+    `only_for_caller` says that nothing is written once its caller has gone.
+    """
 
     write: Write[T]
     future: asyncio.Future[T]
     until: float
+    only_for_caller: bool = False
 
 
 class Database:
@@ -241,8 +245,12 @@ class Database:
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
-    async def write(self, write: Write[T]) -> T:
+    async def write(self, write: Write[T], *, only_for_caller: bool = False) -> T:
         """Run `write` in a transaction; its result is durable when it returns.
+
+        A caller that goes away has it written all the same, because it may record what has happened. With
+        `only_for_caller` nothing is written if the caller goes away before its turn: a job that it claims would be
+        worked on by nobody.
 
         Raises what `write` raises, and `unavailable` when it cannot be queued or committed.
         """
@@ -251,7 +259,7 @@ class Database:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         try:
-            self._queue.put_nowait(QueuedWrite(write, future, loop.time() + LOCKED_SECONDS))
+            self._queue.put_nowait(QueuedWrite(write, future, loop.time() + LOCKED_SECONDS, only_for_caller))
         except asyncio.QueueFull:
             raise Problem("unavailable", retry_after=1) from None
         return await future
@@ -338,8 +346,7 @@ class Database:
         tx = Transaction(self._connection, self.damage)
         try:
             for queued in group:
-                # A caller that has gone would not learn of it: a job would be claimed, and nobody work on it.
-                if not queued.future.cancelled():
+                if not (queued.only_for_caller and queued.future.cancelled()):
                     results.append(await self._run_unit(tx, queued))
             await self._writer.execute("COMMIT")
         except BaseException as error:

@@ -267,7 +267,10 @@ async def test_a_caller_that_goes_away_in_the_middle_of_its_write_still_has_it_w
     assert await whole(pairs) == [1, 2]
 
 
-async def test_nothing_is_written_for_a_caller_that_went_away_before_its_turn(pairs: Database) -> None:
+@pytest.mark.parametrize("only", [False, True])
+async def test_what_is_only_for_its_caller_is_not_written_once_the_caller_went_away(
+    pairs: Database, only: bool
+) -> None:
     inside, go_on = asyncio.Event(), asyncio.Event()
 
     async def write(tx: Transaction) -> None:
@@ -276,13 +279,19 @@ async def test_nothing_is_written_for_a_caller_that_went_away_before_its_turn(pa
 
     first = asyncio.create_task(pairs.write(write))
     await inside.wait()
-    gone, stays = asyncio.create_task(put(pairs, 1)), asyncio.create_task(put(pairs, 2))
+
+    async def put_one(tx: Transaction) -> None:
+        for half in (1, 2):
+            await tx.run("INSERT INTO pair (n, half) VALUES (1, :half)", half=half)
+
+    gone = asyncio.create_task(pairs.write(put_one, only_for_caller=only))
+    stays = asyncio.create_task(put(pairs, 2))
     await asyncio.sleep(0)
     gone.cancel()
     go_on.set()
     await asyncio.gather(first, gone, stays, return_exceptions=True)
     assert gone.cancelled()
-    assert await whole(pairs) == [2]
+    assert await whole(pairs) == ([2] if only else [1, 2])
 
 
 # ---------- too much, full, broken ----------
