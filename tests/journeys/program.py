@@ -17,6 +17,7 @@ from esign.demo.journey import find_free_port
 from tests.journeys.api import PATIENCE, until
 
 COMMAND = (sys.executable, "-m", "esign")
+ALL_OK = re.compile(r"^(\d+) checks: \1 ok\.$", re.MULTILINE)  # what `esign doctor` says at its end
 
 CONFIGURATION = """
 [server]

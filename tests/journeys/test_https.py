@@ -104,7 +104,8 @@ class SecureSite:
 async def secure(tmp_path: Path) -> AsyncIterator[SecureSite]:
     async with AsyncExitStack() as stack:
         pebble, _ = await stack.enter_async_context(running_pebble(tmp_path / "pebble"))
-        port, clock = find_free_port(), FakeClock(SystemClock().now())
+        taken, clock = pebble.http_port, FakeClock(SystemClock().now())
+        port = next(found for found in iter(find_free_port, None) if found != taken)
         server = {
             "https": "auto",
             "host": "127.0.0.1",
