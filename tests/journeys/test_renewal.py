@@ -11,8 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from esign.authority.self_signed import AuthorityFolder
 from esign.core.actor import Mode
-from esign.core.instant import DAY
+from esign.core.instant import DAY, to_datetime
 from esign.jobs import keep_signer, renew_certificates
 from esign.jobs.schedule import TICKS
 from tests.fakes import FakeClock
@@ -126,6 +127,25 @@ async def test_a_key_that_is_gone_when_the_signer_dies_is_told_and_seals_wait_fo
     assert (await ask(site, "/readyz"))[0] == 200
     await site.work("seal")
     assert await site.api.status(document) == "completed", "it is due at once"
+
+
+async def test_files_that_were_replaced_are_taken_up_when_the_key_before_fails(
+    site: JourneySite, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, before = site.runtime.config.storage.data_dir, fingerprint(site)
+    AuthorityFolder(folder, "", "Fern", to_datetime(site.runtime.clock.now())).make_anew()
+    (folder / "seal.key").unlink()
+    await site.runtime.pdf.signer.forget_keys()  # as after its death
+    document = await site.api.send_document()
+    await site.all_sign(document)
+    await site.work("seal")
+    assert await site.api.status(document) == "sealing"
+    await keep_signer.tick(site.runtime)
+    assert fingerprint(site) != before
+    await site.work("seal")
+    assert await site.api.status(document) == "completed", "it is due at once"
+    assert (await ask(site, "/readyz"))[0] == 200
+    assert "stays the one before" not in caplog.text
 
 
 async def test_no_key_is_in_the_database(site: JourneySite, clock: FakeClock) -> None:

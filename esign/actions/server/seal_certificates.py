@@ -104,12 +104,34 @@ async def apply_change(runtime: Runtime, before: SealAuthority, after: SealAutho
 async def keep_signer(runtime: Runtime) -> bool:
     """Keep the process that has the seal keys running, and make the seals due that waited for a key.
 
-    Return whether a key can be used again that could not before.
+    While a key cannot be used, look at the files as often as the process is tried. Return whether a key can be used
+    again that could not before.
     """
-    healed = await runtime.pdf.signer.keep_ready(list(runtime.credentials.values()))
+    signer = runtime.pdf.signer
+    before = signer.attempts
+    healed = await signer.keep_ready(list(runtime.credentials.values()))
     if healed:
         await _hasten_seals(runtime)
+    has_fault = any(signer.find_fault(each) for each in runtime.credentials.values())
+    if has_fault and signer.attempts > before:
+        healed = await _take_up_files(runtime) or healed
     return healed
+
+
+async def _take_up_files(runtime: Runtime) -> bool:
+    """Load what was put into the files of the seal meanwhile, and return whether a certificate changed.
+
+    That they cannot be used is not logged: the signer has, as it could not use the key.
+    """
+    try:
+        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.read_settled_time())
+    except (AuthorityError, OSError) as error:
+        log.debug("the files of the seal cannot be used either: %s", error)
+        return False
+    changed = await apply_change(runtime, before, after)
+    if changed:
+        await log_changes(runtime, PROGRAM)
+    return bool(changed)
 
 
 async def _hasten_seals(runtime: Runtime) -> None:

@@ -61,6 +61,8 @@ class SealSigner:
         self._names: set[bytes] = set()
         self._faults: dict[bytes, str] = {}  # by certificate, why its key could not be used the last time
         self._pause, self._next_attempt = 0.0, 0.0
+        self._has_healed = False
+        self.attempts = 0  # of `keep_ready`
         self._is_known = False
         self._closed = False
         self.lost = 0  # processes that ended during a signature, or were ended for it
@@ -91,28 +93,33 @@ class SealSigner:
         return self._faults.get(credential.certificate_der)
 
     async def keep_ready(self, credentials: Sequence[Credential]) -> bool:
-        """Have a process that has these keys. Return whether one of them can be used again that could not before.
+        """Have a process that has these keys. Return whether a key can be used again that could not before.
 
-        After a failure this waits 1, 2, 4 … 60 seconds before it tries again. What failed is logged once. Raises
-        nothing.
+        That may also have shown in a signature since the last call. After a failure, or the death of the process,
+        this waits 1, 2, 4 … 60 seconds before it tries again. What failed is logged once. Raises nothing.
         """
         now = asyncio.get_running_loop().time()
-        if self._closed or now < self._next_attempt or (self.pid and self._has_all(credentials)):
-            return False
-        used = {credential.certificate_der for credential in credentials}
-        before = {known: reason for known, reason in self._faults.items() if known in used}
-        self._faults = dict(before)
-        for credential in credentials:
-            await self.prepare(credential)
-        for known, reason in self._faults.items():
-            if before.get(known) != reason:
-                log.error("The seal key cannot be used, so that seals wait: %s", reason)
-        self._pause = min(max(1.0, 2 * self._pause), LONGEST_PAUSE) if self._faults else 0.0
-        self._next_attempt = now + self._pause
-        healed = bool(before.keys() - self._faults.keys())
+        if not (self._closed or now < self._next_attempt or (self.pid and self._has_all(credentials))):
+            await self._make_ready(credentials, now)
+        healed, self._has_healed = self._has_healed, False
         if healed:
             log.info("the seal key can be used again")
         return healed
+
+    async def _make_ready(self, credentials: Sequence[Credential], now: float) -> None:
+        self.attempts += 1
+        used = {credential.certificate_der for credential in credentials}
+        self._faults = {known: reason for known, reason in self._faults.items() if known in used}
+        has_died = self._process is not None and self._process.returncode is not None
+        is_troubled = has_died or bool(self._faults)
+        if now > self._next_attempt + LONGEST_PAUSE:
+            self._pause = 0.0  # all was well since
+        for credential in credentials:
+            await self.prepare(credential)
+        # A process may take its key and die then, each time.
+        is_troubled = is_troubled or bool(self._faults)
+        self._pause = min(max(1.0, 2 * self._pause), LONGEST_PAUSE) if is_troubled else 0.0
+        self._next_attempt = now + self._pause
 
     def _has_all(self, credentials: Sequence[Credential]) -> bool:
         return all(name_key(credential) in self._names for credential in credentials)
@@ -131,15 +138,27 @@ class SealSigner:
             await self._end()
 
     async def _try(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
-        """Return the signatures, and note whether the key could be used."""
+        """Return the signatures, and note whether the key could be used. One that is given is only tried."""
         try:
             signatures = await self._ask_twice(credential, digests)
         except SealFailed as failure:
-            if not credential.key_der:  # one that is given is only tried
-                self._faults[credential.certificate_der] = failure.reason
+            if not (credential.key_der or self._has_all([credential])):  # then what it was to sign is refused
+                self._note_fault(credential, failure.reason)
             raise
-        self._faults.pop(credential.certificate_der, None)
+        if not credential.key_der:
+            self._note_success(credential)
+            if digests and not self._faults:
+                self._pause, self._next_attempt = 0.0, 0.0
         return signatures
+
+    def _note_fault(self, credential: Credential, reason: str) -> None:
+        if self._faults.get(credential.certificate_der) != reason and not self._closed:
+            log.error("The seal key cannot be used, so that seals wait: %s", reason)
+        self._faults[credential.certificate_der] = reason
+
+    def _note_success(self, credential: Credential) -> None:
+        if self._faults.pop(credential.certificate_der, None) is not None:
+            self._has_healed = True
 
     async def _ask_twice(self, credential: Credential, digests: Sequence[bytes]) -> list[bytes]:
         async with self._turn:

@@ -1,6 +1,7 @@
 """The process that holds the key of the seal: what it signs, what it refuses, and what becomes of it."""
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -36,6 +37,14 @@ SILENT = (
     "-c",
     "import sys, time; from esign.pdf.signer.messages import *;"
     " sys.stdout.buffer.write(pack_message(READY, [bytes(3)])); sys.stdout.flush(); time.sleep(600)",
+)
+# One that takes a key, says so, and ends.
+DYING = (
+    sys.executable,
+    "-c",
+    "import sys; from esign.pdf.signer.messages import *; out = sys.stdout.buffer;"
+    " out.write(pack_message(READY, [bytes(3)])); out.flush(); read_message(sys.stdin.buffer.read);"
+    " out.write(pack_message(SIGNED)); out.flush()",
 )
 
 
@@ -155,6 +164,58 @@ async def test_the_process_starts_again_by_itself_and_a_broken_key_is_told_until
             while not await signer.keep_ready([kept]):  # noqa: ASYNC110  it waits for its own pause
                 await asyncio.sleep(0.05)
         assert signer.find_fault(kept) is None and await signer.sign_digests(kept, [DIGEST])
+
+
+async def test_a_key_that_a_seal_could_use_again_is_told_as_healed(caplog: pytest.LogCaptureFixture) -> None:
+    kept, broken = SEAL.forget_key(), True
+
+    async def find_key(certificate_der: bytes) -> bytes:
+        if broken:
+            raise SealFailed("seal.key is gone; put it back.")
+        return SEAL.key_der
+
+    caplog.set_level(logging.INFO, "esign.seal")
+    async with signing(find_key=find_key) as signer:
+        assert not await signer.keep_ready([kept])
+        await signer.sign_digests(SEAL, [DIGEST])
+        assert signer.find_fault(kept), "a key that is given says nothing about the one in the file"
+        broken = False
+        assert await signer.sign_digests(kept, [DIGEST])
+        assert signer.find_fault(kept) is None
+        assert await signer.keep_ready([kept]), "seals may wait for it"
+        assert "can be used again" in caplog.text
+        assert not await signer.keep_ready([kept])
+        broken = True
+        await signer.forget_keys()
+        await signer.keep_ready([kept])
+        assert signer.find_fault(kept), "it does not wait for the pause of the fault before"
+
+
+async def test_a_digest_that_is_refused_is_no_fault_of_the_key() -> None:
+    async def find_key(certificate_der: bytes) -> bytes:
+        return SEAL.key_der
+
+    kept = SEAL.forget_key()
+    async with signing(find_key=find_key) as signer:
+        with pytest.raises(SealFailed, match="no digest"):
+            await signer.sign_digests(kept, [bytes(20)])
+        assert signer.find_fault(kept) is None
+
+
+async def test_a_process_that_dies_after_it_was_given_its_key_is_started_less_and_less_often() -> None:
+    moments: list[float] = []
+
+    async def find_key(certificate_der: bytes) -> bytes:
+        moments.append(asyncio.get_running_loop().time())
+        return SEAL.key_der
+
+    async with signing(find_key=find_key, command=DYING) as signer:
+        async with asyncio.timeout(60):
+            while len(moments) < 4:
+                assert not await signer.keep_ready([SEAL.forget_key()])
+                await asyncio.sleep(0.02)
+        assert moments[2] - moments[1] >= 1 and moments[3] - moments[2] >= 2
+        assert signer.find_fault(SEAL) is None
 
 
 async def test_a_process_that_never_answers_is_ended_and_the_seal_fails() -> None:
