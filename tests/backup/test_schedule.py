@@ -2,8 +2,8 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -17,10 +17,24 @@ from esign.backup.backup_order import (
     decode_order,
     decode_outcome,
 )
-from esign.backup.container import measure_content, open_archive, open_content, write_backup
-from esign.backup.database_blocks import BLOCK, FILE
+from esign.backup.container import (
+    IncrementAbout,
+    measure_content,
+    open_archive,
+    open_content,
+    write_backup,
+)
+from esign.backup.database_blocks import BLOCK, FILE, HASH, load_base
 from esign.backup.encryption import Protection
-from esign.backup.increment import extract_increment, require_increment
+from esign.backup.increment import (
+    BLOCKS,
+    NUMBER,
+    NUMBERS,
+    TREE,
+    check_increment,
+    extract_increment,
+    require_increment,
+)
 from esign.backup.make_backup import CannotBackUp
 from esign.backup.stored_names import StoredName, choose_deletions, parse_name, read_time, write_time
 from esign.backup.targets import FolderTarget
@@ -198,21 +212,84 @@ def test_an_increment_goes_with_no_other_base_and_no_changed_one(order: BackupOr
         restore(first, increment, tmp_path / "b")
 
 
-@pytest.mark.parametrize("size", [2**40, 2**45])
-def test_a_small_increment_makes_no_huge_file(order: BackupOrder, tmp_path: Path, size: int) -> None:
-    whole, increment = run(order, 0), run(order, 1)
+def read_increment(path: Path) -> tuple[IncrementAbout, dict[str, bytes]]:
+    """What an increment says of itself, and its files."""
     contents: dict[str, bytes] = {}
-    with increment.open("rb") as file, open_archive(file) as archive:
-        about = replace(require_increment(archive), size=size)
+    with path.open("rb") as file, open_archive(file) as archive:
+        about = require_increment(archive)
         with open_content(archive, None) as stream:
             read_archive(
                 stream,
                 measure_content(archive),
                 lambda name, pieces: contents.update({name: b"".join(pieces)}),
             )
+    return about, contents
+
+
+def write_increment(path: Path, about: IncrementAbout, contents: Mapping[str, bytes]) -> None:
+    """Write an increment with a list of files that is true, whatever is in them."""
     files = [hold_content(name, content) for name, content in contents.items()]
-    with increment.open("wb") as forged:
+    with path.open("wb") as forged:
         write_backup(forged, stream_archive(files, asdict(about)), Protection(), about)
+
+
+def lose_block(contents: Mapping[str, bytes], number: int) -> dict[str, bytes]:
+    """The files without one of the blocks and its number."""
+    numbers, blocks = contents[NUMBERS], contents[BLOCKS]
+    return {
+        **contents,
+        NUMBERS: numbers[: number * NUMBER] + numbers[(number + 1) * NUMBER :],
+        BLOCKS: blocks[: number * BLOCK] + blocks[(number + 1) * BLOCK :],
+    }
+
+
+def test_an_increment_that_does_not_make_its_database_does_not_count_as_made(
+    order: BackupOrder, tmp_path: Path
+) -> None:
+    """Each file has a true hash in the list of files here: what is wrong shows by the database that they make."""
+    run(order, 0)
+    write_pages(Path(order.data), 3)
+    increment, base = run(order, 1), load_base(Path(order.data))
+    assert base is not None
+    about, good = read_increment(increment)
+    blocks, numbers = good[BLOCKS], good[NUMBERS]
+    count = len(numbers) // NUMBER
+    assert count > 3
+    other = replace(base, hashes=bytes(HASH) + base.hashes[HASH:])
+    cases = {
+        "as it is": (about, good, base, True),
+        "first block lost": (about, lose_block(good, 0), base, False),
+        "last block lost": (about, lose_block(good, count - 1), base, False),
+        "a bit changed": (about, {**good, BLOCKS: blocks[:-1] + bytes([blocks[-1] ^ 1])}, base, False),
+        "two exchanged": (about, {**good, NUMBERS: swap_first(numbers)}, base, False),
+        "shorter": (replace(about, size=about.size - 4096), good, base, False),
+        "longer": (replace(about, size=about.size + 4096), good, base, False),
+        "another base": (about, good, other, False),
+        "says another base": (replace(about, base_tree=other.tree), good, base, False),
+        "other hash": (about, {**good, TREE: bytes(2 * HASH)}, base, False),
+    }
+    for case, (told, contents, against, is_whole) in cases.items():
+        write_increment(increment, told, contents)
+        folder = tmp_path / case
+        folder.mkdir()
+        with (
+            increment.open("rb") as file,
+            open_archive(file) as archive,
+            nullcontext() if is_whole else pytest.raises(DamagedBackup, match=r"make|blocks in it"),
+        ):
+            assert check_increment(archive, None, against, folder) == len(good), case
+
+
+def swap_first(numbers: bytes) -> bytes:
+    """The numbers with the first two in the place of one another."""
+    return numbers[NUMBER : 2 * NUMBER] + numbers[:NUMBER] + numbers[2 * NUMBER :]
+
+
+@pytest.mark.parametrize("size", [2**40, 2**45])
+def test_a_small_increment_makes_no_huge_file(order: BackupOrder, tmp_path: Path, size: int) -> None:
+    whole, increment = run(order, 0), run(order, 1)
+    about, contents = read_increment(increment)
+    write_increment(increment, replace(about, size=size), contents)
     (tmp_path / "a").mkdir()
     with pytest.raises(DamagedBackup, match="larger than the blocks in it and in its base"):
         restore(whole, increment, tmp_path / "a")
