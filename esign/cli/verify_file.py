@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from esign import authority
+from esign.actions.verification.as_sealed import verify_as_sealed
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.net import OutboundClient, TargetRules, revocation
@@ -21,7 +22,7 @@ from esign.pdf.report import (
 )
 from esign.pdf.verdict_sentences import COVERAGE, REVOCATION, is_level_missed
 from esign.pdf.worker.workers import WorkerFailed, Workers
-from esign.system.clock import SystemClock
+from esign.system.clock import Clock, SystemClock
 
 Verifier = Callable[[bytes], Awaitable[Verification]]
 
@@ -44,9 +45,14 @@ async def verify_file(
 
 @asynccontextmanager
 async def open_verifier(
-    config: Config, trust: tuple[Path, ...] = (), online: bool = False
+    config: Config,
+    trust: tuple[Path, ...] = (),
+    online: bool = False,
+    *,
+    as_sealed: bool = False,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Verifier]:
-    """Open a function that verifies files.
+    """Open a function that verifies files, with `as_sealed` those of this installation as `verify_as_sealed` says.
 
     It trusts this installation's authority if there is one, the roots of the configuration and those given.
     Raises `UnreadableInput`.
@@ -54,14 +60,17 @@ async def open_verifier(
     place, given = config.storage.data_dir, authority.find_configured_seal(config.seal)
     roots = (*read_trusted_roots(config, trust), *authority.find_known_roots(place, given))
     own = authority.find_known_own(place, given)
-    workers, clock = Workers(), SystemClock()
+    workers, clock = Workers(), clock or SystemClock()
     rules = TargetRules(config.webhooks.allow_hosts, config.webhooks.allow_private)
     http = OutboundClient(lambda: rules, clock)
 
     async def verify(content: bytes) -> Verification:
         now = clock.now()
         fetched = await fetch_revocation(http, workers, content, roots) if online else None
-        return await workers.verify(content, VerificationCase(roots, now, own, fetched))
+        case = VerificationCase(roots, now, own, fetched)
+        if as_sealed:
+            return await verify_as_sealed(lambda case: workers.verify(content, case), case)
+        return await workers.verify(content, case)
 
     try:
         yield verify

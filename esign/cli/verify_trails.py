@@ -38,7 +38,7 @@ async def verify_audit(
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise UnreadableInput(f"there is no database in {data}; choose the configuration with --config")
-    async with open_with_key(config) as (db, keys), open_verifier(config) as verify:
+    async with open_with_key(config) as (db, keys), open_verifier(config, as_sealed=True) as verify:
         await verify_trails.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
             return await verify_against_file(db, keys, Path(what), verify, say)

@@ -4,7 +4,12 @@ import hashlib
 from pathlib import Path
 
 from esign.actions.server import patrol
+from esign.actions.server.seal_checks import find_seal_fault
+from esign.actions.verification import verify_trails
+from esign.cli.verify_file import open_verifier
 from esign.jobs import patrol as job
+from esign.pdf.report import VerificationCase
+from esign.pdf.worker.workers import Workers
 from esign.store.server import patrol as stored
 from tests.fakes import FakeClock
 from tests.journeys.site import JourneySite, a_site
@@ -62,6 +67,32 @@ async def test_a_changed_file_is_found_shown_and_mailed_once(site: JourneySite, 
     await spoil(site, change, content=flipped, sha256=file)
     await run_pass(site, clock)
     assert await count_mails(site) == 2
+
+
+async def test_a_file_whose_certificate_expired_is_not_damaged(
+    site: JourneySite, clock: FakeClock, tmp_path: Path
+) -> None:
+    """Without a time stamp, too: it is judged as of the time that its seal names."""
+    document = await site.complete_document()
+    await run_pass(site, clock)
+    later = clock.advance(days=4 * 365)
+    before = site.runtime.measures.patrolled["seals"]
+    await run_pass(site, clock)
+    assert site.runtime.measures.patrolled["seals"] == before + 2
+    assert site.runtime.db.damage.entries() == []
+    content = await site.api.file(document)
+    changed = content.replace(b"/Type", b"/Tipe", 1)
+    case = VerificationCase((*site.runtime.roots,), later, tuple(site.runtime.own))
+    workers = Workers()
+    try:
+        assert await find_seal_fault(workers, content, case) is None
+        assert await find_seal_fault(workers, changed, case) is not None
+    finally:
+        await workers.close()
+    async with open_verifier(site.runtime.config, as_sealed=True, clock=clock) as verify:
+        assert await verify_trails.compare_file(site.runtime.db, await verify(content)) is None
+    async with open_verifier(site.runtime.config, clock=clock) as verify:
+        assert (await verify(content))["result"] == "indeterminate"
 
 
 async def test_a_seal_that_no_longer_holds_is_found(site: JourneySite, clock: FakeClock) -> None:

@@ -19,8 +19,11 @@ import pytest
 from pyhanko.sign.timestamps import DummyTimeStamper
 
 from esign.actions.server.put_back import CannotPutBack, judge, was_in_use
+from esign.actions.server.put_back import put_back as complete
 from esign.authority import SealChange, load_or_make_authority
 from esign.authority.selection import make_fresh_seal
+from esign.cli.installation import load_config, open_installation
+from esign.cli.put_back import make_tools
 from esign.core.document import audit_file
 from esign.core.instant import DAY, SECOND
 from esign.core.seal_credential import Credential
@@ -30,6 +33,7 @@ from esign.pdf.seal.seal import SealTerms
 from esign.pdf.seal.sealed_parts import read_sealed_parts
 from esign.pdf.seal_order import Level
 from esign.pdf.verify.validate import verify_signatures
+from esign.pdf.worker.workers import Workers
 from esign.store.engine.connections import FILE
 from esign.system.clock import SystemClock
 from tests.journeys.api import Person, a_pdf
@@ -343,6 +347,27 @@ def test_a_seal_counts_while_its_certificate_lasts(burnt: Burnt) -> None:
     assert judge(verify_signatures(content, authority.roots, now, authority.own))[1]["embedded"]
     with pytest.raises(CannotPutBack, match="its seal is not confirmed: The certificate expired on 20"):
         judge(verify_signatures(content, authority.roots, now + 4 * 365 * DAY, authority.own))
+
+
+async def test_a_file_comes_back_after_its_certificate_expired(lost: Lost) -> None:
+    """The seal is judged as of the time that it names, when its certificate was valid and in use here."""
+    data, workers = lost.folder / "data", Workers()
+    later = SystemClock().now() + 4 * 365 * DAY
+    old = load_or_make_authority(data, "esign", SystemClock().now()).live
+    late = await forge(lost.file("sealing"), old, later - DAY)
+    make_fresh_seal(data, "esign", later)
+    try:
+        async with open_installation(load_config(lost.config)) as installation:
+            tools = make_tools(replace(installation, now=later), workers)
+            with pytest.raises(
+                CannotPutBack, match="its seal is not confirmed: The certificate expired on 20"
+            ):
+                await complete(tools, late)
+            for name in ("sealing", "sent"):
+                made = await complete(tools, lost.file(name).read_bytes())
+                assert made.done and made.document_id == lost.ids[name]
+    finally:
+        await workers.close()
 
 
 def test_a_certificate_was_in_use_until_another_came() -> None:

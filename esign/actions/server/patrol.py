@@ -12,6 +12,7 @@ from functools import partial
 from esign.actions.mail import notices
 from esign.actions.mail.notices import News
 from esign.actions.verification import verify_trails
+from esign.actions.verification.as_sealed import verify_as_sealed
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, Instant
 from esign.core.people.member import MemberRole, MemberStatus
@@ -97,7 +98,7 @@ async def verify_seal(runtime: Runtime, file: SealedFile, sha256: str) -> None:
     async def verify(content: bytes) -> Verification:
         case = VerificationCase((*runtime.trusted, *runtime.roots), runtime.clock.now(), tuple(runtime.own))
         try:
-            found = await runtime.pdf.verify(content, case, IDLE)
+            found = await verify_as_sealed(lambda case: runtime.pdf.verify(content, case, IDLE), case)
         except WorkerBusy as busy:
             raise PatrolWaits from busy
         except Problem as problem:

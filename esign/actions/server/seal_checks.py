@@ -5,6 +5,7 @@ from contextlib import closing
 
 from esign import authority
 from esign.actions.server.diagnosis import CheckLine, CheckState
+from esign.actions.verification.as_sealed import verify_as_sealed
 from esign.actions.verification.verify_trails import is_sealed_here
 from esign.config import Config
 from esign.core.errors import Problem
@@ -69,7 +70,7 @@ async def find_seal_fault(workers: Workers, content: bytes, case: VerificationCa
     Raise Problem, WorkerFailed or WorkerBusy where no worker could verify it, which says nothing of the seal.
     """
     try:
-        found = await workers.verify(content, case)
+        found = await verify_as_sealed(lambda case: workers.verify(content, case), case)
     except Problem as failure:
         if failure.code == "unavailable" or isinstance(failure.__cause__, WorkerFailed):
             raise
