@@ -69,7 +69,6 @@ def make_tools(installation: Installation, workers: Workers) -> PutBackTools:
         VerificationCase(roots, installation.now, seals.own),
         {Mode.LIVE: seals.live, Mode.TEST: seals.test},
         authority.read_changes(config.storage.data_dir),
-        trusts_others=bool(config.seal.trust),
     )
 
 

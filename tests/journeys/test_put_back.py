@@ -326,15 +326,20 @@ async def test_what_does_not_fit_is_refused_and_named(lost: Lost) -> None:
         assert await site.api.status(later) == "sent"
 
 
-async def test_only_a_trusted_time_stamp_is_recorded(lost: Lost) -> None:
+async def test_only_a_file_with_a_trusted_time_stamp_is_taken(lost: Lost) -> None:
+    """A stamp is under no hash: what an exchanged one is in would be stored, and the genuine file refused."""
     mallory, good = lost.file("mallory"), lost.file("good")
     plain = lost.config.read_text()
+    ran = await put_back(lost, mallory, good)
+    assert ran.code == 1 and ran.out == "" and ran.err.count("which is not trusted here") == 2, ran
     lost.config.write_text(f"{plain}\n[seal]\ntrust = ['{lost.folder.parent / 'root.pem'}']\n")
     ran = await put_back(lost, mallory, good)
     assert f"{mallory}: not put back: its time stamp is by “Mallory Time”, which is not trusted" in ran.err
     assert f"{lost.ids['aside']} is completed with this file." in lines(ran, good)
-    lost.config.write_text(plain)
-    assert (await put_back(lost, mallory)).code == 0
+    genuine = lost.file("sealing")
+    assert f"{lost.ids['sealing']} is completed with this file." in lines(
+        await put_back(lost, genuine), genuine
+    )
     async with a_site(lost.folder / "data") as site:
         stamps = [(await site.api.get(lost.ids[name]))["seal"]["timestamp"] for name in ("aside", "sealing")]
     assert stamps[0]["authority"] == "Good Time" and stamps[1] is None

@@ -49,8 +49,7 @@ class CannotPutBack(Exception):
 class PutBackTools:
     """What putting back works with. `case` says what is trusted and what was sealed here, and has the time.
 
-    `changes` are those of the seal certificate, the newest first. `trusts_others` says that the settings name roots
-    to trust, so that a time stamp under another one is not of an authority that was chosen here.
+    `changes` are those of the seal certificate, the newest first.
     """
 
     db: Database
@@ -59,7 +58,6 @@ class PutBackTools:
     case: VerificationCase
     credentials: dict[Mode, Credential]
     changes: Sequence[SealChange]
-    trusts_others: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class PutBack:
 class SealedFile:
     """A file with one seal of this installation over all of it, what it carries, and the trail under the seal.
 
-    `stamp` is its time stamp if that is trusted.
+    `stamp` is its time stamp, which is trusted.
     """
 
     content: bytes
@@ -240,10 +238,10 @@ def was_in_use(changes: Sequence[SealChange], certificate: str, at: Instant) -> 
 def find_trusted_stamp(
     tools: PutBackTools, signature: Signature, parts: SealedParts, last: Instant
 ) -> Timestamp | None:
-    """Return the time stamp of a seal if it is trusted. Raises `CannotPutBack` for one that cannot be its own.
+    """Return the time stamp of a seal, None if it has none. Raises `CannotPutBack` for one that may not be its own.
 
-    No hash covers it: anybody can put another in its place. Where the settings trust nobody else, no stamp can be
-    told from another, and its facts are left out.
+    No hash covers it: anybody can put another in its place. A file that was taken with such a one would keep the
+    genuine file out.
     """
     stamp = signature["timestamp"]
     if stamp is None:
@@ -255,14 +253,12 @@ def find_trusted_stamp(
             f"its time stamp says {stamp['time']}, which is not between the last entry of the audit trail in it"
             " and now"
         )
-    if stamp["trusted"]:
-        return stamp
-    if tools.trusts_others:
+    if not stamp["trusted"]:
         refuse(
             f"its time stamp is by “{stamp['authority']}”, which is not trusted here, so it may have been put in place"
             " of another; if you chose this authority, name its root in [seal] trust"
         )
-    return None
+    return stamp
 
 
 def make_seal(file: SealedFile, certificate_sha256: str) -> Seal:
