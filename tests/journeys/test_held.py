@@ -60,6 +60,34 @@ async def test_a_seal_that_is_held_back_is_not_retried(tmp_path: Path, clock: Fa
         await site.api.ok("POST", f"/documents/{document}/retry-seal", {})
 
 
+async def test_a_recipient_sees_that_the_deadline_has_passed_while_nothing_expires(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    """The document stays out until an administrator resumes, and nobody is asked to sign what is refused then."""
+    first = {"name": "Bob Byrd", "email": "bob@example.test", "order": 1}
+    then = {"name": "Ada Lovelace", "email": "ada@example.test", "order": 1}
+    async with a_site(tmp_path, clock) as site:
+        document = await site.api.send_document(recipients=[first, then])
+        await site.work("mail")
+        bob, ada = await site.person("bob@example.test"), await site.person("ada@example.test")
+        await bob.sign()
+        await hold(site)
+        clock.advance(days=400)
+        assert await site.api.status(document) == "sent"
+        page = (await ada.open()).content.decode()
+        assert await ada.state() == "expired" and "The deadline has passed" in page
+        assert "<form" not in page, "nothing is asked that would be refused"
+        assert await bob.state() == "waiting", "the document may yet turn out to have been completed"
+        status = await ada.get("/status")
+        assert status.content == b'{"state":"expired"}'
+        for refused in (await ada.view(), await ada.complete(), await ada.decline()):
+            assert refused.status == 409 and b'"currentStatus":"expired"' in refused.content
+        assert await site.api.status(document) == "sent"
+        await resume(site)
+        assert await ada.state() == "expired" and await site.api.status(document) == "expired"
+        assert await bob.state() == "expired"
+
+
 async def test_deliveries_to_webhooks_that_are_gone_or_off_are_left_out(
     tmp_path: Path, clock: FakeClock
 ) -> None:

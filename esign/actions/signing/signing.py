@@ -37,7 +37,7 @@ from esign.core.document.document import Document, Field, Ink, Recipient, Recipi
 from esign.core.document.field_values import fill_fields
 from esign.core.document.filename import name_file
 from esign.core.document.signing_link import LinkRoute
-from esign.core.document.state import Act, lifecycle, renew_link, require
+from esign.core.document.state import Act, is_past_expiry, lifecycle, renew_link, require
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant, to_datetime
@@ -84,7 +84,10 @@ async def show_link(runtime: Runtime, document: Document, recipient_id: str, vis
         )
     match document.status:
         case Status.DRAFT | Status.SENT:
-            return OpenVisit(*link) if recipient.is_active else WaitingVisit(*link)
+            if not recipient.is_active:
+                return WaitingVisit(*link)
+            # Out past its expiry where it may not expire yet: after a restore, or while the time is not certain.
+            return ExpiredVisit(*link, None) if is_past_expiry(document, now) else OpenVisit(*link)
         case Status.SEALING:
             return SealingVisit(*link)
         case Status.COMPLETED:
