@@ -124,7 +124,9 @@ async def _take_up_files(runtime: Runtime) -> bool:
     That they cannot be used is not logged: the signer has, as it could not use the key.
     """
     try:
-        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.read_settled_time())
+        before, after = await runtime.keyring.thread.run(
+            runtime.keyring.refresh, runtime.clock.read_settled_time()
+        )
     except (AuthorityError, OSError) as error:
         log.debug("the files of the seal cannot be used either: %s", error)
         return False
