@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 METRICS = "/metrics"
 PLAIN_CONNECTIONS = 200  # beside https, plain http only leads there and answers authorities
 LISTENER_ENDED = 1  # the exit code
+LISTENER_SECONDS = 2  # at the end, for requests to a listener that has only short ones
 PICTURES = "pictures"  # the folder in the data folder
 
 log = logging.getLogger("esign")
@@ -380,7 +381,8 @@ async def run_program(
 async def serve_metrics(app: "MetricsApp", settings: MetricsSettings) -> AsyncIterator[RunningServer]:
     """Serve the metrics on their own port until the block ends. Raise ConfigError if it cannot be had."""
     try:
-        async with run_server(app, settings.host, settings.port) as server:
+        front = Front(shutdown=LISTENER_SECONDS)
+        async with run_server(app, settings.host, settings.port, front) as server:
             log.info("the metrics are at http://%s:%s%s", settings.host, settings.port, METRICS)
             yield server
     except OSError as error:
@@ -393,7 +395,7 @@ async def run_plain(app: App, listeners: Listeners) -> AsyncIterator[RunningServ
     if listeners.plain is None:
         yield None
         return
-    front = replace(app.front, connections=PLAIN_CONNECTIONS)
+    front = replace(app.front, connections=PLAIN_CONNECTIONS, shutdown=LISTENER_SECONDS)
     async with run_server_on(listeners.plain, app.plain, front) as server:
         yield server
 

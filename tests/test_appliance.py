@@ -15,9 +15,17 @@ from types import ModuleType
 
 import pytest
 
+from esign.app import LISTENER_SECONDS
 from esign.cli.components import Component, list_components
 from esign.config.reading import VARIABLES
+from esign.mail.pool import GOODBYE
+from esign.pdf.signer.seal_signer import CLOSING_SECONDS
 from esign.pdf.worker.worker import TASKS
+from esign.store.engine import database
+from esign.store.engine.database import LOCKED_SECONDS
+from esign.system.supervision import END_SECONDS
+from esign.web.http.client_connection import Front
+from esign.web.rest.pipeline import SETTLE_SECONDS
 
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "packaging" / "appliance"
@@ -206,3 +214,20 @@ def test_the_extra_of_the_build_is_what_the_lock_was_made_from() -> None:
         "ziglang",
     ]
     assert sys.version_info >= (3, 11)
+
+
+def test_the_steps_of_an_orderly_stop_take_less_time_than_systemd_and_docker_give() -> None:
+    steps = (
+        *(Front().shutdown, LISTENER_SECONDS, LISTENER_SECONDS),  # http, plain http beside https, metrics
+        *(END_SECONDS, LOCKED_SECONDS),  # the background loops, and the return of what they had claimed
+        *(SETTLE_SECONDS, LOCKED_SECONDS),  # effects of requests, and the counts of requests
+        *(GOODBYE, CLOSING_SECONDS),  # of mail servers, and of the signer
+        database.CLOSING_SECONDS,
+    )
+    found = re.search(r"^TimeoutStopSec=(\d+)$", UNIT, re.MULTILINE)
+    compose = (PARTS / "container" / "compose.yaml").read_text()
+    given = re.search(r"stop_grace_period: (\d+)s", compose)
+    assert found and given
+    assert sum(steps) + 10 <= min(int(found[1]), int(given[1])), (
+        "the rest is not bounded: a checkpoint, the disk"
+    )

@@ -21,6 +21,7 @@ COMMAND = frozen.name_signer_command()
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
 SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
 LOADS = 6  # times as long may a key take that is loaded: the library tests the primes of a large RSA key
+CLOSING_SECONDS = 2.0
 TRIES = 2
 TAIL = 16 * 1024  # bytes of what a process wrote that does not start
 LONGEST_PAUSE = 60.0  # seconds between two attempts to give a key to the process
@@ -130,7 +131,9 @@ class SealSigner:
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()  # who waits for its answer waits no longer
-        await self.forget_keys()
+        with suppress(TimeoutError):  # another may wait for a key from a folder that hangs
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self.forget_keys()
 
     async def forget_keys(self) -> None:
         """End the process after what it is signing now; the next signature starts another with keys read anew."""

@@ -86,7 +86,8 @@ async def run_server(
 ) -> AsyncIterator[RunningServer]:
     """Serve the application inside the context, by plain http. Port 0 selects a free port.
 
-    At the end, open requests get 10 seconds to finish. Raise OSError if the address cannot be bound.
+    At the end, open requests get the seconds of `Front.shutdown` to finish. Raise OSError if the
+    address cannot be bound.
     """
     async with run_server_on(bind_socket(host, port), app, front) as server:
         yield server
@@ -98,7 +99,7 @@ async def run_server_on(
 ) -> AsyncIterator[RunningServer]:
     """Serve the application on a listening socket inside the context; with `tls`, by https alone.
 
-    At the end, open requests get 10 seconds to finish.
+    At the end, open requests get the seconds of `Front.shutdown` to finish.
     """
     front = front or Front()
     config = uvicorn.Config(

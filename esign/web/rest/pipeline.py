@@ -7,7 +7,7 @@ and schema 400, replay or 409, handler.
 import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import orjson
@@ -42,6 +42,7 @@ ENTITY_TAGS = re.compile(rb"[ \t,]*+(?:%b[ \t]*+(?:,[ \t,]*+|\Z))++" % ENTITY_TA
 NOTHING = NoMembers()
 READING = ("GET", "HEAD")
 AGAIN = 3  # look-ups of a stored answer before the request is refused
+SETTLE_SECONDS = 5.0  # for which effects under way are waited for at the end of the program
 
 
 class Api:
@@ -102,11 +103,17 @@ class Api:
         else:
             await answer.send(send, rates)
 
-    async def settle(self) -> None:
-        """Wait for every effect that has begun, even if its client has gone. Call this before the store closes."""
-        while self._effects:
-            await asyncio.wait(self._effects)
-        await self._keys.settle()
+    async def settle(self, seconds: float = SETTLE_SECONDS) -> None:
+        """Wait for every effect that has begun, even if its client has gone. Call this before the store closes.
+
+        One that takes longer, as for a large file, is left behind: it fails once its tools are closed, and its client
+        has gone.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._effects:
+                    await asyncio.wait(self._effects)
+                await self._keys.settle()
 
     async def _answer(
         self, scope: Scope, incoming: IncomingBody, standings: list[RateStanding]

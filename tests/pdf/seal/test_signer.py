@@ -249,6 +249,28 @@ async def test_who_waits_for_a_signature_at_the_end_starts_no_other_process() ->
         assert all(isinstance(one, SealFailed) for one in ended) and signer.pid is None
 
 
+async def test_a_folder_of_keys_that_hangs_does_not_hold_up_the_end() -> None:
+    asked = asyncio.Event()
+
+    async def find_key(certificate_der: bytes) -> bytes:
+        asked.set()
+        hanging: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        return await hanging
+
+    signer = SealSigner(find_key=find_key)
+    waiting = asyncio.create_task(signer.sign_digests(SEAL.forget_key(), [DIGEST]))
+    await asked.wait()
+    pid = signer.pid
+    try:
+        async with asyncio.timeout(30):
+            await signer.close()
+        assert pid
+        await wait_for_end(pid)
+    finally:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+
 async def test_no_worker_has_a_way_to_the_process() -> None:
     """Its pipes are in the server alone: what a worker has open is something else."""
     async with signing() as signer:

@@ -276,6 +276,19 @@ async def test_a_client_that_leaves_stops_no_effect(world: World) -> None:
     assert len(world.tools.made) == 1
 
 
+async def test_an_effect_that_takes_long_does_not_hold_up_the_end_of_the_program(world: World) -> None:
+    world.tools.gate.clear()
+    asking = asyncio.create_task(world.ask("POST", THINGS, b'{"title":"a"}', "Idempotency-Key: late"))
+    await world.tools.waiting.wait()
+    try:
+        async with asyncio.timeout(10):
+            await world.api.settle(0.05)
+        assert not world.tools.made
+    finally:
+        world.tools.gate.set()
+    assert (await asking).status == 201, "it was not cancelled"
+
+
 async def test_a_test_installation_knows_no_live_key(world: World) -> None:
     world.serves(Config.model_validate({"server": {"environment": "test"}}))
     assert (await world.ask("GET", f"{THINGS}/thg_1")).code == "invalid_api_key"
