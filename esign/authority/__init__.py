@@ -32,7 +32,7 @@ from esign.authority.checks import (
 )
 from esign.authority.configured import SealFiles, find_configured_seal
 from esign.authority.journal import SealChange, read_changes
-from esign.authority.keyring import BY_ITSELF, ChangedBy, Keyring
+from esign.authority.keyring import BY_ITSELF, HANGS, ChangedBy, Keyring
 from esign.authority.parse_upload import open_upload
 from esign.authority.selection import SealAuthority, find_known_own, find_known_roots, load_or_make_authority
 from esign.authority.standing import SealStanding, read_seal_standing
@@ -40,6 +40,7 @@ from esign.authority.trusted import read_trusted_roots
 
 __all__ = [
     "BY_ITSELF",
+    "HANGS",
     "AuthorityError",
     "ChangedBy",
     "Keyring",

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from esign.authority import journal, retired, uploaded
-from esign.authority.checks import SealMaterial, read_name
+from esign.authority.checks import AuthorityError, SealMaterial, read_name
 from esign.authority.configured import SealFiles
 from esign.authority.selection import (
     Origin,
@@ -25,7 +26,12 @@ from esign.authority.selection import (
 from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.seal_credential import Credential
+from esign.core.sentence import say
 from esign.system.single_thread import SingleThread
+
+T = TypeVar("T")
+
+HANGS = "The folder of the seal keys does not answer."
 
 WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", "configured": "configured"}
 
@@ -51,15 +57,14 @@ def _forget_keys(authority: SealAuthority) -> SealAuthority:
 class Keyring:
     """The present authority and its credentials, without their keys: the process that signs is given these.
 
-    `credentials` is always the same mapping object. Every method reads or writes files, so call them in `thread`:
-    then a folder that hangs holds up nothing but seals.
+    `credentials` is always the same mapping object. Every other method reads or writes files, so call them by
+    `run`.
     """
 
     def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: SealFiles | None) -> None:
         """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
-        self._lock = Lock()
-        self.thread = SingleThread("seal keys")
+        self._thread, self._lock = SingleThread("seal keys"), Lock()
         self.authority = _forget_keys(load_or_make_authority(data_dir, organisation_name, now, given))
         self.credentials: dict[Mode, Credential] = {}
         self._hand_out(now, BY_ITSELF)
@@ -73,6 +78,16 @@ class Keyring:
             deed = by.deed or WITHOUT_ASKING[self.authority.origin]
             change = journal.SealChange(now, deed, read_name(certificate.subject), fingerprint, by.who, by.ip)
             journal.add_change(self._data_dir, change)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what a method of this keyring returns, called in a thread. Only one waits for the folder at a time.
+
+        Raises what it raises, and `AuthorityError` if the folder has not answered those before for half a minute.
+        """
+        try:
+            return await self._thread.run(work)
+        except TimeoutError as error:
+            raise AuthorityError(say(HANGS)) from error
 
     def read_key(self, certificate_der: bytes) -> bytes:
         """Return the private key (PKCS#8, DER) of a certificate in use, read anew from its file.

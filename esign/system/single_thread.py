@@ -1,58 +1,60 @@
-"""A thread for calls that may hang, such as those into a folder on a network share.
+"""Run work that may hang, such as reading a folder on another machine, in one thread at a time.
 
-In asyncio's default executor such calls would take one thread after the other from all other work, and hold up the end
-of the program.
+A call into a dead share cannot be interrupted. In asyncio's default executor, which has a few threads for everybody,
+the calls that hang would soon be all that it does, and they would hold up the end of the program.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+PATIENCE = 30.0  # seconds
+
 
 class SingleThread:
-    """Runs calls one after the other in a daemon thread, which starts with the first of them."""
+    """Runs one function after the other, each in a daemon thread of its own with this name."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, patience: float = PATIENCE) -> None:
         self._name = name
-        self._calls: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]]
-        self._calls = SimpleQueue()
-        self._thread: Thread | None = None
+        self._patience = patience
+        self._busy: asyncio.Future[Any] | None = None
 
-    async def run(self, call: Callable[..., T], *given: object) -> T:
-        """Return what the call returns, or raise what it raises. A caller that has gone gets no call."""
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, and raise what it raises. What began goes on when its caller is cancelled.
+
+        Raises `TimeoutError` if the work before it does not end within `patience` seconds.
+        """
+        async with asyncio.timeout(self._patience):
+            while self._busy is not None:
+                await asyncio.wait([self._busy])
+        return await asyncio.shield(self._begin(work))
+
+    def _begin(self, work: Callable[[], T]) -> asyncio.Future[T]:
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        if self._thread is None:
-            thread = Thread(target=self._work, name=self._name, daemon=True)
-            thread.start()
-            self._thread = thread
-        self._calls.put((loop, future, lambda: call(*given)))
-        return await future
+        answer: asyncio.Future[T] = loop.create_future()
+        self._busy = answer
 
-    def _work(self) -> None:
-        while True:
-            loop, future, call = self._calls.get()
-            if future.cancelled():
-                continue
+        def end(result: T | None, error: BaseException | None) -> None:
+            self._busy = None
+            if answer.done():
+                return
+            if error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(result)  # type: ignore[arg-type]  # without an error there is a result
+
+        def do_work() -> None:
             result, failure = None, None
             try:
-                result = call()
-            except Exception as error:
+                result = work()
+            except BaseException as error:
                 failure = error
             with suppress(RuntimeError):  # the program has ended meanwhile
-                loop.call_soon_threadsafe(settle, future, result, failure)
+                loop.call_soon_threadsafe(end, result, failure)
 
-
-def settle(future: "asyncio.Future[Any]", result: object, failure: Exception | None) -> None:
-    """Give a future its result or its failure, unless its caller has gone."""
-    if future.done():
-        return
-    if failure is not None:
-        future.set_exception(failure)
-    else:
-        future.set_result(result)
+        threading.Thread(target=do_work, name=self._name, daemon=True).start()
+        return answer

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from esign.app import read_seal_key
 from esign.authority.self_signed import AuthorityFolder
 from esign.core.actor import Mode
 from esign.core.instant import DAY, to_datetime
@@ -146,6 +148,31 @@ async def test_files_that_were_replaced_are_taken_up_when_the_key_before_fails(
     assert await site.api.status(document) == "completed", "it is due at once"
     assert (await ask(site, "/readyz"))[0] == 200
     assert "stays the one before" not in caplog.text
+
+
+async def test_a_folder_of_keys_that_hangs_takes_no_thread_from_others(site: JourneySite) -> None:
+    key, certificate = (
+        site.runtime.config.storage.data_dir / "seal.key",
+        site.runtime.credentials[Mode.LIVE].certificate_der,
+    )
+    kept = key.rename(key.with_name("kept"))
+    os.mkfifo(key)  # who opens it waits, as in a folder on another machine that is gone
+    for _ in range(40):  # more than there are threads
+        reading = asyncio.create_task(read_seal_key(site.runtime.keyring, certificate))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    elsewhere = asyncio.create_task(asyncio.to_thread(str))
+    await asyncio.wait([elsewhere], timeout=5)
+    is_free = elsewhere.done()
+    hung = os.open(key, os.O_RDWR)
+    kept.replace(key)
+    os.write(hung, key.read_bytes())
+    os.close(hung)
+    await elsewhere
+    assert is_free
+    assert await read_seal_key(site.runtime.keyring, certificate)
 
 
 async def test_no_key_is_in_the_database(site: JourneySite, clock: FakeClock) -> None:

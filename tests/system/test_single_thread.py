@@ -1,3 +1,5 @@
+"""Work that hangs holds one thread, and what comes after it waits its turn."""
+
 import asyncio
 import threading
 
@@ -6,30 +8,42 @@ import pytest
 from esign.system.single_thread import SingleThread
 
 
-async def test_calls_behind_one_that_hangs_take_no_other_thread_and_go_on_after_it() -> None:
-    thread, inside, free = SingleThread("keys"), asyncio.Event(), threading.Event()
-    loop, ran = asyncio.get_running_loop(), list[int]()
+async def test_work_is_done_one_after_the_other_and_errors_come_back() -> None:
+    single, order, go_on = SingleThread("single"), list[int](), threading.Event()
 
-    def hang() -> None:
-        loop.call_soon_threadsafe(inside.set)
-        free.wait()
+    def hold() -> int:
+        go_on.wait(10)
+        order.append(1)
+        return 1
 
-    hanging = asyncio.create_task(thread.run(hang))
-    await inside.wait()
-    threads = threading.active_count()
-    waiting = [asyncio.create_task(thread.run(ran.append, number)) for number in range(30)]
+    def fail() -> int:
+        order.append(2)
+        raise LookupError("nothing there")
+
+    first, second = asyncio.create_task(single.run(hold)), asyncio.create_task(single.run(fail))
     await asyncio.sleep(0)
-    for task in waiting[:-1]:
-        task.cancel()
-    assert threading.active_count() == threads
-    assert await asyncio.to_thread(lambda: 5) == 5, "other work goes on"
-    free.set()
-    await asyncio.gather(hanging, *waiting, return_exceptions=True)
-    assert ran == [29], "nothing is done for callers that went away"
+    go_on.set()
+    assert await first == 1
+    with pytest.raises(LookupError, match="nothing there"):
+        await second
+    assert order == [1, 2]
 
 
-async def test_what_a_call_raises_is_raised_where_it_is_awaited() -> None:
-    thread = SingleThread("keys")
-    with pytest.raises(FileNotFoundError):
-        await thread.run(open, "/nowhere/at/all")
-    assert await thread.run(len, "abc") == 3
+async def test_work_that_hangs_keeps_its_turn_when_its_caller_leaves() -> None:
+    single, go_on = SingleThread("single", patience=0.05), threading.Event()
+    for _ in range(5):
+        caller = asyncio.create_task(single.run(lambda: go_on.wait(10)))
+        await asyncio.sleep(0)
+        caller.cancel()
+        await asyncio.gather(caller, return_exceptions=True)
+    assert [each.name for each in threading.enumerate()].count("single") == 1
+    with pytest.raises(TimeoutError):
+        await single.run(list)
+    go_on.set()
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                assert await single.run(list) == []
+                break
+            except TimeoutError:
+                continue

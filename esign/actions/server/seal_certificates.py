@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -44,8 +45,8 @@ async def refresh(runtime: Runtime) -> int:
     If the files cannot be used, sealing goes on with the present certificates.
     """
     try:
-        before, after = await runtime.keyring.thread.run(
-            runtime.keyring.refresh, runtime.clock.read_settled_time()
+        before, after = await runtime.keyring.run(
+            partial(runtime.keyring.refresh, runtime.clock.read_settled_time())
         )
     except AuthorityError as error:
         log.error("%s Until then the seal certificate stays the one before.", error)
@@ -62,7 +63,7 @@ async def log_changes(runtime: Runtime, author: Author, by: ChangedBy = BY_ITSEL
     start or hour enters what is missing. Changes by `by` are entered as acts of `author`. If two people change
     the seal at the same time, one call may enter the changes of both.
     """
-    history = await runtime.keyring.thread.run(runtime.keyring.read_history)
+    history = await runtime.keyring.run(runtime.keyring.read_history)
     changes = list(enumerate(reversed(history), 1))
 
     async def write(tx: Transaction) -> None:
@@ -124,8 +125,8 @@ async def _take_up_files(runtime: Runtime) -> bool:
     That they cannot be used is not logged: the signer has, as it could not use the key.
     """
     try:
-        before, after = await runtime.keyring.thread.run(
-            runtime.keyring.refresh, runtime.clock.read_settled_time()
+        before, after = await runtime.keyring.run(
+            partial(runtime.keyring.refresh, runtime.clock.read_settled_time())
         )
     except (AuthorityError, OSError) as error:
         log.debug("the files of the seal cannot be used either: %s", error)
@@ -191,8 +192,8 @@ async def upload(
         tried = await setup_checks.try_certificate(runtime, editor.organisation, material.credential)
         if not tried.fine:
             return (say(UNSEALED, reason=tried.words),)
-        before, after = await runtime.keyring.thread.run(
-            runtime.keyring.upload, material, now, editor.changed_by
+        before, after = await runtime.keyring.run(
+            partial(runtime.keyring.upload, material, now, editor.changed_by)
         )
     except AuthorityError as error:
         return error.problems
@@ -203,8 +204,8 @@ async def upload(
 async def go_back(runtime: Runtime, editor: SealEditor) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    before, after = await runtime.keyring.thread.run(
-        runtime.keyring.go_back, runtime.clock.now(), editor.changed_by
+    before, after = await runtime.keyring.run(
+        partial(runtime.keyring.go_back, runtime.clock.now(), editor.changed_by)
     )
     await _finish_change(runtime, before, after, editor)
 
@@ -212,9 +213,9 @@ async def go_back(runtime: Runtime, editor: SealEditor) -> None:
 async def make_anew(runtime: Runtime, editor: SealEditor) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    keyring = runtime.keyring
-    before, after = await keyring.thread.run(
-        keyring.make_anew, editor.organisation.name, runtime.clock.now(), editor.changed_by
+    make = runtime.keyring.make_anew
+    before, after = await runtime.keyring.run(
+        partial(make, editor.organisation.name, runtime.clock.now(), editor.changed_by)
     )
     await _finish_change(runtime, before, after, editor)
 

@@ -15,6 +15,7 @@ from esign.actions.server.server_owners import may_change_server
 from esign.actions.server.setup_checks import CheckResult
 from esign.authority import AuthorityError
 from esign.core.actor import Mode
+from esign.core.errors import Problem
 from esign.core.people.permission import Permission, has_permission
 from esign.runtime import Runtime
 from esign.web.office.frame.forms import FormError
@@ -38,7 +39,10 @@ async def show_with_result(call: OfficeCall, found: CheckResult | None) -> Respo
     """Show the page, with the result of a test if there is one."""
     states = {mode: setup_checks.read_seal_state(call.runtime, mode) for mode in Mode}
     keyring = call.runtime.keyring
-    history = await keyring.thread.run(keyring.read_history)
+    try:
+        history = await keyring.run(keyring.read_history)
+    except AuthorityError as error:
+        raise Problem("unavailable", error.sentence) from error
     return call.page(
         "seal",
         seal=states[Mode.LIVE],
