@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 METRICS = "/metrics"
 PLAIN_CONNECTIONS = 200  # beside https, plain http only leads there and answers authorities
 LISTENER_ENDED = 1  # the exit code
+LISTENER_SECONDS = 2  # at the end, for requests to a listener that has only short ones
 KEY_SECONDS = 20.0  # for which the file of a seal key is waited for
 PICTURES = "pictures"  # the folder in the data folder
 
@@ -170,7 +171,7 @@ async def read_seal_key(keyring: authority.Keyring, certificate_der: bytes) -> b
     """Return the key of a seal certificate in use, for the process that signs. Raises `SealFailed`."""
     try:
         async with asyncio.timeout(KEY_SECONDS):
-            return await keyring.run(partial(keyring.read_key, certificate_der))
+            return await keyring.run(keyring.read_key, certificate_der)
     except TimeoutError as error:
         raise SealFailed(say(authority.HANGS)) from error
     except authority.AuthorityError as error:

@@ -7,7 +7,6 @@ A `Keyring` loads the authority when the program starts. After a renewal or an u
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
 from typing import TypeVar
 
 from cryptography import x509
@@ -57,14 +56,14 @@ def _forget_keys(authority: SealAuthority) -> SealAuthority:
 class Keyring:
     """The present authority and its credentials, without their keys: the process that signs is given these.
 
-    `credentials` is always the same mapping object. Every other method reads or writes files, so call them by
-    `run`.
+    `credentials` is always the same mapping object. Every other method reads or writes files: call them by `run`,
+    which also keeps two of them from changing the keys at once.
     """
 
     def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: SealFiles | None) -> None:
         """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
-        self._thread, self._lock = SingleThread("seal keys"), Lock()
+        self._thread = SingleThread("seal keys")
         self.authority = _forget_keys(load_or_make_authority(data_dir, organisation_name, now, given))
         self.credentials: dict[Mode, Credential] = {}
         self._hand_out(now, BY_ITSELF)
@@ -79,13 +78,13 @@ class Keyring:
             change = journal.SealChange(now, deed, read_name(certificate.subject), fingerprint, by.who, by.ip)
             journal.add_change(self._data_dir, change)
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, method: Callable[..., T], *given: object) -> T:
         """Return what a method of this keyring returns, called in a thread. Only one waits for the folder at a time.
 
         Raises what it raises, and `AuthorityError` if the folder has not answered those before for half a minute.
         """
         try:
-            return await self._thread.run(work)
+            return await self._thread.run(method, *given)
         except TimeoutError as error:
             raise AuthorityError(say(HANGS)) from error
 
@@ -94,8 +93,7 @@ class Keyring:
 
         Raises `AuthorityError` if its file is gone, or holds another key by now.
         """
-        with self._lock:
-            return find_key(self._data_dir, certificate_der, self._given)
+        return find_key(self._data_dir, certificate_der, self._given)
 
     def read_history(self) -> list[journal.SealChange]:
         """Return the changes of the seal certificate, the newest first."""
@@ -138,11 +136,8 @@ class Keyring:
     def _change(
         self, now: Instant, write: Callable[[], None], by: ChangedBy
     ) -> tuple[SealAuthority, SealAuthority]:
-        with self._lock:
-            before = self.authority
-            write()
-            self.authority = _forget_keys(
-                load_or_make_authority(self._data_dir, self._name, now, self._given)
-            )
-            self._hand_out(now, by)
-            return before, self.authority
+        before = self.authority
+        write()
+        self.authority = _forget_keys(load_or_make_authority(self._data_dir, self._name, now, self._given))
+        self._hand_out(now, by)
+        return before, self.authority

@@ -1,77 +1,44 @@
 """Write files into folders that may be network shares: they can be slow, full, gone, or never answer.
 
-A call into a dead share cannot be interrupted, and in asyncio's default executor it would delay other work and the end
-of the program. So each write has a daemon thread of its own, and a folder that does not answer gets no second one.
+Each folder has a thread of its own, and one that does not answer is not asked a second time meanwhile.
 """
 
 import asyncio
 import errno
 import os
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-PATIENCE = 30.0  # seconds
+from esign.system.single_thread import PATIENCE, SingleThread
+
 NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 WriteFile = Callable[[Path, str, bytes], str | None]
-StartThread = Callable[[threading.Thread], None]
 
 
 class OutsideFolders:
     """Writes files when called, each completely or not at all."""
 
-    def __init__(
-        self,
-        patience: float = PATIENCE,
-        write: WriteFile | None = None,
-        start: StartThread = threading.Thread.start,
-    ) -> None:
+    def __init__(self, patience: float = PATIENCE, write: WriteFile | None = None) -> None:
         self._patience = patience
         self._write = write or write_new_file
-        self._start = start
-        self._busy: dict[Path, asyncio.Future[str | None]] = {}
+        self._threads: dict[Path, SingleThread] = {}
 
     async def write(self, folder: Path, name: str, content: bytes) -> str | None:
         """Write a file as `write_new_file` does, and return what it returns; a folder that is late is a failure."""
+        thread = self._threads.setdefault(folder, SingleThread(f"write to {folder}"))
         late = f"{folder} does not answer"
-        if folder in self._busy:
+        if thread.is_busy:
             return late
         try:
             async with asyncio.timeout(self._patience):
-                return await asyncio.shield(self._begin(folder, name, content))
+                return await thread.run(self._write, folder, name, content)
         except TimeoutError:
             return late
-
-    def _begin(self, folder: Path, name: str, content: bytes) -> asyncio.Future[str | None]:
-        loop = asyncio.get_running_loop()
-        answer = self._busy[folder] = loop.create_future()
-
-        def end(problem: str | None, error: Exception | None = None) -> None:
-            del self._busy[folder]
-            if answer.done():
-                return
-            if error is not None:
-                answer.set_exception(error)
-            else:
-                answer.set_result(problem)
-
-        def work() -> None:
-            problem, failure = None, None
-            try:
-                problem = self._write(folder, name, content)
-            except Exception as error:
-                failure = error
-            with suppress(RuntimeError):  # the program has ended meanwhile
-                loop.call_soon_threadsafe(end, problem, failure)
-
-        try:
-            self._start(threading.Thread(target=work, name=f"write {name}", daemon=True))
         except RuntimeError as error:
-            end(f"{folder} cannot be asked: {error}")
-        return answer
+            return f"{folder} cannot be asked: {error}"
 
 
 def write_new_file(folder: Path, name: str, content: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""Run work that may hang, such as reading a folder on another machine, in one thread at a time.
+"""Runs calls that may hang, such as reading a folder on another machine, in one thread at a time.
 
 A call into a dead share cannot be interrupted. In asyncio's default executor, which has a few threads for everybody,
 the calls that hang would soon be all that it does, and they would hold up the end of the program.
@@ -16,45 +16,49 @@ PATIENCE = 30.0  # seconds
 
 
 class SingleThread:
-    """Runs one function after the other, each in a daemon thread of its own with this name."""
+    """Runs one call after the other, each in a daemon thread of its own with this name."""
 
     def __init__(self, name: str, patience: float = PATIENCE) -> None:
         self._name = name
         self._patience = patience
         self._busy: asyncio.Future[Any] | None = None
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns, and raise what it raises. What began goes on when its caller is cancelled.
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a call has not ended yet, also one whose caller has gone."""
+        return self._busy is not None
 
-        Raises `TimeoutError` if the work before it does not end within `patience` seconds.
+    async def run(self, call: Callable[..., T], *given: object) -> T:
+        """Return what the call returns, or raise what it raises. A call that has begun goes on without its caller.
+
+        Raises `TimeoutError` if the calls before it do not end within `patience` seconds, and RuntimeError if the
+        system has no thread left.
         """
         async with asyncio.timeout(self._patience):
             while self._busy is not None:
                 await asyncio.wait([self._busy])
-        return await asyncio.shield(self._begin(work))
+        return await asyncio.shield(self._begin(call, given))
 
-    def _begin(self, work: Callable[[], T]) -> asyncio.Future[T]:
+    def _begin(self, call: Callable[..., T], given: tuple[object, ...]) -> asyncio.Future[T]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        self._busy = answer
 
         def end(result: T | None, error: BaseException | None) -> None:
             self._busy = None
-            if answer.done():
-                return
             if error is not None:
                 answer.set_exception(error)
             else:
                 answer.set_result(result)  # type: ignore[arg-type]  # without an error there is a result
 
-        def do_work() -> None:
+        def work() -> None:
             result, failure = None, None
             try:
-                result = work()
+                result = call(*given)
             except BaseException as error:
                 failure = error
             with suppress(RuntimeError):  # the program has ended meanwhile
                 loop.call_soon_threadsafe(end, result, failure)
 
-        threading.Thread(target=do_work, name=self._name, daemon=True).start()
+        threading.Thread(target=work, name=self._name, daemon=True).start()
+        self._busy = answer
         return answer

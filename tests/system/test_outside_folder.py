@@ -65,16 +65,13 @@ async def test_a_folder_without_an_answer_gets_no_second_question_and_holds_up_n
 
 
 async def test_a_folder_is_asked_again_after_a_thread_that_could_not_start(tmp_path: Path) -> None:
-    ready = False
-
-    def start(thread: threading.Thread) -> None:
-        if not ready:
-            raise RuntimeError("can't start new thread")
-        thread.start()
-
-    folders = OutsideFolders(60.0, start=start)
-    assert await folders.write(tmp_path, "a", b"x") == f"{tmp_path} cannot be asked: can't start new thread"
-    ready = True
+    folders = OutsideFolders(60.0)
+    before = threading.stack_size(2**46)  # more than any machine has
+    try:
+        problem = await folders.write(tmp_path, "a", b"x")
+    finally:
+        threading.stack_size(before)
+    assert problem == f"{tmp_path} cannot be asked: can't start new thread"
     assert await folders.write(tmp_path, "a", b"x") is None
     assert (tmp_path / "a").read_bytes() == b"x"
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import AdminAct
@@ -38,18 +37,17 @@ def log_notices(authority: SealAuthority) -> None:
         log.warning("%s", notice.sentence)
 
 
-async def refresh(runtime: Runtime) -> int:
+async def refresh(runtime: Runtime, level: int = logging.ERROR) -> int:
     """Renew certificates that end soon, and load what was put into the files meanwhile. Return the number of
     changed modes.
 
-    If the files cannot be used, sealing goes on with the present certificates.
+    If the files cannot be used, sealing goes on with the present certificates. That is logged at `level`.
     """
+    keyring = runtime.keyring
     try:
-        before, after = await runtime.keyring.run(
-            partial(runtime.keyring.refresh, runtime.clock.read_settled_time())
-        )
+        before, after = await keyring.run(keyring.refresh, runtime.clock.read_settled_time())
     except AuthorityError as error:
-        log.error("%s Until then the seal certificate stays the one before.", error)
+        log.log(level, "%s Until then the seal certificate stays the one before.", error)
         return 0
     number = await apply_change(runtime, before, after)
     await log_changes(runtime, PROGRAM)
@@ -115,26 +113,9 @@ async def keep_signer(runtime: Runtime) -> bool:
         await _hasten_seals(runtime)
     has_fault = any(signer.find_fault(each) for each in runtime.credentials.values())
     if has_fault and signer.attempts > before:
-        healed = await _take_up_files(runtime) or healed
+        # The signer has logged why the key cannot be used.
+        healed = bool(await refresh(runtime, logging.DEBUG)) or healed
     return healed
-
-
-async def _take_up_files(runtime: Runtime) -> bool:
-    """Load what was put into the files of the seal meanwhile, and return whether a certificate changed.
-
-    That they cannot be used is not logged: the signer has, as it could not use the key.
-    """
-    try:
-        before, after = await runtime.keyring.run(
-            partial(runtime.keyring.refresh, runtime.clock.read_settled_time())
-        )
-    except (AuthorityError, OSError) as error:
-        log.debug("the files of the seal cannot be used either: %s", error)
-        return False
-    changed = await apply_change(runtime, before, after)
-    if changed:
-        await log_changes(runtime, PROGRAM)
-    return bool(changed)
 
 
 async def _hasten_seals(runtime: Runtime) -> None:
@@ -192,9 +173,7 @@ async def upload(
         tried = await setup_checks.try_certificate(runtime, editor.organisation, material.credential)
         if not tried.fine:
             return (say(UNSEALED, reason=tried.words),)
-        before, after = await runtime.keyring.run(
-            partial(runtime.keyring.upload, material, now, editor.changed_by)
-        )
+        before, after = await runtime.keyring.run(runtime.keyring.upload, material, now, editor.changed_by)
     except AuthorityError as error:
         return error.problems
     await _finish_change(runtime, before, after, editor)
@@ -204,18 +183,16 @@ async def upload(
 async def go_back(runtime: Runtime, editor: SealEditor) -> None:
     """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    before, after = await runtime.keyring.run(
-        partial(runtime.keyring.go_back, runtime.clock.now(), editor.changed_by)
-    )
+    before, after = await runtime.keyring.run(runtime.keyring.go_back, runtime.clock.now(), editor.changed_by)
     await _finish_change(runtime, before, after, editor)
 
 
 async def make_anew(runtime: Runtime, editor: SealEditor) -> None:
     """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
     await _require_may_change(runtime, editor)
-    make = runtime.keyring.make_anew
-    before, after = await runtime.keyring.run(
-        partial(make, editor.organisation.name, runtime.clock.now(), editor.changed_by)
+    keyring = runtime.keyring
+    before, after = await keyring.run(
+        keyring.make_anew, editor.organisation.name, runtime.clock.now(), editor.changed_by
     )
     await _finish_change(runtime, before, after, editor)
 
