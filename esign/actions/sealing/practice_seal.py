@@ -17,15 +17,15 @@ from esign.store.people import organisations
 WORDS = "A practice page, sealed to see whether the seal holds."
 
 
-async def can_seal(runtime: Runtime, organisation_id: str) -> bool:
-    """Return whether a worker seals a practice page now. If none does, what ended it is not the document's."""
+async def try_practice_seal(runtime: Runtime, organisation_id: str) -> Exception | None:
+    """Seal a practice page, of which nothing is kept. Return what failed, or None."""
     order = await make_practice_order(runtime, await organisations.get(runtime.db, organisation_id))
     turn = QueueTurn(PdfJobKind.SEAL, organisation_id)
     try:
         await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE], turn)
-    except (SealFailed, WorkerFailed, Problem):
-        return False
-    return True
+    except (SealFailed, WorkerFailed, Problem) as failure:
+        return failure
+    return None
 
 
 async def make_practice_order(runtime: Runtime, organisation: Organisation) -> SealOrder:

@@ -48,7 +48,7 @@ async def seal(runtime: Runtime, job: Job) -> None:
         return
     except (SealFailed, WorkerFailed, Problem, blobs.MissingBlob) as failure:
         runtime.measures.seals["failed"] += 1
-        has_killed = await is_to_blame(runtime, document, failure)
+        has_killed = ended_worker(failure) and await examine_death(runtime, document)
         await postpone(runtime, job, describe_failure(failure), has_killed=has_killed)
         return
     await save(runtime, job, made, now)
@@ -57,21 +57,26 @@ async def seal(runtime: Runtime, job: Job) -> None:
     runtime.measures.seal_durations.add(runtime.clock.monotonic() - began)
 
 
-async def is_to_blame(runtime: Runtime, document: Document, failure: Exception) -> bool:
-    """Return whether the document ended its worker, and others would not end theirs.
+def ended_worker(failure: Exception | None) -> bool:
+    """Return whether it is that a job has killed or exhausted its worker."""
+    return isinstance(failure, WorkerFailed) and failure.lasting
 
-    A practice page is sealed to find out: libraries that were replaced below a running server, or a sandbox that
-    forbids too much, end each worker.
+
+async def examine_death(runtime: Runtime, document: Document) -> bool:
+    """Return whether the death of a worker counts against the document that was sealed.
+
+    It counts if a practice page can be sealed. Libraries that were replaced below a running server, or a sandbox that
+    forbids too much, end each worker; that is noted.
     """
-    if not (isinstance(failure, WorkerFailed) and failure.lasting):
-        return False
-    runtime.measures.sealing_fails = not await practice_seal.can_seal(runtime, document.organisation_id)
-    if not runtime.measures.sealing_fails:
-        return True
-    log.error(
-        "a practice page cannot be sealed now either: what ended the worker does not count against the document"
-    )
-    return False
+    failure = await practice_seal.try_practice_seal(runtime, document.organisation_id)
+    runtime.measures.sealing_fails = ended_worker(failure)
+    if failure is not None:
+        log.error(
+            "the end of the worker does not count against document %s: a practice page cannot be sealed now either: %s",
+            document.id,
+            describe_failure(failure),
+        )
+    return failure is None
 
 
 def describe_failure(failure: Exception) -> str:

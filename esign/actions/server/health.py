@@ -112,11 +112,24 @@ def list_warnings(runtime: Runtime) -> list[str]:
     notices = [notice.brief for notice in runtime.keyring.authority.notices]
     # This must not fail the check: a load balancer would take the server out of service, and it would serve nobody.
     full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
-    if runtime.measures.sealing_fails:
-        full.append("seals end the processes that make them, whatever the document: see the log")
+    sealing = (
+        ["seals end the processes that make them, whatever the document: see the log"]
+        if runtime.measures.sealing_fails
+        else []
+    )
     state = runtime.https.read_state() if runtime.https else None
     https = [f"https: {state.problem.brief}"] if state and state.problem else []
-    return notices + https + silent + growing + clock + full + list_damage(runtime) + list_restarts(runtime)
+    return (
+        notices
+        + https
+        + silent
+        + growing
+        + clock
+        + full
+        + sealing
+        + list_damage(runtime)
+        + list_restarts(runtime)
+    )
 
 
 def list_restarts(runtime: Runtime) -> list[str]:
