@@ -28,7 +28,6 @@ from tests.reliability.served import Served, add_webhook, find_family, install
 TARGET = (
     "the server stays up, 0 lost; each loop goes on ≤ 1 s; what ends its worker is set aside after 3 times"
 )
-SEAL_SECONDS = 400.0  # two seals that were killed wait for one minute and five
 SEAL_SECONDS = 400.0  # a seal that was killed twice waits for one minute and then for five
 RESTART_SECONDS = 1.0
 

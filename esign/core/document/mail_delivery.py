@@ -1,4 +1,4 @@
-"""Records what became of a mail to a recipient. Delivery never changes a status (contract 2.2)."""
+"""Says which mails leave, and records what became of one. Delivery never changes a status (contract 2.2)."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from esign.core.document.document import Document, MailDelivery, Recipient
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import Instant
 
-OWNED = "renewal"  # goes to the owner of the organisation where the sender has no address
+TO_OWNER = "renewal"  # the letter that goes to the owner of the organisation where the sender has no address
 
 
 def leaves_for_sender(letter: str, document: Document, reply_to: str | None) -> bool:
@@ -16,7 +16,7 @@ def leaves_for_sender(letter: str, document: Document, reply_to: str | None) -> 
     The owner of the organisation gets only what a recipient asks: all else that happens to documents of programs
     reaches those programs as webhooks.
     """
-    return letter == OWNED or bool(document.created_by.email or reply_to)
+    return letter == TO_OWNER or bool(document.created_by.email or reply_to)
 
 
 def record_delivery(
