@@ -289,7 +289,12 @@ WARNED: dict[str, tuple[OutsideFacts, set[str], str]] = {
     "the first backup fails": (
         replace(FACTS, backups=replace(BACKED_UP, made_at=None, failures=2, problem="no room")),
         {"backups"},
-        "could make none yet: no room",
+        "2 tries failed since, the last one: no room",
+    ),
+    "the first backup is late": (
+        replace(FACTS, backups=replace(BACKED_UP, made_at=None, begun_at=NOW - 9 * DAY)),
+        {"backups"},
+        "has made none yet",
     ),
     "later backups fail": (
         replace(FACTS, backups=replace(BACKED_UP, failures=2, problem="no room")),
@@ -315,7 +320,7 @@ WARNED: dict[str, tuple[OutsideFacts, set[str], str]] = {
 
 
 @pytest.mark.parametrize("name", WARNED)
-def test_backups_and_anchors_that_fail_are_warned_of(name: str, tmp_path: Path) -> None:
+def test_backups_and_anchors_that_fail_are_warned_of(name: str) -> None:
     facts, warned, words = WARNED[name]
     given = {"backup": {"to": "/backups", "passphrase": "correct horse battery"}}
     config = Config.model_validate({**given, "audit": {"anchor_to": ["/anchors"]}})

@@ -56,18 +56,20 @@ class InjectedTick:
 
 
 class DyingPdf:
-    """PDF workers of which each seal of a document ends one, and with `dies_always` that of a practice page too."""
+    """PDF workers of which each seal of a document ends one; that of a practice page fails as `practice` says."""
 
-    def __init__(self, workers: Any, *, dies_always: bool = False) -> None:
+    def __init__(self, workers: Any, practice: Exception | None = None) -> None:
         self._workers = workers
-        self._dies_always = dies_always
+        self._practice = practice
         self.asked = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._workers, name)
 
     async def seal(self, *given: Any) -> Any:
-        if not (self._dies_always or given[-1].source):
+        if not given[-1].source:
+            if self._practice is not None:
+                raise self._practice
             return await self._workers.seal(*given)
         self.asked += 1
         raise WorkerFailed("the system ended it: Segmentation fault", lasting=True)
@@ -198,18 +200,23 @@ async def test_a_seal_that_ends_its_worker_three_times_is_set_aside_and_others_g
     assert await health.list_set_aside(runtime) == []
 
 
-async def test_no_seal_is_set_aside_while_each_seal_ends_its_worker(
-    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("practice", "warned"),
+    [(WorkerFailed("it crashed", lasting=True), True), (Problem("unavailable"), False)],
+    ids=["ends its worker too", "is turned away"],
+)
+async def test_no_seal_is_set_aside_while_no_practice_page_is_sealed(
+    site: JourneySite, clock: FakeClock, caplog: pytest.LogCaptureFixture, practice: Exception, warned: bool
 ) -> None:
     document = await site.api.send_document()
     await site.all_sign(document)
-    runtime = replace(site.runtime, pdf=cast(Any, DyingPdf(site.runtime.pdf, dies_always=True)))
+    runtime = replace(site.runtime, pdf=cast(Any, DyingPdf(site.runtime.pdf, practice)))
     for _ in range(2 * set_aside.MOST):
         assert await worker.drain_jobs(runtime, "seal") == 1
         clock.advance(days=1)
     assert await health.list_set_aside(runtime) == []
     assert "a practice page cannot be sealed now either" in caplog.text
-    assert any("whatever the document" in warning for warning in health.list_warnings(runtime))
+    assert any("whatever the document" in each for each in health.list_warnings(runtime)) is warned
     await site.work("seal")
     assert (await site.api.get(document))["status"] == "completed"
     assert not any("whatever the document" in warning for warning in health.list_warnings(runtime))

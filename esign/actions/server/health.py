@@ -119,17 +119,18 @@ def list_warnings(runtime: Runtime) -> list[str]:
     )
     state = runtime.https.read_state() if runtime.https else None
     https = [f"https: {state.problem.brief}"] if state and state.problem else []
-    return (
-        notices
-        + https
-        + silent
-        + growing
-        + clock
-        + full
-        + sealing
-        + list_damage(runtime)
-        + list_restarts(runtime)
+    found = (
+        notices,
+        https,
+        silent,
+        growing,
+        clock,
+        full,
+        sealing,
+        list_damage(runtime),
+        list_restarts(runtime),
     )
+    return [warning for warnings in found for warning in warnings]
 
 
 def list_restarts(runtime: Runtime) -> list[str]:

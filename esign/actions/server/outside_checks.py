@@ -13,6 +13,7 @@ from esign.store.server import anchors, backup_schedule
 from esign.store.server.backup_schedule import BackupState
 
 LATE_ANCHOR = 2 * DAY
+NONE_YET = "the server has made none yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +47,10 @@ def check_backups(config: Config, facts: OutsideFacts, now: Instant) -> CheckLin
         return CheckLine(
             "backups", CheckState.OK, "the server makes none by itself; backup.to has it make some"
         )
-    if state is None or state.made_at is None:
-        problem = state.problem if state is not None else None
-        if problem is None:
-            return CheckLine("backups", CheckState.OK, "the server has made none yet")
-        return CheckLine("backups", CheckState.WARNING, f"the server could make none yet: {problem}", remedy)
-    words = f"the last good one is {state.name}, of {rfc3339(state.made_at)}"
-    late = find_late(state, config.backup, now) is not None
-    if not (late or state.failures):
+    words = NONE_YET
+    if state is not None and state.made_at is not None:
+        words = f"the last good one is {state.name}, of {rfc3339(state.made_at)}"
+    if state is None or not (state.failures or find_late(state, config.backup, now)):
         return CheckLine("backups", CheckState.OK, words)
     tries = [f"{state.failures} tries failed since, the last one: {state.problem}"] if state.failures else []
     return CheckLine("backups", CheckState.WARNING, words, remedy, tries)
