@@ -6,20 +6,20 @@ The database is that of the bench of the doctor. Backup and restore include thei
 import asyncio
 import shutil
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from tests.bench import doctor
 from tests.bench.creating import PATH
 from tests.bench.dense import make_distinct_pdfs
-from tests.bench.installation import BenchInstallation, document, install_program
+from tests.bench.installation import BenchInstallation, command, document, install_program
 from tests.bench.table import describe_machine
 
-ALONE = 20.0  # seconds of writing without a backup
+WARM, ALONE = 5.0, 20.0  # seconds of writing without a backup, of which the first are not counted
 PAUSE = 0.02  # seconds between two writes
 SPEED, RESTORE, ADDED = 100.0, 180.0, 50.0  # MB each second, seconds, ms
 PASSPHRASE = "correct horse battery staple"
@@ -28,18 +28,19 @@ KINDS = {"plain": ["--plain"], "encrypted": []}
 
 async def run(names: list[str]) -> None:
     """Print how fast both are, and what the backup costs those who write."""
-    count = int(names[0]) if names else doctor.COUNT
-    data = await doctor.database(count)
+    data = await doctor.database(int(names[0]) if names else doctor.COUNT)
     print(describe_machine())
     async with install_program(f'[backup]\npassphrase = "{PASSPHRASE}"\n', data=data) as at:
         size = (at.folder / "data" / "esign.db").stat().st_size / 1e6
-        print(f"{count:,} documents, {size / 1000:.1f} GB")
-        alone = await time_creations(at, asyncio.sleep(ALONE))
+        print(f"{size / 1000:.1f} GB")
+        bodies = make_bodies()
+        await time_creations(at, bodies, asyncio.sleep(WARM))
+        alone = await time_creations(at, bodies, asyncio.sleep(ALONE))
         print(describe_waits("alone", alone), flush=True)
         for name, more in KINDS.items():
-            file = at.folder / f"{name}.backup"
             began = time.perf_counter()
-            beside = await time_creations(at, call(at.folder, "backup", str(file), *more))
+            backup = call(at.folder, "backup", f"{at.folder}/{name}.backup", *more)
+            beside = await time_creations(at, bodies, backup)
             seconds = time.perf_counter() - began
             print(
                 f"{name}: {seconds:.0f} s, {size / seconds:.0f} MB/s{judge(size / seconds >= SPEED)};"
@@ -47,38 +48,33 @@ async def run(names: list[str]) -> None:
                 flush=True,
             )
         for name, more in KINDS.items():
-            began = time.perf_counter()
-            await call(
-                at.folder,
-                "restore",
-                str(at.folder / f"{name}.backup"),
-                "--data-dir",
-                str(at.folder / name),
-                *more,
-            )
+            began, target = time.perf_counter(), at.folder / name
+            await call(at.folder, "restore", f"{at.folder}/{name}.backup", "--data-dir", str(target), *more)
             seconds = time.perf_counter() - began
             print(f"restored from {name}: {seconds:.0f} s{judge(seconds <= RESTORE)}", flush=True)
-            await asyncio.to_thread(shutil.rmtree, at.folder / name)
+            await asyncio.to_thread(shutil.rmtree, target)
 
 
 async def call(folder: Path, *arguments: str) -> None:
     """Run a command of the installation."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "esign", *arguments, "--config", str(folder / "esign.toml")),
-        stdout=subprocess.DEVNULL,
-    )
-    if await process.wait():
-        raise RuntimeError(f"{arguments} ended with {process.returncode}")
+    await asyncio.to_thread(command, folder, *arguments)
 
 
-async def time_creations(at: BenchInstallation, work: Awaitable[None]) -> list[float]:
+def make_bodies() -> Iterator[dict[str, Any]]:
+    """Yield bodies of creations, each with another file."""
+    for number in count():
+        [pdf] = make_distinct_pdfs(2, 1, number)
+        yield document(pdf, recipients=2)
+
+
+async def time_creations(
+    at: BenchInstallation, bodies: Iterator[dict[str, Any]], work: Awaitable[None]
+) -> list[float]:
     """Create one document after the other while the work goes on; return how many ms each took."""
     times: list[float] = []
-    [pdf] = make_distinct_pdfs(2, 1, 0)
-    body = document(pdf, recipients=2)
 
     async def create() -> None:
-        while True:
+        for body in bodies:
             began = time.perf_counter()
             await at.call("POST", PATH, body)
             times.append((time.perf_counter() - began) * 1000)
