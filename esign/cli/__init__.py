@@ -14,7 +14,7 @@ from esign.cli.app_key import protect_app, rotate_app, unprotect_app
 from esign.cli.backup import backup
 from esign.cli.clock import clock
 from esign.cli.completion import completion
-from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
+from esign.cli.exit_codes import FAILED, USAGE, CommandGroup, run_command, stop_command
 from esign.cli.init import init
 from esign.cli.installation import load_config, open_installation, with_config
 from esign.cli.keys import keys
@@ -29,6 +29,7 @@ os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
 @click.group(
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
     no_args_is_help=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exit_codes import USAGE, run_command, stop_command
+from esign.cli.exit_codes import USAGE, ask, run_command, stop_command
 from esign.cli.installation import load_config, make_key_source, with_config
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def protect_app(file: Path | None) -> None:
                 USAGE, f"{source.path} has a passphrase; remove it first with: esign keys unprotect-app"
             )
         key = app_key.open_content(source, source.path, content)
-        passphrase = source.read_passphrase() or click.prompt(
-            "New passphrase", hide_input=True, confirmation_prompt=True, err=True
+        passphrase = source.read_passphrase() or ask(
+            "New passphrase", hide_input=True, confirmation_prompt=True
         )
         if len(passphrase) < app_key.LEAST_PASSPHRASE:
             stop_command(

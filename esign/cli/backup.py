@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exit_codes import FOUND, USAGE, run_steps, stop_command
+from esign.cli.exit_codes import FOUND, USAGE, ask, run_steps, stop_command
 from esign.cli.installation import load_config, make_key_source, with_config
 from esign.cli.scheduled_backup import run_by_hand, run_for_server
 
@@ -144,7 +144,7 @@ def type_passphrase() -> str:
     """Return a passphrase that was typed twice."""
     from esign.config.tables import LEAST_PASSPHRASE
 
-    text: str = click.prompt("Passphrase of the backup", hide_input=True, confirmation_prompt=True, err=True)
+    text = ask("Passphrase of the backup", hide_input=True, confirmation_prompt=True)
     if len(text) < LEAST_PASSPHRASE:
         stop_command(USAGE, f"the passphrase is too short; take {LEAST_PASSPHRASE} or more characters")
     return text

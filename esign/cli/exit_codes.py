@@ -10,12 +10,16 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 FOUND = 5  # a backup was made or restored, and what is in it is damaged
+UNANSWERED = (
+    "the input ended before a question was answered; run the command at a terminal, or give what it asks for as an"
+    " option or a setting"
+)
 SIGNALLED = 128  # and the number of the signal, as a shell says it
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -52,16 +56,41 @@ def run_steps(work: Callable[[], int]) -> NoReturn:
         exit_with(work)
 
 
+class CommandGroup(click.Group):
+    """A group of commands that end with 130 after Ctrl-C, and say why they end; click itself would exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            stop_after_signal(error)
+        except click.Abort as abort:  # a question was not answered
+            if isinstance(abort.__context__, KeyboardInterrupt):
+                stop_after_signal(abort.__context__)
+            stop_command(USAGE, UNANSWERED)
+
+
+def ask(question: str, **options: Any) -> str:
+    """Return what is typed as the answer to a question, as `click.prompt` does."""
+    from esign.system.interrupt import interrupt_at_once
+
+    try:
+        with interrupt_at_once():
+            answer: str = click.prompt(question, err=True, **options)
+    except click.Abort:
+        if not options.get("hide_input"):
+            click.echo(err=True)  # the end of the line, which click writes for hidden answers alone
+        raise
+    return answer
+
+
 def exit_with(work: Callable[[], int | None]) -> NoReturn:
     """Exit with what the work returns, or with the exit code of what ended it, which is said in a sentence."""
     try:
         code = work()
     except KeyboardInterrupt as error:
         stop_after_signal(error)
-    except click.Abort as error:  # a question of click was not answered
-        if isinstance(error.__context__, KeyboardInterrupt):
-            stop_after_signal(error.__context__)
-        stop_command(USAGE, "the input ended before a question was answered")
     except Exception as error:
         failure = describe_failure(error)
         if failure is None:

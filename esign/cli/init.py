@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from esign.cli.exit_codes import FAILED, USAGE, run_command, stop_command
+from esign.cli.exit_codes import FAILED, USAGE, ask, run_command, stop_command
 
 if TYPE_CHECKING:
     from esign.config import MailSettings
@@ -64,15 +64,11 @@ class Dialogue:
         """Return what a person types, or the default for an empty line."""
         hidden = secret and sys.stdin.isatty()
         try:
-            answer: str = click.prompt(
-                question, default=default, show_default=bool(default), hide_input=hidden, err=True
-            )
+            return ask(question, default=default, show_default=bool(default), hide_input=hidden)
         except click.Abort:
             if sys.stdin.isatty():
                 raise
-            click.echo(err=True)
             stop_command(USAGE, NOBODY)
-        return answer
 
 
 @click.command()

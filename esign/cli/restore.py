@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exit_codes import FOUND, USAGE, run_command, run_steps, stop_command
+from esign.cli.exit_codes import FOUND, USAGE, ask, run_command, run_steps, stop_command
 from esign.cli.installation import load_config, make_key_source, open_installation, with_config
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def find_identity(
             raise WrongKey(
                 "it was encrypted with a passphrase; set backup.passphrase, or type it at a terminal"
             )
-        secret = click.prompt("Passphrase of the backup", hide_input=True, err=True)
+        secret = ask("Passphrase of the backup", hide_input=True)
     return unlock(archive, secret)
 
 

@@ -20,6 +20,7 @@ from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from esign.system.interrupt import interrupt_at_once
 from esign.system.vault import (
     KEY_BYTES,
     NONCE,
@@ -277,7 +278,8 @@ def remember_passphrase(source: KeySource) -> KeySource:
 def type_passphrase(prompt: str) -> str:
     """Return what is typed at the terminal, without an echo. Raises UnusableKey if the terminal is closed."""
     try:
-        return getpass.getpass(prompt)
+        with interrupt_at_once():
+            return getpass.getpass(prompt)
     except EOFError:
         raise UnusableKey("no passphrase was typed, and app.key is protected by one") from None
 

@@ -4,7 +4,6 @@ import asyncio
 import signal
 from collections.abc import Iterator
 
-import click
 import pytest
 
 from esign.cli.exit_codes import EndedBySignal, run_command, run_steps
@@ -69,28 +68,3 @@ def test_a_command_with_a_loop_does_not_end_well_after_ctrl_c(capfd: pytest.Capt
         run_command(work)
     assert ended.value.code == 130
     assert capfd.readouterr().err == "esign: ended early by SIGINT\n"
-
-
-@pytest.mark.parametrize(
-    ("cause", "code", "words"),
-    [
-        (KeyboardInterrupt(), 130, "ended early by SIGINT"),
-        (EndedBySignal(signal.SIGTERM), 143, "ended early by SIGTERM"),
-        (EOFError(), 2, "the input ended before a question was answered"),
-    ],
-)
-def test_a_question_that_is_not_answered_ends_the_command(
-    cause: BaseException,
-    code: int,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    def type_nothing(_: str) -> str:
-        raise cause
-
-    monkeypatch.setattr("click.termui.hidden_prompt_func", type_nothing)
-    with pytest.raises(SystemExit) as ended:
-        run_steps(lambda: len(click.prompt("Passphrase", hide_input=True, err=True)))
-    assert ended.value.code == code
-    assert capfd.readouterr().err.splitlines()[-1] == f"esign: {words}"
