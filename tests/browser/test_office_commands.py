@@ -97,6 +97,25 @@ def test_a_document_is_found_and_opened(opened: Opens, shot: Shot, how: dict[str
     expect(page.get_by_role("heading", level=1)).to_have_text("Consultancy agreement, Lindqvist Survey")
 
 
+CLOSED_AND_OPENED = """() => {
+  const key = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+  key();
+  key();
+  const input = document.activeElement;
+  input.value = "webh";
+  input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}"""
+
+
+def test_what_is_typed_at_once_after_it_was_closed_and_opened_again_stays(opened: Opens) -> None:
+    page = opened("/settings/usage")
+    page.keyboard.press("Control+k")
+    expect(options(page).first).to_be_visible()
+    page.evaluate(CLOSED_AND_OPENED)  # before the browser tells of the closing
+    expect(options(page).first).to_have_text("WebhooksSetting")
+    expect(box(page)).to_have_value("webh")
+
+
 def test_everything_is_done_with_keys(opened: Opens) -> None:
     page = opened("/settings/usage")
     page.get_by_role("link", name="Skip to content").focus()

@@ -102,9 +102,17 @@ async function ask() {
   }
 }
 
+/** Forgets what was typed, and the answer that is on its way. */
+function forget() {
+  clearTimeout(timer);
+  asking?.abort();
+  [asking, hasty] = [null, false];
+  input.value = "";
+}
+
 function open() {
   if ($("dialog[open]")) return;
-  input.value = "";
+  forget();
   if (first) show(first); // what was shown the last time, until it is asked for anew
   box.showModal();
   input.focus();
@@ -141,10 +149,7 @@ input.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 box.addEventListener("close", () => {
-  clearTimeout(timer);
-  asking?.abort();
-  [asking, hasty] = [null, false];
-  input.value = "";
+  if (!box.open) forget(); // the event comes late: the palette may be open again, with the first letters in it
 });
 
 for (const dialog of [box, keys]) {
