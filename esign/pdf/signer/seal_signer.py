@@ -120,7 +120,9 @@ class SealSigner:
         # A process may take its key and die then, each time.
         is_troubled = is_troubled or bool(self._faults)
         self._pause = min(max(1.0, 2 * self._pause), LONGEST_PAUSE) if is_troubled else 0.0
-        self._next_attempt = now + self._pause
+        self._next_attempt = (
+            asyncio.get_running_loop().time() + self._pause
+        )  # an attempt may take long itself
 
     def _has_all(self, credentials: Sequence[Credential]) -> bool:
         return all(name_key(credential) in self._names for credential in credentials)
