@@ -31,7 +31,6 @@ from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people.api_key import Scope
-from esign.demo.journey import find_free_port
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.engine.connections import FILE
@@ -41,6 +40,7 @@ from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until
 from tests.journeys.letters import link_in
+from tests.ports import reserve_port
 from tests.pristine import SPARE, lay_database
 
 V1 = "/api/v1"
@@ -270,7 +270,7 @@ def a_config(folder: Path, **limits: int) -> Config:
         "api_keys": 500,
     }
     return Config(
-        server=ServerSettings(port=find_free_port()),
+        server=ServerSettings(port=reserve_port()),
         storage=StorageSettings(data_dir=folder, spare_mib=SPARE),
         organisation=OrganisationSettings(name="Northlight", reply_to="office@northlight.example"),
         limits=LimitSettings(**{**generous, **limits}),

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from aiohttp import web
 
-from esign.demo.journey import find_free_port
+from tests.ports import reserve_port
 
 ACCESS, SECRET, REGION, BUCKET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG", "eu-test-1", "copies"
 
@@ -23,7 +23,7 @@ class Storage:
     `odd_size` stands in the list in place of each size; `endless`: the list never ends.
     """
 
-    port: int = field(default_factory=find_free_port)
+    port: int = field(default_factory=reserve_port)
     files: dict[str, bytes] = field(default_factory=dict)
     uploads: dict[str, tuple[str, dict[int, bytes]]] = field(default_factory=dict)
     fail: list[tuple[str, int]] = field(default_factory=list)

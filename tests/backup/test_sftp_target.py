@@ -16,8 +16,8 @@ from esign.backup.make_backup import PART, CannotBackUp
 from esign.backup.sftp_target import SftpTarget
 from esign.backup.stored_names import StoredName, write_time
 from esign.config import BackupPlace
-from esign.demo.journey import find_free_port
 from tests.pki import NOW
+from tests.ports import reserve_port
 
 MINE = "0a1b2c3d"
 NAME = str(StoredName(write_time(NOW), MINE))
@@ -33,7 +33,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    folder, port = tmp_path / "there", find_free_port()
+    folder, port = tmp_path / "there", reserve_port()
     (folder / "copies").mkdir(parents=True)
     host, user = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
     user.write_private_key(tmp_path / "key")

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.bench.installation import BenchInstallation, dumps, find_port, until_answers
+from tests.bench.installation import BenchInstallation, dumps, until_answers
 from tests.bench.load import LENGTH
+from tests.ports import reserve_port
 
 REPORT = Path(__file__).with_name("wrk.lua")
 CONNECTIONS = 8
@@ -92,7 +93,7 @@ def find_wrk() -> str:
 @asynccontextmanager
 async def serve_hello() -> AsyncIterator[int]:
     """The bare hello in a process of its own; its port."""
-    port = find_port()
+    port = reserve_port()
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.bench.hello", str(port))
     try:
         await until_answers(port, process)

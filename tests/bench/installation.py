@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+
+from tests.ports import reserve_port
 
 SETTINGS = """
 [server]
@@ -110,7 +111,7 @@ async def make_installation(
     """
     with tempfile.TemporaryDirectory(prefix="esign-bench-") as name:
         folder = Path(name)
-        (folder / "esign.toml").write_text(SETTINGS.format(port=find_port(), server=server) + settings)
+        (folder / "esign.toml").write_text(SETTINGS.format(port=reserve_port(), server=server) + settings)
         if data is not None:
             await asyncio.to_thread(shutil.copytree, data, folder / "data")
         yield folder, await asyncio.to_thread(make_key, folder)
@@ -138,14 +139,6 @@ async def serve_program(folder: Path, key: str, module: str = "esign") -> AsyncI
     finally:
         process.terminate()
         await process.wait()
-
-
-def find_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 async def until_answers(port: int, process: asyncio.subprocess.Process) -> None:

@@ -13,12 +13,12 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from esign.core.document.document import Document
 from esign.demo import contract
-from esign.demo.journey import find_free_port
 from esign.jobs import erase
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import BrowserStage
 from tests.logos import a_logo
 from tests.pki import Issued, a_seal, an_authority
+from tests.ports import reserve_port
 
 Stops = Iterator[str]
 
@@ -322,7 +322,7 @@ def mail_server(page: Page, office: WalkedOffice) -> Stops:
     page.get_by_text("Enter the name of a server").wait_for()
     yield "wrong"
     page.get_by_label("Mail server", exact=True).fill("127.0.0.1")
-    page.get_by_label("Port").fill(str(find_free_port()))
+    page.get_by_label("Port").fill(str(reserve_port()))
     page.get_by_label("Encryption").select_option("None")
     page.get_by_label("User name").fill("esign")
     page.get_by_label("Password", exact=True).fill("copper kettle")

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.demo.journey import find_free_port
 from tests.browser.conftest import Visits, alive
 from tests.browser.hands import Hand, Keyboard, Mouse
 from tests.browser.stage import PATIENCE
@@ -20,6 +19,7 @@ from tests.browser.test_journey import action
 from tests.every import choose
 from tests.journeys.letters import LINK
 from tests.journeys.program import environment, esign
+from tests.ports import reserve_port
 from tests.web.office.visitor import PASSWORD
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +83,7 @@ def installation(tmp_path: Path) -> Iterator[FirstFolder]:
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m esign "$@"\n', "utf-8")
     program.chmod(0o755)
     log = tmp_path / "serve.log"
-    env = environment({"ESIGN_SERVER__PORT": str(find_free_port())})
+    env = environment({"ESIGN_SERVER__PORT": str(reserve_port())})
     with log.open("wb") as said:
         serving = subprocess.Popen(shlex.split(command(FIRST)), cwd=tmp_path, env=env, stderr=said)
     try:

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from esign.cli import main
 from esign.config import load_config
-from esign.demo.journey import find_free_port
 from tests.certificates import TlsPair, make_pair
 from tests.journeys.program import Program, Ran, meanwhile
 from tests.mail.server import PASSWORD, USER, authenticate, serving
+from tests.ports import reserve_port
 
 DONE, FAILED, USAGE = 0, 1, 2
 
@@ -40,7 +40,7 @@ def written(file: Path) -> dict[str, Any]:
 
 
 async def test_the_command_that_it_prints_starts_the_server(tmp_path: Path) -> None:
-    address = f"http://127.0.0.1:{find_free_port()}"
+    address = f"http://127.0.0.1:{reserve_port()}"
     ran = await meanwhile("init", "--yes", "--address", address, "--organisation", "Ærø “GmbH”")
     assert (ran.code, ran.out) == (DONE, "esign serve\n"), ran.err
     assert not (tmp_path / "esign-data").exists(), "the data folder is for the server to make"
@@ -111,7 +111,7 @@ def test_a_proxy_speaks_https_where_no_certificate_can_be_had_or_a_port_is_given
 
 def test_an_answer_that_does_not_hold_is_asked_for_again(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        taken, free = listener.getsockname()[1], find_free_port()
+        taken, free = listener.getsockname()[1], reserve_port()
         (tmp_path / "file").write_text("")
         typed = (
             *("http://sign.example.test", f"http://127.0.0.1:{taken}", "many", str(free)),
@@ -150,7 +150,7 @@ def test_a_flag_that_does_not_hold_ends_it_and_writes_nothing(
     tmp_path: Path, flags: tuple[str, ...], code: int, words: str
 ) -> None:
     (tmp_path / "file").write_text("secret\n")
-    address = ("--address", f"http://127.0.0.1:{find_free_port()}")
+    address = ("--address", f"http://127.0.0.1:{reserve_port()}")
     ran = init("--yes", *address, *flags)
     assert (ran.code, ran.out) == (code, ""), ran
     assert words in ran.err
@@ -183,7 +183,7 @@ def test_where_nobody_answers_that_is_said(tmp_path: Path) -> None:
 
 
 async def test_the_login_at_the_mail_server_is_tried(tmp_path: Path) -> None:
-    flags = ("--yes", "--address", f"http://127.0.0.1:{find_free_port()}")
+    flags = ("--yes", "--address", f"http://127.0.0.1:{reserve_port()}")
     (tmp_path / "right").write_text(f"{PASSWORD}\n")
     (tmp_path / "wrong").write_text("wrong\n")
     async with serving(authenticator=authenticate, auth_require_tls=False) as server:
@@ -222,7 +222,7 @@ async def test_a_mail_server_with_a_certificate_that_nobody_trusts_can_be_kept(
 ) -> None:
     async with serving(pair.server) as server:
         answers = ("", "", f"127.0.0.1:{server.port}", "", "", "yes", "")
-        ran = await asyncio.to_thread(init, "--port", str(find_free_port()), answers=answers)
+        ran = await asyncio.to_thread(init, "--port", str(reserve_port()), answers=answers)
     assert ran.code == DONE, ran.err
     assert "isn’t trusted" in ran.err and "Use it anyway?" in ran.err
     assert written(tmp_path / "esign.toml")["mail"]["security"] == "starttls"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import aiohttp
 
-from esign.demo.journey import find_free_port
 from tests.https.pairs import make_authority, make_pair
+from tests.ports import reserve_port
 
 HOST = "sign.example.com"
 LIVES = 90 * 86_400  # seconds of a certificate, as at Let's Encrypt
@@ -83,7 +83,7 @@ async def running_pebble(folder: Path, validity: int = LIVES) -> AsyncIterator[t
     """An authority that runs, and its DNS."""
     assert shutil.which("pebble") and shutil.which("pebble-challtestsrv"), "packaging/test installs pebble"
     write_own_certificate(folder)
-    directory, management, dns, steering, http = (find_free_port() for _ in range(5))
+    directory, management, dns, steering, http = (reserve_port() for _ in range(5))
     server = await asyncio.create_subprocess_exec(
         "pebble-challtestsrv", "-defaultIPv6", "", "-dns01", f"127.0.0.1:{dns}",
         "-management", f"127.0.0.1:{steering}", "-http01", "", "-https01", "", "-tlsalpn01", "",

@@ -15,12 +15,12 @@ from starlette.routing import Route
 
 from esign.config import ServerSettings
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
-from esign.demo.journey import find_free_port
 from esign.https import HttpsCertificates
 from esign.web.http.plain_http import PlainHttp
 from esign.web.http.server import run_server
 from tests.https.conftest import find_shown, showing
 from tests.https.pebble import HOST, Dns, Pebble, running_pebble
+from tests.ports import reserve_port
 
 
 @dataclass
@@ -252,7 +252,7 @@ async def test_the_refusal_of_an_authority_is_told_in_plain_words_and_its_wish_h
             https="auto",
             base_url=f"https://{HOST}",
             acme_directory=f"http://127.0.0.1:{server.port}/dir",
-            http_port=find_free_port(),
+            http_port=reserve_port(),
         )
         certificates = HttpsCertificates(settings, tmp_path, now)
         assert not await certificates.refresh(now)

@@ -13,8 +13,8 @@ from typing import Any
 
 import aiohttp
 
-from esign.demo.journey import find_free_port
 from tests.journeys.api import PATIENCE, until
+from tests.ports import reserve_port
 
 COMMAND = (sys.executable, "-m", "esign")
 ALL_OK = re.compile(r"^(\d+) checks: \1 ok\.$", re.MULTILINE)  # what `esign doctor` says at its end
@@ -80,7 +80,7 @@ def assert_readable(err: str) -> None:
 def configuration(folder: Path, more: str = "", data: str = "data") -> Path:
     """An `esign.toml` in `folder` with a free port and `more` tables."""
     file = folder / "esign.toml"
-    file.write_text(CONFIGURATION.format(port=find_free_port(), data=data, more=more), "utf-8")
+    file.write_text(CONFIGURATION.format(port=reserve_port(), data=data, more=more), "utf-8")
     return file
 
 

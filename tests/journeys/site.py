@@ -17,7 +17,6 @@ from esign.config import Config
 from esign.core.actor import PROGRAM, Mode, Owner
 from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
-from esign.demo.journey import find_free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
@@ -25,6 +24,7 @@ from esign.system.clock import Clock
 from esign.web.http.server import run_server
 from tests.journeys.api import Api, Person, a_session
 from tests.journeys.letters import link_in
+from tests.ports import reserve_port
 from tests.pristine import SPARE, lay_database
 
 
@@ -91,7 +91,7 @@ async def a_site(
 
     Jobs and ticks run by themselves only where `working`.
     """
-    server = {"port": find_free_port(), **tables.pop("server", {})}
+    server = {"port": reserve_port(), **tables.pop("server", {})}
     tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
     config = Config.model_validate(
         {"server": server, "storage": {"data_dir": folder, "spare_mib": SPARE}, **tables}

@@ -12,10 +12,10 @@ import aiohttp
 import pytest
 
 from esign.demo import contract, journey
-from esign.demo.journey import find_free_port
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import COMMAND, environment, esign
 from tests.pki import a_seal, an_authority
+from tests.ports import reserve_port
 
 STEPS = [
     "start the server with its embedded defaults",
@@ -154,7 +154,7 @@ def test_on_a_terminal_something_moves_while_one_waits(tmp_path: Path) -> None:
 
 
 def test_a_receiver_that_is_gone_is_named(tmp_path: Path) -> None:
-    gone = f"http://127.0.0.1:{find_free_port()}/"
+    gone = f"http://127.0.0.1:{reserve_port()}/"
     ran = esign("demo", "--exit", "--into", tmp_path / "results", "--webhook", gone)
     assert ran.code == 1
     assert failed_step(ran.err) == "check the signed webhooks that arrived"

@@ -9,9 +9,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from esign.demo.journey import find_free_port
 from tests.journeys.api import PATIENCE, Api, Person, a_pdf
 from tests.journeys.program import Program, environment, meanwhile
+from tests.ports import reserve_port
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -40,7 +40,7 @@ async def test_an_example_sends_hears_and_fetches(
     command = shutil.which(runtime)
     assert command is not None, f"{runtime} is missing: packaging/test installs it"
     made = await meanwhile("keys", "create", "--name", "example", "--config", program.config)
-    key, port = made.out.strip(), find_free_port()
+    key, port = made.out.strip(), reserve_port()
     (tmp_path / "contract.pdf").write_bytes(a_pdf())
     variables = {"ESIGN_URL": program.base, "ESIGN_KEY": key, "PORT": str(port)}
     example = await asyncio.create_subprocess_exec(

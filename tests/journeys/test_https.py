@@ -19,7 +19,6 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from esign.app import PLAIN_CONNECTIONS, App, open_runtime, run_plain
 from esign.cli.exit_codes import describe_refusal
 from esign.config import Config
-from esign.demo.journey import find_free_port
 from esign.jobs import renew_https
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE
@@ -32,6 +31,7 @@ from tests.https.pairs import make_authority, make_pair
 from tests.https.pebble import HOST, Pebble, running_pebble
 from tests.journeys.api import until
 from tests.journeys.program import COMMAND, Program, assert_readable, environment, esign
+from tests.ports import reserve_port
 from tests.pristine import SPARE, lay_database
 from tests.socket_passing import passed_sockets
 
@@ -105,7 +105,7 @@ async def secure(tmp_path: Path) -> AsyncIterator[SecureSite]:
     async with AsyncExitStack() as stack:
         pebble, _ = await stack.enter_async_context(running_pebble(tmp_path / "pebble"))
         taken, clock = pebble.http_port, FakeClock(SystemClock().now())
-        port = next(found for found in iter(find_free_port, None) if found != taken)
+        port = next(found for found in iter(reserve_port, None) if found != taken)
         server = {
             "https": "auto",
             "host": "127.0.0.1",
@@ -350,7 +350,7 @@ def test_what_keeps_it_from_starting_has_a_sentence_and_a_code(
     tmp_path: Path, server: str, code: int, said: str
 ) -> None:
     config = tmp_path / "esign.toml"
-    port = "" if "port" in server else f"port = {find_free_port()}\n"
+    port = "" if "port" in server else f"port = {reserve_port()}\n"
     config.write_text(
         f'[server]\n{port}http_port = 0\n{server}\n[storage]\ndata_dir = "data"\nspare_mib = 4\n', "utf-8"
     )

@@ -14,7 +14,6 @@ import pikepdf
 import pytest
 
 from esign.core.people.member import Member, MemberRole, MemberStatus
-from esign.demo.journey import find_free_port
 from esign.jobs import expire, remind, worker
 from esign.mail.failure import PermanentFailure
 from esign.mail.smtp import SmtpServer
@@ -24,6 +23,7 @@ from tests.journeys.api import Person, a_request
 from tests.journeys.letters import link_in, part, shown_name
 from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import Server, octets, serving
+from tests.ports import reserve_port
 
 SENDER = "sign@fernhill.example"
 OFFICE = "office@fernhill.example"
@@ -61,7 +61,7 @@ class Post:
 
     def without_server(self) -> JourneySite:
         """The same site while nothing listens where the mail server was."""
-        gone = SmtpServer("127.0.0.1", find_free_port(), "none")
+        gone = SmtpServer("127.0.0.1", reserve_port(), "none")
         return replace(self.site, runtime=replace(self.site.runtime, mail=gone))
 
 

@@ -12,12 +12,12 @@ from prometheus_client.parser import text_string_to_metric_families as parse_old
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from esign.demo.journey import find_free_port
 from esign.web.metrics import name_endpoints
 from tests.fakes import FakeClock
 from tests.journeys.program import configuration, esign
 from tests.journeys.receiver import Receiver
 from tests.journeys.site import JourneySite, a_site
+from tests.ports import reserve_port
 
 TOKEN = "a token that nobody guesses"
 OPERATING = Path(__file__).parents[2] / "docs" / "operating"
@@ -138,7 +138,7 @@ async def test_strangers_add_no_series(tmp_path: Path, clock: FakeClock) -> None
 
 
 async def test_on_a_port_of_their_own_they_are_only_there(tmp_path: Path) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with a_site(tmp_path / "data", working=True, metrics={"port": port}) as site:
         base = f"http://127.0.0.1:{port}"
         assert (await scrape(site, base))["esign_info"]

@@ -15,10 +15,10 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.people.api_key import Scope
-from esign.demo.journey import find_free_port
 from tests.https.pairs import make_authority, make_pair
 from tests.https.pebble import until_open
 from tests.journeys.site import JourneySite, a_site, new_key
+from tests.ports import reserve_port
 
 PAGE = Path(__file__).parents[2] / "docs" / "https.md"
 HOST = "sign.example.com"
@@ -125,7 +125,7 @@ async def behind(folder: Path, name: str) -> AsyncIterator[ProxiedSite]:
     write_files(folder / "proxy")
     server = {"base_url": f"https://{HOST}", "trusted_proxies": ["127.0.0.1"]}
     async with a_site(folder / "data", server=server) as site:
-        ports = Ports(find_free_port(), find_free_port(), site.runtime.config.server.port)
+        ports = Ports(reserve_port(), reserve_port(), site.runtime.config.server.port)
         process = await asyncio.create_subprocess_exec(
             *PROXIES[name](folder / "proxy", ports),
             env={"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_DATA_HOME": str(folder)},

@@ -12,7 +12,6 @@ import pytest
 
 from esign.core.instant import HOUR, MINUTE
 from esign.core.mail_urgency import Urgency
-from esign.demo.journey import find_free_port
 from esign.jobs import schedule
 from esign.mail.smtp import SmtpServer
 from esign.store.queue import due_jobs, mail_breaker, outbox
@@ -22,6 +21,7 @@ from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.journeys.site import JourneySite, a_site
 from tests.mail.server import PASSWORD, USER, Server, authenticate, serving
+from tests.ports import reserve_port
 
 ADA = {"name": "Ada Lovelace", "email": "ada@example.test"}
 
@@ -97,7 +97,7 @@ async def attempts(site: JourneySite) -> set[int]:
 async def test_a_server_that_takes_nothing_is_asked_once_a_minute_however_many_mails_wait(
     tmp_path: Path, clock: FakeClock, greeting: bytes | None
 ) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with contextlib.AsyncExitStack() as stack:
         site = await stack.enter_async_context(site_at(tmp_path, clock, port, step=0.2))
         listener = (
@@ -118,7 +118,7 @@ async def test_a_server_that_takes_nothing_is_asked_once_a_minute_however_many_m
 
 
 async def test_as_soon_as_one_mail_is_taken_all_that_wait_leave(tmp_path: Path, clock: FakeClock) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(20):
             await site.api.send_document(recipients=[ADA])
@@ -133,7 +133,7 @@ async def test_as_soon_as_one_mail_is_taken_all_that_wait_leave(tmp_path: Path, 
 async def test_mails_with_a_later_slot_are_due_too_when_the_server_is_back(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with site_at(tmp_path, clock, port) as site:
         for _ in range(5):
             await site.api.send_document(recipients=[ADA])
@@ -150,7 +150,7 @@ async def test_mails_with_a_later_slot_are_due_too_when_the_server_is_back(
 async def test_a_restart_does_not_forget_since_when_mail_stands_still_and_asks_at_once(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with site_at(tmp_path, clock, port) as site:
         await site.api.send_document(recipients=[ADA])
         await site.work("mail")
@@ -259,7 +259,7 @@ async def test_connections_are_kept_and_used_again_and_never_more_than_allowed(
 async def test_a_server_that_closed_a_kept_connection_gets_the_mail_over_a_new_one(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with site_at(tmp_path, clock, port, connections=2, keep=20.0) as site:
         for number in range(3):
             async with serving(port=port, timeout=0.2) as server:
@@ -294,7 +294,7 @@ async def kinds(server: Server) -> list[str]:
 
 
 async def test_a_code_overtakes_everything_that_waits(tmp_path: Path, clock: FakeClock) -> None:
-    port = find_free_port()
+    port = reserve_port()
     async with site_at(tmp_path, clock, port) as site:
         await site.api.send_document(recipients=[{**ADA, "authentication": "email_code"}])
         async with serving(port=port) as server:

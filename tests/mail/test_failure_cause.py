@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from esign.demo.journey import find_free_port
 from esign.mail.failure import MailFailure
 from esign.mail.failure_cause import FailureCause, find_cause
 from esign.mail.smtp import SmtpServer
@@ -12,6 +11,7 @@ from tests.certificates import TlsPair
 from tests.journeys.test_relay import listening
 from tests.mail.server import USER, authenticate, serving
 from tests.mail.test_smtp import a_message
+from tests.ports import reserve_port
 
 
 async def fail(port: int, **how: Any) -> tuple[FailureCause, str]:
@@ -27,19 +27,19 @@ async def test_a_name_that_nobody_has() -> None:
 
 
 async def test_a_port_on_which_nobody_listens() -> None:
-    assert (await fail(find_free_port()))[0] is FailureCause.NOBODY_LISTENS
+    assert (await fail(reserve_port()))[0] is FailureCause.NOBODY_LISTENS
 
 
 @pytest.mark.parametrize("security", ["none", "starttls", "tls"])
 async def test_a_server_that_says_nothing(security: str) -> None:
-    async with listening(port := find_free_port()):
+    async with listening(port := reserve_port()):
         assert (await fail(port, security=security))[0] is FailureCause.NO_ANSWER
 
 
 async def test_something_that_is_no_mail_server() -> None:
-    async with listening(port := find_free_port(), b"SSH-2.0-OpenSSH_9\r\n"):
+    async with listening(port := reserve_port(), b"SSH-2.0-OpenSSH_9\r\n"):
         assert (await fail(port))[0] is FailureCause.NOT_SMTP
-    async with listening(port := find_free_port(), b"HTTP/1.1 400 Bad Request\r\n\r\n"):
+    async with listening(port := reserve_port(), b"HTTP/1.1 400 Bad Request\r\n\r\n"):
         assert (await fail(port, security="tls"))[0] is FailureCause.NOT_TLS
 
 

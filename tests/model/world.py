@@ -23,7 +23,6 @@ from esign.core.actor import Mode
 from esign.core.instant import rfc3339
 from esign.core.people.api_key import Scope
 from esign.core.seal_credential import Credential
-from esign.demo.journey import find_free_port
 from esign.jobs import expire, remind, worker
 from esign.pdf.seal_order import SealedFiles, SealOrder
 from esign.pdf.worker.queue_turn import QueueTurn
@@ -41,6 +40,7 @@ from tests.journeys.api import V1, a_session, a_signature
 from tests.journeys.letters import link_in
 from tests.journeys.site import new_key
 from tests.model.rules import Attempt, ModelPerson, Paper
+from tests.ports import reserve_port
 from tests.pristine import SPARE
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class ModelStage:
     def __init__(self, folder: Path) -> None:
         self.folder, self.press = folder, Press()
         self.config = Config(
-            server=ServerSettings(port=find_free_port()),
+            server=ServerSettings(port=reserve_port()),
             storage=StorageSettings(data_dir=folder / "new", spare_mib=SPARE),
             limits=LimitSettings(requests_per_minute=PLENTY),
             signing=SigningSettings(reads_per_minute=0, writes_per_minute=0),

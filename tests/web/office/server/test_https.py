@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from esign.core.people.member import MemberRole
-from esign.demo.journey import find_free_port
 from tests.fakes import FakeClock
 from tests.https.pairs import WebPair, make_authority, make_pair
 from tests.pki import NOW
+from tests.ports import reserve_port
 from tests.web.office.visitor import Office, an_office
 
 HERE = "/server/address"
@@ -38,7 +38,7 @@ def use_files(folder: Path) -> dict[str, Any]:
 
 def order_from_nobody() -> dict[str, Any]:
     """An authority that cannot be reached."""
-    directory = f"http://127.0.0.1:{find_free_port()}/dir"
+    directory = f"http://127.0.0.1:{reserve_port()}/dir"
     return {"https": "auto", "base_url": f"https://{HOST}", "acme_directory": directory}
 
 

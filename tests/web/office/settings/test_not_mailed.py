@@ -10,9 +10,9 @@ import pytest
 
 from esign.core.language import LANGUAGES
 from esign.core.people.member import MemberRole
-from esign.demo.journey import find_free_port
 from esign.store.queue import mail_breaker
 from tests.mail.server import serving
+from tests.ports import reserve_port
 from tests.web.office.visitor import PASSWORD, Office, an_office
 
 CLAIMS = re.compile(
@@ -32,7 +32,7 @@ async def office_where(mail: str, folder: Path) -> AsyncIterator[Office]:
             yield office
         return
     async with serving() as server:
-        port = server.port if mail == "works" else find_free_port()
+        port = server.port if mail == "works" else reserve_port()
         table = {
             "host": "127.0.0.1",
             "port": port,
