@@ -15,15 +15,16 @@ import warnings
 from collections import Counter
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.errors import InvalidSchema
 from schemathesis.specs.openapi import checks
 
 from esign.web.api.endpoint_table import describe
@@ -71,10 +72,16 @@ class Tally:
         self.statuses: Counter[int] = Counter()
         self.by_operation: dict[str, Counter[int]] = {}
         self.faults: dict[str, str] = {}
+        self.not_drawn = 0  # cases that the library could not think of
 
     def count(self, operation: str, status: int) -> None:
         self.statuses[status] += 1
         self.by_operation.setdefault(operation, Counter())[status] += 1
+
+    def skip(self) -> NoReturn:
+        """Leave out a case that breaks a rule in a way that nothing can fit, and draw another."""
+        self.not_drawn += 1
+        reject()
 
     def blame(self, operation: str, status: int, error: Exception, how: str) -> None:
         """Each fault once: what is wrong, without the id of the request, and a call that shows it."""
@@ -118,12 +125,21 @@ def examine(world: FuzzWorld, operation: Any, cases: int, seed: int, tally: Tall
         world.learn(side, case, response.status_code, response.json() if is_json else None)
 
     for mode, share in ((GenerationMode.POSITIVE, AS_DESCRIBED), (GenerationMode.NEGATIVE, 1 - AS_DESCRIBED)):
-        drawn = st.tuples(operation.as_strategy(generation_mode=mode), st.integers(0, 2**32))
+        drawn = draw_cases(operation.as_strategy(generation_mode=mode), tally)
         many = settings(TAME, max_examples=max(1, round(cases * share)))
         try:
             seeded(seed)(many(given(drawn)(check)))()
         except Unsatisfiable:  # there is no rule to break
             continue
+
+
+@st.composite
+def draw_cases(draw: Any, strategy: Any, tally: Tally) -> tuple[Any, int]:
+    """A case of an operation, and the seed of what else is chosen by chance."""
+    try:
+        return draw(strategy), draw(st.integers(0, 2**32))
+    except InvalidSchema:
+        tally.skip()
 
 
 def hold(case: Any, response: Any) -> None:
@@ -183,7 +199,7 @@ def report(tally: Tally, seconds: float) -> bool:
     """Print what came of it; whether all is well."""
     for name, counts in tally.by_operation.items():
         print(f"{name:24}", *(f"{status}: {n:<4}" for status, n in sorted(counts.items())))
-    print("in all", dict(sorted(tally.statuses.items())))
+    print("in all", dict(sorted(tally.statuses.items())), f"and {tally.not_drawn} that could not be drawn")
     share = tally.heard / tally.asked
     print(
         f"{tally.asked} cases in {seconds:.0f} s; {share:.0%} of the answers are neither 401 nor 429 (at least 50 %)"
