@@ -309,7 +309,8 @@ class Life(RuleBasedStateMachine):
                 fitting.append(after)
             tried.append((order, answers))
         if fitting:
-            there = self.run(self.find_paper(paper)), self.run(self.world.events_of(paper))
+            events = self.run(self.world.read_events(paper))
+            there = self.run(self.find_paper(paper)), list(events.values())
             same = [after for after in fitting if (self.show_paper(after), list_events(after)) == there]
             self.put_back(paper, (same or fitting)[0])
             return

@@ -266,14 +266,22 @@ class ModelWorld:
 
     async def events_of(self, paper: Paper) -> list[tuple[str, str | None]]:
         """What was published about it, in the order of its sequence, which has no gap (I-b)."""
+        published = await self.read_events(paper)
+        first = len(paper.events) if paper.deleted else 1
+        assert list(published) == list(range(first, first + len(published)))
+        return list(published.values())
+
+    async def read_events(self, paper: Paper) -> dict[int, tuple[str, str | None]]:
+        """What was published about it, by its sequence."""
         rows = await self.runtime.db.all(
             "SELECT id, sequence, body FROM event WHERE document_id = :id ORDER BY sequence", id=paper.id
         )
-        bodies = [json.loads(row["body"]) for row in rows]
-        first = len(paper.events) if paper.deleted else 1
-        assert [row["sequence"] for row in rows] == list(range(first, first + len(rows)))
-        assert len({body["id"] for body in bodies}) == len(bodies)
-        return [(body["type"], body["data"].get("recipient", {}).get("id")) for body in bodies]
+        bodies = {row["sequence"]: json.loads(row["body"]) for row in rows}
+        assert len({body["id"] for body in bodies.values()}) == len(rows)
+        return {
+            sequence: (body["type"], body["data"].get("recipient", {}).get("id"))
+            for sequence, body in bodies.items()
+        }
 
     async def check_trail(self, paper: Paper) -> None:
         """The audit chain verifies, erased or not (I-f)."""
