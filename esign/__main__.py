@@ -13,6 +13,10 @@ elif frozen.is_signer(sys.argv):
     from esign.pdf.signer.signer import run_signer
 
     run_signer()
+elif frozen.is_content_check(sys.argv):
+    from esign.actions.server.content_process import run_content_check
+
+    run_content_check()
 else:
     if frozen.is_frozen():
         frozen.choose_trust_store(os.environ, frozen.find_bundled_authorities())

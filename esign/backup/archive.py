@@ -11,7 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 MANIFEST = "manifest.json"
-PIECE = 1024 * 1024  # bytes
+PIECE = (
+    256 * 1024
+)  # bytes; for larger ones the allocator maps fresh memory each time, which costs more than the copy
 LARGEST_MANIFEST = 16 * 2**20
 LARGEST_HEADER = 64 * 1024  # of a file with a long name, or of more than 8 GiB
 MOST_FILES = 50_000

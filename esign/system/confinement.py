@@ -80,9 +80,14 @@ def confine_process(readable: Iterable[str], opens_files: bool = True) -> Confin
     library = ctypes.CDLL(None, use_errno=True)
     offline = library.unshare(NEW_USER | NEW_NET) == 0 or library.unshare(NEW_NET) == 0
     library.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    library.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()
     hide_memory()  # from here on, files of this process in /proc belong to root
     return Confinement(landlock.leave_only(readable), seccomp.forbid_calls(opens_files), offline)
+
+
+def end_with_parent() -> None:
+    """Let the system end this process with the thread that started it, however that ends."""
+    ctypes.CDLL(None).prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
 
 
 def hide_memory() -> None:

@@ -1,14 +1,14 @@
 """What differs when the program runs as one file, with Python and all libraries in it.
 
-Such a program has no `python -m`: its PDF workers and its signer are the same file, started with one word that no
-command has.
+Such a program has no `python -m`: its PDF workers, its signer and what checks contents are the same file, started with
+one word that no command has.
 """
 
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
-WORKER, SIGNER = "run-pdf-worker", "run-seal-signer"
+WORKER, SIGNER, CONTENT_CHECK = "run-pdf-worker", "run-seal-signer", "run-content-check"
 
 # Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.
 LOADER = ("LD_LIBRARY_PATH", "_PYI_")
@@ -37,6 +37,11 @@ def is_signer(arguments: Sequence[str]) -> bool:
     return is_frozen() and list(arguments[1:]) == [SIGNER]
 
 
+def is_content_check(arguments: Sequence[str]) -> bool:
+    """Return whether the one file was started as the process that checks contents."""
+    return is_frozen() and list(arguments[1:]) == [CONTENT_CHECK]
+
+
 def name_signer_command() -> tuple[str, ...]:
     """Return the command that starts the process that holds the seal key."""
     if is_frozen():
@@ -49,6 +54,13 @@ def name_worker_command() -> tuple[str, ...]:
     if is_frozen():
         return (sys.executable, WORKER)
     return (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
+
+
+def name_content_check_command() -> tuple[str, ...]:
+    """Return the command that starts the process that checks the contents of a database."""
+    if is_frozen():
+        return (sys.executable, CONTENT_CHECK)
+    return (sys.executable, "-I", "-m", "esign.actions.server.content_process")
 
 
 def name_command(*arguments: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from esign.actions.server.data_checks import check_folder
+from esign.actions.server.content_process import check_in_process
+from esign.actions.server.data_checks import check_folder, inspect_data
 from esign.actions.server.diagnosis import CheckState
 from esign.actions.server.doctor import Examination, examine
 from esign.actions.server.outside_checks import OutsideFacts, check_anchor_targets, check_backups, read_facts
@@ -24,7 +26,8 @@ from esign.store.engine.locks import server_lock
 from esign.store.engine.search_words import register
 from esign.store.server import anchors, backup_schedule
 from esign.store.server.backup_schedule import BackupState
-from esign.system.app_key import KeySource
+from esign.store.server.fault import ContentFindings
+from esign.system.app_key import KeySource, open_vault
 from tests.factories import NOW
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import configuration, esign
@@ -185,6 +188,49 @@ async def test_what_was_lost_is_named_and_left_alone(data: Path, name: str) -> N
     before = dump(data)
     assert await fix(data) == (CheckState.WRONG, [])
     assert dump(data) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", *(name for name, (_, checks) in LOST.items() if "contents" in checks)]
+)
+def test_a_process_of_its_own_finds_the_same_in_the_contents(data: Path, name: str) -> None:
+    if name in LOST:
+        spoil(data, LOST[name][0])
+    vault, asked = open_vault(KeySource(data / FILE)), list[Path]()
+
+    def note(path: Path) -> ContentFindings | None:
+        asked.append(path)
+        return check_in_process(path)
+
+    here = inspect_data(data, vault, NOW, check_elsewhere=note)
+    assert (here.faults == []) == (name == "nothing") and not asked, "so small a database is checked here"
+    assert inspect_data(data, vault, NOW, large=0, check_elsewhere=note) == here
+    assert asked == [data / FILE]
+
+
+ODD_PROCESSES = {
+    "it is killed": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    "it ends at once": "raise SystemExit(1)",
+    "it says nothing": "",
+    "it says something else": "print('[1, 2, 3]')",
+    "it says half of it": "print('[[], {}')",
+}
+
+
+@pytest.mark.parametrize("how", [*ODD_PROCESSES, "it does not start"])
+def test_contents_are_checked_also_where_their_process_ends(data: Path, how: str) -> None:
+    spoil(data, LOST["a content was changed"][0])
+    vault = open_vault(KeySource(data / FILE))
+    command = (sys.executable, "-c", ODD_PROCESSES[how]) if how in ODD_PROCESSES else ("/nowhere",)
+    answers: list[ContentFindings | None] = []
+
+    def ask(path: Path) -> ContentFindings | None:
+        answers.append(check_in_process(path, command))
+        return answers[-1]
+
+    found = inspect_data(data, vault, NOW, large=0, check_elsewhere=ask)
+    assert answers == [None]
+    assert found == inspect_data(data, vault, NOW) and found.faults
 
 
 @pytest.mark.parametrize("name", DERIVED)

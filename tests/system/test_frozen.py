@@ -44,6 +44,14 @@ def test_the_one_file_is_its_own_signer() -> None:
     assert not frozen.is_signer(frozen.name_worker_command())
 
 
+@pytest.mark.usefixtures("one_file")
+def test_the_one_file_checks_contents_in_a_process_that_it_is_itself() -> None:
+    command = frozen.name_content_check_command()
+    assert command == (sys.executable, frozen.CONTENT_CHECK)
+    assert frozen.is_content_check(command)
+    assert not (frozen.is_signer(command) or frozen.is_worker(command))
+
+
 def test_a_worker_of_the_one_file_may_read_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path / "lib"), raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "esign"))

@@ -21,7 +21,9 @@ from esign.store.engine.locks import Locked, WriteLock, hold_at_start
 
 HEADER = 32  # bytes of a log before its frames (https://sqlite.org/fileformat2.html#walformat)
 PATIENCE = 10.0  # seconds that opening and closing wait for the lock of another process
-PIECE = 2**20  # bytes
+PIECE = (
+    256 * 1024
+)  # bytes; for larger ones the allocator maps fresh memory each time, which costs more than the copy
 
 
 @dataclass(frozen=True, slots=True)

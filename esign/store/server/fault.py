@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from esign.core.instant import Instant
 from esign.store.engine.snapshot_reader import SnapshotReader
@@ -56,17 +57,32 @@ class Fault:
         return f"{self.subject}: {self.words}" if self.subject else self.words
 
 
+@dataclass(frozen=True, slots=True)
+class ContentFindings:
+    """What a check of all contents has found: faults, what was counted, and documents with a sealed file of theirs."""
+
+    faults: list[Fault]
+    read: dict[str, int]
+    whole_seals: list[str]
+
+
+# Checks the contents of the database at a path elsewhere, or returns None if it cannot.
+CheckElsewhere = Callable[[Path], ContentFindings | None]
+
+
 @dataclass(slots=True)
 class Inspection:
     """A run over one database: how much was read, and what the contents have shown to the documents.
 
     `vault` checks what only its key can; without one that is left out. `find_head` reads a sealed file.
+    `check_elsewhere` checks the contents beside all else; without it they are checked here, after it.
     """
 
     reader: SnapshotReader
     vault: Vault | None
     find_head: FindHead
     now: Instant
+    check_elsewhere: CheckElsewhere | None = None
     read: Counter[str] = field(default_factory=Counter)
     seals: dict[str, tuple[str, bool]] = field(
         default_factory=dict

@@ -8,7 +8,7 @@ and so does what restores a backup.
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
+from pathlib import Path
 
 from esign.core.document.anchor import UnreadableAnchor
 from esign.store.document import templates
@@ -20,7 +20,7 @@ from esign.store.queue import deliveries, webhooks
 from esign.store.server import anchors
 from esign.store.server.derived_values import check_counts, check_index, check_jobs, check_loose
 from esign.store.server.document_invariants import check_documents, check_seals
-from esign.store.server.fault import Check, Fault, Inspection
+from esign.store.server.fault import Check, ContentFindings, Fault, Inspection
 from esign.store.server.installation import can_decrypt
 from esign.store.server.stored_contents import check_contents
 from esign.system.vault import DamagedCiphertext, Vault
@@ -33,10 +33,13 @@ SEEN_ELSEWHERE = ("blob_chunk", "document_blob")
 def find_faults(found: Inspection) -> Iterator[Fault]:
     """Yield every fault that the inspection finds. Raises sqlite3.DatabaseError where pages cannot be read.
 
-    The contents are read and hashed in a thread of their own: the disk and the hash leave the interpreter to the rest.
+    The engine checks its pages in a thread of its own, because it leaves the interpreter to the rest. The contents are
+    not read in a thread: two that both run Python code take longer than one after the other.
     """
-    with ThreadPoolExecutor(1, "contents") as threads:
-        contents = threads.submit(list_content_faults, found)
+    path = found.reader.path
+    with ThreadPoolExecutor(2, "inspection") as threads:
+        pages = threads.submit(list_page_faults, path)
+        contents = threads.submit(found.check_elsewhere, path) if found.check_elsewhere is not None else None
         for table, place, parent in found.reader.find_lost_references(*SEEN_ELSEWHERE):
             words = f"it refers to a row of {parent} that is missing"
             yield Fault(Check.REFERENCES, f"{table} row {place}", words)
@@ -50,16 +53,23 @@ def find_faults(found: Inspection) -> Iterator[Fault]:
             check_index,
         ):
             yield from check(found)
-        yield from contents.result()
+        findings = contents.result() if contents is not None else None
+        yield from check_contents(found) if findings is None else take_over(found, findings)
+        yield from pages.result()
     yield from check_seals(found)
 
 
-def list_content_faults(found: Inspection) -> list[Fault]:
-    """Check all contents and pages with a connection of its own."""
-    with closing(SnapshotReader(found.reader.path)) as reader:
-        beside = replace(found, reader=reader)
-        faults = list(check_contents(beside))
-        return faults + [Fault(Check.PAGES, "", words) for words in reader.check_pages()]
+def take_over(found: Inspection, findings: ContentFindings) -> list[Fault]:
+    """Note what a check of the contents elsewhere has found, and return its faults."""
+    found.read.update(findings.read)
+    found.whole_seals.update(findings.whole_seals)
+    return findings.faults
+
+
+def list_page_faults(path: Path) -> list[Fault]:
+    """Check all pages with a connection of its own."""
+    with closing(SnapshotReader(path)) as reader:
+        return [Fault(Check.PAGES, "", words) for words in reader.check_pages()]
 
 
 # By table: what loads a row of it.

@@ -1,0 +1,71 @@
+"""Checks the contents of a database in a process of its own: `python -I -m esign.actions.server.content_process`.
+
+Reading and hashing all contents takes half as long as all other checks, and two threads that run Python code wait for
+each other. The process reads the path on its input and answers on its output. It dies with the thread that started it.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from esign.core.instant import Instant
+from esign.pdf.audit.printed_head import find_printed_head
+from esign.store.engine.snapshot_reader import SnapshotReader
+from esign.store.server.fault import Check, ContentFindings, Fault, Inspection
+from esign.store.server.stored_contents import check_contents
+from esign.system import confinement, frozen
+
+COMMAND = frozen.name_content_check_command()
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
+
+
+def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFindings | None:
+    """Return what the process finds in the database at `path`, or None if it ends before it has answered. Blocks."""
+    try:
+        ran = subprocess.run(
+            command,
+            input=os.fsencode(path.resolve()),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=ENVIRONMENT,
+            start_new_session=True,  # Ctrl-C ends the command, and that this process
+            check=True,
+        )
+        return read_findings(ran.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError, TypeError):
+        return None
+
+
+def run_content_check() -> None:
+    """Check the contents of the database whose path is on the input, and write what was found to the output."""
+    confinement.end_with_parent()
+    confinement.hide_memory()
+    gc.disable()  # what is read makes no cycles
+    path = Path(os.fsdecode(sys.stdin.buffer.read()))
+    with closing(SnapshotReader(path)) as reader:
+        found = Inspection(reader, None, find_printed_head, Instant(0))
+        faults = list(check_contents(found))
+    sys.stdout.buffer.write(write_findings(ContentFindings(faults, found.read, sorted(found.whole_seals))))
+
+
+def write_findings(findings: ContentFindings) -> bytes:
+    """Return what was found as JSON."""
+    faults = [(fault.check.value, fault.subject, fault.words) for fault in findings.faults]
+    return orjson.dumps((faults, dict(findings.read), findings.whole_seals))
+
+
+def read_findings(answer: bytes) -> ContentFindings:
+    """Return what `write_findings` wrote. Raises ValueError."""
+    faults, read, whole_seals = orjson.loads(answer)
+    return ContentFindings([Fault(Check(check), *rest) for check, *rest in faults], read, whole_seals)
+
+
+if __name__ == "__main__":
+    run_content_check()
+    sys.exit(0)
