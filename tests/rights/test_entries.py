@@ -11,7 +11,7 @@ A new write fails until it has its line.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,9 @@ from esign.store.engine.database import Transaction
 from esign.store.people import members, sessions
 from esign.store.queue import outbox
 from esign.web.api.endpoint_table import ENDPOINTS
+from esign.web.office.frame.words import load_words
 from esign.web.office.routes import TABLE
+from esign.web.office.settings.audit_log import QUIET
 from esign.web.rest import V1
 from tests.journeys.api import until
 from tests.logos import a_logo
@@ -49,6 +51,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
         yield office
 
 
+WORDS = load_words("en").catalogue
 REASONS = frozenset({"trail", "work", "place", "sending", "trying"})
 API_TEXT = """
 POST   /documents                                   work
@@ -209,7 +212,21 @@ def test_every_write_with_an_entry_is_done_here() -> None:
 
 
 async def newest(office: Office) -> list[Any]:
-    return list((await office.site.api.ok("GET", "/audit?limit=50"))["data"])
+    """The newest entries. The page of the log must have a word for each of their members."""
+    entries = list((await office.site.api.ok("GET", "/audit?limit=50"))["data"])
+    for entry in entries:
+        nameless = {name for name in list_members(entry["data"]) if f"settings.log.label.{name}" not in WORDS}
+        assert not nameless, (entry["type"], nameless)
+    return entries
+
+
+def list_members(said: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the members that the page shows, also of those in others."""
+    for name, value in said.items():
+        if name not in (*QUIET, "changes"):
+            yield name
+        if isinstance(value, dict) and value.keys() != {"from", "to"}:
+            yield from list_members(value)
 
 
 # ---------- over the API ----------

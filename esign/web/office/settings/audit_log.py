@@ -30,9 +30,11 @@ QUIET = ("sessionId", "memberId", "erasureId")  # ids that mean nothing to a rea
 FLAGS = ("again", "linkShown")  # shown only if they are true
 INSTANTS = ("changedAt", "expiresAt", "since", "time")
 NAMED = {
+    "kind": "server.status.kind",
     "mode": "settings.mode",
     "plan": "settings.plan_name",
     "role": "frame.role",
+    "status": "document.status",
 }  # others: see `name_value`
 
 
