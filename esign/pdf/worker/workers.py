@@ -542,10 +542,8 @@ class _WorkerProcess:
         return part.getvalue()
 
     async def explain_end(self) -> "WorkerFailed | WorkerBusy":
-        """Return why there was no answer."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(END_SECONDS):
-                await self.process.wait()
+        """Return why there was no answer. What the process said at last is in `said` then."""
+        await asyncio.wait({self.end}, timeout=END_SECONDS)
         match self.process.returncode:
             case None:
                 return WorkerFailed("it said no more", lasting=True)

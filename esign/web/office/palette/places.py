@@ -105,6 +105,7 @@ PLACES: tuple[PalettePlace, ...] = (
     PalettePlace("server_address", "/server/address", "server", "setting", OWN),
     PalettePlace("mail_server", "/server/mail", "mail", "setting", OWN),
     PalettePlace("practice_seal", "/server/seal", "seal", "setting", OWN),
+    PalettePlace("server_clock", "/server/clock", "clock", "setting", OWN),
     PalettePlace("server_status", "/server/status", "server", "setting", OWN),
     PalettePlace("backup", "/server/backup", "server", "setting", OWN),
     PalettePlace("account", "/account", "lock", "setting"),

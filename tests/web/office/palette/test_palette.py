@@ -55,7 +55,6 @@ ASIDE = (
         "/selection/",
         "/palette",
         "/contacts/suggest",
-        "/server/clock",
     ),
     "/docs/",
 )
