@@ -25,7 +25,7 @@ from esign.authority.selection import make_fresh_seal
 from esign.cli.installation import load_config, open_installation
 from esign.cli.put_back import make_tools
 from esign.core.document import audit_file
-from esign.core.instant import DAY, SECOND
+from esign.core.instant import DAY, SECOND, to_datetime
 from esign.core.seal_credential import Credential
 from esign.pdf.audit.printed_head import find_printed_head
 from esign.pdf.report import AuditHead
@@ -343,6 +343,34 @@ async def test_only_a_file_with_a_trusted_time_stamp_is_taken(lost: Lost) -> Non
     async with a_site(lost.folder / "data") as site:
         stamps = [(await site.api.get(lost.ids[name]))["seal"]["timestamp"] for name in ("aside", "sealing")]
     assert stamps[0]["authority"] == "Good Time" and stamps[1] is None
+
+
+async def test_a_file_comes_back_after_the_certificate_of_its_time_stamp_expired(lost: Lost) -> None:
+    """Also where that of the seal has not, and only if somebody trusts who made the stamp."""
+    data, workers, now = lost.folder / "data", Workers(), SystemClock().now()
+    own = load_or_make_authority(data, "esign", now).live
+    short = to_datetime(now + 30 * DAY)
+    good, mallory = (a_stamper(f"{name} Time", now, short) for name in ("Good", "Mallory"))
+    files = {
+        name: await forge(lost.file(document), own, now, level="B-T", stamper=stamper)
+        for name, document, stamper in (("good", "aside", good), ("mallory", "sealing", mallory))
+    }
+    (root,) = good.certs_to_embed
+    (lost.folder / "root.pem").write_text(ssl.DER_cert_to_PEM_cert(root.dump()))
+    lost.config.write_text(f"{lost.config.read_text()}\n[seal]\ntrust = ['root.pem']\n")
+    try:
+        async with open_installation(load_config(lost.config)) as installation:
+            ages = [
+                make_tools(replace(installation, now=now + days * DAY), workers) for days in (10, 60, 5 * 365)
+            ]
+            for tools in ages:
+                with pytest.raises(CannotPutBack, match="is by “Mallory Time”, which is not trusted here"):
+                    await complete(tools, files["mallory"])
+            tools = ages[1]
+            made = await complete(tools, files["good"])
+            assert made.done and made.document_id == lost.ids["aside"]
+    finally:
+        await workers.close()
 
 
 def test_a_seal_counts_while_its_certificate_lasts(burnt: Burnt) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from esign.actions.verification import verify_trails
-from esign.actions.verification.as_sealed import verify_as_sealed
+from esign.actions.verification.as_sealed import verify_as_stamped
 from esign.authority import SealChange
 from esign.core.actor import Mode
 from esign.core.document import audit_file
@@ -142,7 +142,7 @@ def refuse(reason: str) -> NoReturn:
 async def read_sealed_file(tools: PutBackTools, content: bytes) -> SealedFile:
     """Return the file if it is as it was sealed here. Raises `CannotPutBack`."""
     try:
-        found = await verify_as_sealed(lambda case: tools.workers.verify(content, case), tools.case)
+        found = await verify_as_stamped(lambda case: tools.workers.verify(content, case), tools.case)
         signature, head = judge(found)
         parts = await tools.workers.ask("parts", SealedParts, content)
     except Problem as problem:

@@ -1,4 +1,4 @@
-"""Verify a file by a seal of this installation as of the time that the seal names, once its certificate has expired.
+"""Verify a file by a seal of this installation as of the time that it was made, once a certificate has expired.
 
 That is for files that this installation keeps or takes back: it knows its certificates and when each was in use, and
 an expired one says nothing against what was sealed before. Files of strangers are judged as of now, unless a trusted
@@ -20,6 +20,27 @@ async def verify_as_sealed(verify: CaseVerifier, case: VerificationCase) -> Veri
     found = await verify(case)
     at = find_sealing_time(found)
     return found if at is None or at > case.now else await verify(replace(case, now=at))
+
+
+async def verify_as_stamped(verify: CaseVerifier, case: VerificationCase) -> Verification:
+    """Return the report of `verify_as_sealed`, or as of the time stamp if that is trusted then and not any more.
+
+    Certificates of time stamps expire too, often before that of the seal.
+    """
+    found = await verify_as_sealed(verify, case)
+    at = find_stamp_time(found)
+    if at is None or at > case.now:
+        return found
+    then = await verify(replace(case, now=at))
+    return then if find_stamp_time(then) is None else found
+
+
+def find_stamp_time(found: Verification) -> Instant | None:
+    """Return the time of a time stamp of the only signature that is whole and not trusted; None without one."""
+    stamps = [signature["timestamp"] for signature in found["signatures"]]
+    if len(stamps) != 1 or stamps[0] is None or not stamps[0]["valid"] or stamps[0]["trusted"]:
+        return None
+    return parse(stamps[0]["time"])
 
 
 def find_sealing_time(found: Verification) -> Instant | None:
