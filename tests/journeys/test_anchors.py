@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from esign.actions.server import anchor_targets, anchoring
+from esign.actions.server.outside_checks import read_facts
 from esign.actions.verification.check_anchors import AnchorReport, AnchorWitnesses, check_anchors
 from esign.cli.verify_trails import export_anchors
 from esign.core.document.anchor import Anchor, Statement, read_file, write_file
@@ -158,10 +159,13 @@ async def test_owners_get_each_anchor_by_mail_and_it_counts_once_a_server_took_i
         mailbox.failure = TemporaryFailure("450 later")
         await worker.drain_jobs(runtime, "mail")
         assert len(mailbox.refused) == 1 and len(await anchor_targets.list_warnings(runtime)) == 1
+        facts = await read_facts(runtime.db, runtime.config)
+        assert facts.failing == {"owners": "no mail server took the last anchor for 1 of them"}
         mailbox.failure = None
         clock.advance(minutes=2)
         await worker.drain_jobs(runtime, "mail")
         assert await anchor_targets.list_warnings(runtime) == []
+        assert (await read_facts(runtime.db, runtime.config)).failing == {}
         [message] = mailbox.messages
         [file] = message.iter_attachments()
         second = await anchors.get(runtime.db, 2)

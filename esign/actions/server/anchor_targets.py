@@ -18,6 +18,7 @@ from esign.core.document.anchor import Anchor, write_file
 from esign.core.instant import DAY, Millis
 from esign.net import RequestFailed, TimeLimits
 from esign.runtime import Runtime
+from esign.store.engine.database import Reader
 from esign.store.people import organisations
 from esign.store.queue import outbox
 from esign.store.server import anchors
@@ -91,22 +92,22 @@ async def list_failing(runtime: Runtime) -> list[str]:
     """Return the targets of the settings that did not take the last anchor that they were given."""
     targets = [name_target(target) for target in runtime.config.audit.anchor_to]
     failing = [*await anchors.find_failing(runtime.db, targets)]
-    if OWNERS in targets and OWNERS not in failing and await count_unmailed(runtime):
+    if OWNERS in targets and OWNERS not in failing and await count_unmailed(runtime.db):
         failing.append(OWNERS)
     return failing
 
 
-async def count_unmailed(runtime: Runtime) -> int:
+async def count_unmailed(reader: Reader) -> int:
     """Return how many owners have not got the last anchor that was mailed: no mail server took it, after one try."""
-    place = await anchors.find_place(runtime.db, OWNERS)
-    made_at = await anchors.find_time(runtime.db, place)
-    first = await organisations.find_first(runtime.db)
+    place = await anchors.find_place(reader, OWNERS)
+    made_at = await anchors.find_time(reader, place)
+    first = await organisations.find_first(reader)
     if made_at is None or first is None:
         return 0
     count = 0
-    for owner in await notices.list_owners(runtime.db, first.id):
+    for owner in await notices.list_owners(reader, first.id):
         key = notices.name_owners_job(LETTER, write_day(made_at), owner.id)
-        found = await outbox.find_result(runtime.db, key)
+        found = await outbox.find_result(reader, key)
         count += found is not None and (found.error is not None or found.reply in NOT_MAILED)
     return count
 

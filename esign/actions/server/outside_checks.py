@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.actions.server.anchor_targets import name_target
+from esign.actions.server.anchor_targets import count_unmailed, name_target
 from esign.actions.server.diagnosis import CheckLine, CheckState
 from esign.actions.server.scheduled_backups import find_late
 from esign.config import Config
+from esign.config.values import OWNERS
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.store.engine.database import Reader
 from esign.store.server import anchors, backup_schedule
@@ -32,11 +33,15 @@ class OutsideFacts:
 async def read_facts(reader: Reader, config: Config) -> OutsideFacts:
     """Read the facts."""
     last = await anchors.find_last_time(reader)
+    targets = [name_target(each) for each in config.audit.anchor_to]
+    failing = await anchors.find_failing(reader, targets)
+    if OWNERS in targets and OWNERS not in failing and (unmailed := await count_unmailed(reader)):
+        failing[OWNERS] = f"no mail server took the last anchor for {unmailed} of them"
     return OutsideFacts(
         await backup_schedule.find(reader),
         last[1] if last else None,
         bool(await anchors.find_grown(reader, 1)),
-        await anchors.find_failing(reader, [name_target(each) for each in config.audit.anchor_to]),
+        failing,
     )
 
 
