@@ -24,6 +24,7 @@ from esign.system.system_lookup import SystemLookup
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.mail.server import serving
+from tests.ports import reserve_port
 from tests.tsa import refusing, stamping
 
 WRONG, WARNING, OK, NOT_CHECKED = CheckState.WRONG, CheckState.WARNING, CheckState.OK, CheckState.NOT_CHECKED
@@ -33,18 +34,12 @@ def configure(folder: Path, **tables: Any) -> Config:
     return Config.model_validate({"storage": {"data_dir": folder}, **tables})
 
 
-def find_closed_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 async def test_the_mail_server_is_greeted_and_gets_no_mail(tmp_path: Path) -> None:
     mail = {"host": "127.0.0.1", "security": "none", "from": "sign@fernhill.example"}
     async with serving() as server:
         found = await check_mail(configure(tmp_path, mail={**mail, "port": server.port}))
         assert found.state is OK and server.messages == []
-    refused = await check_mail(configure(tmp_path, mail={**mail, "port": find_closed_port()}))
+    refused = await check_mail(configure(tmp_path, mail={**mail, "port": reserve_port()}))
     assert refused.state is WRONG and refused.remedy is not None
     assert (await check_mail(configure(tmp_path))).state is NOT_CHECKED
 
@@ -69,9 +64,7 @@ async def test_the_clock_is_compared_with_the_date_of_configured_servers(tmp_pat
         late = FakeClock(real.now() - DAY)
         found = await check_clock(config, late, None)
         assert found.state is WRONG and "86400 s behind 127.0.0.1" in found.words
-    silent = configure(
-        tmp_path, seal={"level": "B-T", "tsa_urls": [f"http://127.0.0.1:{find_closed_port()}/"]}
-    )
+    silent = configure(tmp_path, seal={"level": "B-T", "tsa_urls": [f"http://127.0.0.1:{reserve_port()}/"]})
     assert (await check_clock(silent, real, None)).state is not WRONG
 
 
@@ -89,7 +82,7 @@ async def test_the_own_address_is_looked_up_and_its_certificate_read(tmp_path: P
         assert strange.wrong is not None and "certificate is refused" in strange.wrong
     finally:
         await runner.cleanup()
-    gone = await probe_address(f"https://localhost:{find_closed_port()}", tls=pair.client)
+    gone = await probe_address(f"https://localhost:{reserve_port()}", tls=pair.client)
     assert gone.wrong is None and gone.unknown is not None
 
     def no_address(*_: Any, **__: Any) -> list[Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from esign.config import ServerSettings
 from esign.web.http.listeners import bind_socket, open_listeners
+from tests.ports import reserve_port
 
 
 def test_every_address_takes_ipv4_too() -> None:
@@ -17,17 +18,15 @@ def test_every_address_takes_ipv4_too() -> None:
 
 
 def test_without_https_there_is_one_socket() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = reserve_port()
     listeners = open_listeners(ServerSettings(port=port))
     assert listeners.server.getsockname()[1] == port and listeners.plain is None
     listeners.close()
 
 
 def test_a_port_that_is_taken_is_named_and_nothing_stays_open() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as free:
-        port, http_port = free.getsockname()[1], taken.getsockname()[1]
-        free.close()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port, http_port = reserve_port(), taken.getsockname()[1]
         settings = ServerSettings(
             https="auto",
             base_url="https://sign.example.com",
