@@ -174,9 +174,11 @@ class Supervisor:
             self._set_timer("", self._check_seconds, self._check)
 
     def _check(self) -> None:
-        """Find the loops whose sign of life is overdue."""
+        """Find the loops whose sign of life is overdue, and cancel again those that another has replaced."""
         del self._timers[""]
         self._check_later()
+        for task in self._left:
+            task.cancel()  # one that did not listen goes on beside the other when its hang is over
         now = asyncio.get_running_loop().time()
         for heartbeat in self.beats.values():
             if now > heartbeat.due and heartbeat.hung_since is None:

@@ -126,6 +126,38 @@ async def test_a_loop_that_overcomes_its_hang_gets_no_second_one_beside_it() -> 
     assert most == 1
 
 
+async def test_a_loop_that_was_replaced_ends_when_its_hang_is_over() -> None:
+    loops = Supervisor(check_seconds=0.02, restart_seconds=0.01, end_seconds=0.05)
+    running = 0
+    hang, replaced, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def run(heartbeat: Heartbeat) -> None:
+        nonlocal running
+        running += 1
+        try:
+            if running == 1 and not replaced.is_set():
+                while not hang.is_set():
+                    with suppress(asyncio.CancelledError):
+                        await hang.wait()
+            else:
+                replaced.set()
+            while True:
+                heartbeat.beat()
+                await asyncio.sleep(0.01)
+        finally:
+            running -= 1
+            ended.set()
+
+    loops.start("deaf", run, bound=0.05)
+    async with asyncio.timeout(30):
+        await replaced.wait()
+        assert running == 2
+        hang.set()
+        await ended.wait()
+    assert running == 1
+    await loops.stop()
+
+
 async def test_every_loop_of_the_program_is_started_again_when_it_is_cancelled(tmp_path: Path) -> None:
     async with a_site(tmp_path / "data", working=True) as site:
         beats = site.runtime.loops.beats
