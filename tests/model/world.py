@@ -108,7 +108,7 @@ class ModelStage:
             server=ServerSettings(port=reserve_port()),
             storage=StorageSettings(data_dir=folder / "new", spare_mib=SPARE),
             limits=LimitSettings(requests_per_minute=PLENTY),
-            signing=SigningSettings(reads_per_minute=0, writes_per_minute=0),
+            signing=SigningSettings(reads_per_minute=0, writes_per_minute=0, wrong_links_per_minute=0),
         )
         self.app: App
 
