@@ -3,7 +3,7 @@
 import socket
 from collections import deque
 
-MOST = 200  # sockets that stay open in one process
+MOST = 64  # sockets that stay open in one process
 _reserved: deque[socket.socket] = deque()
 
 

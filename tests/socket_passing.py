@@ -1,5 +1,6 @@
 """Pass listening sockets to a program as a service manager does (sd_listen_fds(3))."""
 
+import fcntl
 import os
 import socket
 import sys
@@ -22,9 +23,9 @@ def passed_sockets(
 ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
     """What begins the command line of a program that gets these sockets, and what its process has to inherit.
 
-    The copies have high numbers, so that none is in the place of another.
+    The copies have high numbers that are free, so that none is in the place of another.
     """
-    copies = tuple(os.dup2(one.fileno(), 100 + number) for number, one in enumerate(listeners))
+    copies = tuple(fcntl.fcntl(one.fileno(), fcntl.F_DUPFD, 100) for one in listeners)
     try:
         numbers = ",".join(map(str, copies))
         yield (sys.executable, "-c", MOVE, str(len(listeners)), pid, names, numbers), copies

@@ -64,11 +64,22 @@ async def test_input_that_ends_is_told_with_what_to_do(tmp_path: Path) -> None:
     assert said.decode().endswith(f"\nesign: {UNANSWERED}\n"), said
 
 
+# What runs in the background of a shell ignores Ctrl-C, and so do its children.
+HEARS = ("env", "--default-signal=INT")
+
+
 async def interrupt(arguments: list[str], asked: str, folder: Path) -> tuple[int, str]:
     """Run a command in a terminal, press Ctrl-C once when it asks; its exit code, and what stands there."""
     ours, theirs = pty.openpty()
     program = await asyncio.create_subprocess_exec(
-        *COMMAND, *arguments, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=environment()
+        *HEARS,
+        *COMMAND,
+        *arguments,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env=environment(),
     )
     os.close(theirs)
     said, pressed = "", False
