@@ -20,6 +20,7 @@ from esign.store.engine.snapshot_reader import SnapshotReader
 from esign.store.server.fault import Check, ContentFindings, Fault, Inspection
 from esign.store.server.stored_contents import check_contents
 from esign.system import confinement, frozen
+from esign.system.idle_priority import become_idle
 
 COMMAND = frozen.name_content_check_command()
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
@@ -34,7 +35,9 @@ def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFin
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=ENVIRONMENT,
-            start_new_session=True,  # Ctrl-C ends the command, and that this process
+            # Ctrl-C ends the command, and that ends this process. In a session of its own, its low priority would
+            # not count beside processes of others (sched(7), "The autogroup feature").
+            process_group=0,
             check=True,
         )
         return read_findings(ran.stdout)
@@ -46,6 +49,7 @@ def run_content_check() -> None:
     """Check the contents of the database whose path is on the input, and write what was found to the output."""
     confinement.end_with_parent()
     confinement.hide_memory()
+    become_idle()  # the server comes first
     gc.disable()  # what is read makes no cycles
     path = Path(os.fsdecode(sys.stdin.buffer.read()))
     with closing(SnapshotReader(path)) as reader:
