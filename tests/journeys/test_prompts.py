@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from esign.cli.exit_codes import UNANSWERED
+from tests.journeys.api import until
 from tests.journeys.program import COMMAND, assert_readable, configuration, environment, meanwhile
 from tests.journeys.site import a_site
 
@@ -88,6 +89,7 @@ async def interrupt(arguments: list[str], asked: str, folder: Path) -> tuple[int
             while piece := await asyncio.to_thread(read_piece, ours):
                 said += piece.replace("\r\n", "\n")
                 if asked in said and not pressed:
+                    await wait_until_asleep(program.pid)
                     program.send_signal(signal.SIGINT)
                     pressed = True
             return await program.wait(), said
@@ -96,6 +98,18 @@ async def interrupt(arguments: list[str], asked: str, folder: Path) -> tuple[int
             program.kill()
             await program.wait()
         os.close(ours)
+
+
+async def wait_until_asleep(pid: int) -> None:
+    """Return when the program waits for what is typed: the C library misses what is pressed a moment before."""
+    for _ in range(3):
+        await until(lambda: asyncio.to_thread(is_asleep, pid), "sleep of the program")
+        await asyncio.sleep(0.02)
+
+
+def is_asleep(pid: int) -> bool | None:
+    """True, or None while it works, as `until` asks."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S" or None
 
 
 def read_piece(side: int) -> str:
