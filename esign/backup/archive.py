@@ -11,9 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 MANIFEST = "manifest.json"
-PIECE = (
-    256 * 1024
-)  # bytes; for larger ones the allocator maps fresh memory each time, which costs more than the copy
+PIECE = 256 * 1024  # bytes: what was read is still in the processor's cache when it is written
 LARGEST_MANIFEST = 16 * 2**20
 LARGEST_HEADER = 64 * 1024  # of a file with a long name, or of more than 8 GiB
 MOST_FILES = 50_000

@@ -120,9 +120,8 @@ class SealSigner:
         # A process may take its key and die then, each time.
         is_troubled = is_troubled or bool(self._faults)
         self._pause = min(max(1.0, 2 * self._pause), LONGEST_PAUSE) if is_troubled else 0.0
-        self._next_attempt = (
-            asyncio.get_running_loop().time() + self._pause
-        )  # an attempt may take long itself
+        ended = asyncio.get_running_loop().time()  # an attempt may take long itself
+        self._next_attempt = ended + self._pause
 
     def _has_all(self, credentials: Sequence[Credential]) -> bool:
         return all(name_key(credential) in self._names for credential in credentials)

@@ -21,9 +21,7 @@ from esign.store.engine.locks import Locked, WriteLock, hold_at_start
 
 HEADER = 32  # bytes of a log before its frames (https://sqlite.org/fileformat2.html#walformat)
 PATIENCE = 10.0  # seconds that opening and closing wait for the lock of another process
-PIECE = (
-    256 * 1024
-)  # bytes; for larger ones the allocator maps fresh memory each time, which costs more than the copy
+PIECE = 256 * 1024  # bytes: what was read is still in the processor's cache when it is written
 
 
 @dataclass(frozen=True, slots=True)
