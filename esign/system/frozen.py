@@ -77,6 +77,11 @@ def list_loader_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(LOADER)}
 
 
+def make_child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a child process that needs nothing of this one: no secret is among them."""
+    return {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **list_loader_variables(environment)}
+
+
 def choose_trust_store(environment: MutableMapping[str, str], bundled: Path) -> None:
     """Let OpenSSL trust what the system trusts, or the authorities in the file where the system has none.
 

@@ -23,7 +23,7 @@ from esign.system import confinement, frozen
 from esign.system.idle_priority import become_idle
 
 COMMAND = frozen.name_content_check_command()
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
+ENVIRONMENT = frozen.make_child_environment(os.environ)
 
 
 def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFindings | None:

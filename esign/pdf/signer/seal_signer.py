@@ -18,7 +18,7 @@ from esign.system.process_pipe import write_to_process
 log = logging.getLogger("esign.seal")
 
 COMMAND = frozen.name_signer_command()
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
+ENVIRONMENT = frozen.make_child_environment(os.environ)
 SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
 LOADS = 6  # times as long may a key take that is loaded: the library tests the primes of a large RSA key
 CLOSING_SECONDS = 2.0

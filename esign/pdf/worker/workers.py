@@ -47,7 +47,7 @@ log = logging.getLogger("esign.pdf")
 COMMAND = frozen.name_worker_command()
 
 # Nothing of the server's environment. One malloc arena: each maps 64 MiB of the 1 GiB that a worker may map.
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1", **frozen.list_loader_variables(os.environ)}
+ENVIRONMENT = frozen.make_child_environment(os.environ)
 
 # Exceptions of reading from or writing to a child that has ended or has been taken over.
 BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)
