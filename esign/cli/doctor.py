@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exit_codes import FAILED, run_command
+from esign.cli.exit_codes import FAILED, end_at_once, run_command
 from esign.cli.installation import load_config, make_key_source
 
 
@@ -20,6 +20,7 @@ def run_doctor(
     """Examine the installation, print the result and exit: 1 if something is wrong, else 0."""
     from esign.system import memory
 
+    end_at_once()  # what it repairs is written in transactions
     memory.pause_collection()  # what is read holds no cycles, and looking for them takes a tenth of the time
     config = load_config(file)
 

@@ -5,6 +5,7 @@ schema than this program's, 5 done, with data that was damaged before, 65 a dama
 failed, 128 and its number when a signal ended the command. Only after 70 a restart can help.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -103,6 +104,23 @@ def stop_after_signal(error: KeyboardInterrupt) -> NoReturn:
     """Exit as a shell says it of a command that a signal ended."""
     number = error.number if isinstance(error, EndedBySignal) else signal.SIGINT
     stop_command(SIGNALLED + number, f"ended early by {signal.Signals(number).name}")
+
+
+def end_at_once() -> None:
+    """Let Ctrl-C end this process from now on without waiting for its threads. For commands that leave nothing behind.
+
+    A thread that reads goes on until its step ends, and the interpreter waits for it. Where Ctrl-C is ignored it stays
+    ignored.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        try:
+            stop_after_signal(EndedBySignal(number))
+        finally:
+            os._exit(SIGNALLED + number)
+
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, end)
 
 
 @contextmanager

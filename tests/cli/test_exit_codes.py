@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -68,3 +70,30 @@ def test_a_command_with_a_loop_does_not_end_well_after_ctrl_c(capfd: pytest.Capt
         run_command(work)
     assert ended.value.code == 130
     assert capfd.readouterr().err == "esign: ended early by SIGINT\n"
+
+
+READING = """
+import asyncio, signal, threading
+from esign.cli.exit_codes import end_at_once, run_command
+
+async def work():
+    reading = threading.Event()
+    step = asyncio.create_task(asyncio.to_thread(lambda: (reading.set(), threading.Event().wait())))
+    await asyncio.to_thread(reading.wait)
+    signal.raise_signal(signal.SIGINT)
+    await step
+
+end_at_once()
+run_command(work)
+"""
+
+
+def test_ctrl_c_ends_a_command_that_reads_in_the_middle_of_a_step() -> None:
+    """The thread reads for ever."""
+    ran = subprocess.run(
+        ["env", "--default-signal=INT", sys.executable, "-c", READING],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (130, b"esign: ended early by SIGINT\n")
