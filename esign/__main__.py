@@ -17,6 +17,10 @@ elif frozen.is_content_check(sys.argv):
     from esign.actions.server.content_process import run_content_check
 
     run_content_check()
+elif frozen.is_read_back(sys.argv):
+    from esign.backup.read_back import run_read_back
+
+    run_read_back()
 else:
     if frozen.is_frozen():
         frozen.choose_trust_store(os.environ, frozen.find_bundled_authorities())

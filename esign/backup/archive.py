@@ -8,7 +8,8 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+
+from esign.backup.handover import Readable
 
 MANIFEST = "manifest.json"
 PIECE = 256 * 1024  # bytes: what was read is still in the processor's cache when it is written
@@ -25,11 +26,15 @@ class DamagedBackup(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFile:
-    """A file that goes into a backup: a relative path, its size in bytes, and what reads `size` bytes at an offset."""
+    """A file that goes into a backup: a relative path, its size in bytes, and what reads `size` bytes at an offset.
+
+    `sha256`, in hexadecimal, is what the content has to have, if that is known before it is read.
+    """
 
     name: str
     size: int
     read: Callable[[int, int], bytes]
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,13 @@ def hold_file(name: str, path: Path) -> ArchiveFile:
     return ArchiveFile(name, path.stat().st_size, read)
 
 
-def stream_archive(files: Iterable[ArchiveFile], about: Mapping[str, object]) -> Iterator[bytes]:
-    """Yield the bytes of the tar, a piece at a time, with the manifest behind the files."""
-    known: list[FileHash] = []
+def stream_archive(
+    files: Iterable[ArchiveFile], about: Mapping[str, object], known: list[FileHash]
+) -> Iterator[bytes]:
+    """Yield the bytes of the tar, a piece at a time, with the manifest behind the files.
+
+    What the manifest says of each file is noted in `known`, which is empty.
+    """
     for file in files:
         yield make_header(file.name, file.size)
         digest = hashlib.sha256()
@@ -74,10 +83,11 @@ def stream_archive(files: Iterable[ArchiveFile], about: Mapping[str, object]) ->
             piece = file.read(offset, PIECE)
             if len(piece) != min(PIECE, file.size - offset):
                 raise OSError(f"{file.name} became shorter while it was read")
-            digest.update(piece)
+            if file.sha256 is None:
+                digest.update(piece)
             yield piece
         yield bytes(-file.size % tarfile.BLOCKSIZE)
-        known.append(FileHash(file.name, file.size, digest.hexdigest()))
+        known.append(FileHash(file.name, file.size, file.sha256 or digest.hexdigest()))
     content = json.dumps({"about": {**about}, "files": [asdict(each) for each in known]}, indent=1).encode()
     yield make_header(MANIFEST, len(content))
     yield content
@@ -91,7 +101,7 @@ def make_header(name: str, size: int) -> bytes:
     return member.tobuf(tarfile.PAX_FORMAT)
 
 
-def read_archive(stream: BinaryIO, most: int, write: Callable[[str, Iterator[bytes]], None]) -> Manifest:
+def read_archive(stream: Readable, most: int, write: Callable[[str, Iterator[bytes]], None]) -> Manifest:
     """Give each file to `write` with its pieces, which it must use up, and return the manifest.
 
     `most` is how many bytes the stream can have: a file that says it has more is refused before anything of it is
@@ -122,7 +132,7 @@ def read_archive(stream: BinaryIO, most: int, write: Callable[[str, Iterator[byt
     raise DamagedBackup("it ends before the list of its files")
 
 
-def read_first(stream: BinaryIO, name: str, most: int) -> bytes | None:
+def read_first(stream: Readable, name: str, most: int) -> bytes | None:
     """Return the content of the first file, of up to `most` bytes, if it has this name. Raise DamagedBackup."""
     member = read_header(stream)
     if member is None or member.name != name:
@@ -132,7 +142,7 @@ def read_first(stream: BinaryIO, name: str, most: int) -> bytes | None:
     return b"".join(read_pieces(stream, member.size))
 
 
-def read_header(stream: BinaryIO) -> tarfile.TarInfo | None:
+def read_header(stream: Readable) -> tarfile.TarInfo | None:
     """Return what a tar says of its next file, None at its end. Raise DamagedBackup.
 
     Only what `make_header` makes is taken. The library would follow links, make holes of sparse files, and read a
@@ -182,12 +192,12 @@ def parse_records(content: bytes) -> dict[str, str]:
     return found
 
 
-def read_exactly(stream: BinaryIO, size: int) -> bytes:
+def read_exactly(stream: Readable, size: int) -> bytes:
     """Return the next `size` bytes of a stream, which are few. Raise DamagedBackup if it ends before."""
     return b"".join(read_pieces(stream, size))
 
 
-def read_pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def read_pieces(stream: Readable, size: int) -> Iterator[bytes]:
     """Yield the next `size` bytes of a stream in pieces. Raise DamagedBackup if it ends before."""
     while size:
         piece = stream.read(min(size, PIECE))

@@ -1,12 +1,15 @@
 """The files of an installation that belong into its backup: the database as it is at one moment, keys and settings."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from esign.backup.archive import ArchiveFile, hold_content, hold_file
+from esign.backup.handover import Writable, write_behind
 from esign.store.engine.connections import FILE
 from esign.store.engine.snapshot import hold_snapshot
 
@@ -31,18 +34,34 @@ LEFT_OUT = {
 
 
 def copy_installation(folder: Path, configuration: Path | None, scratch: Path) -> list[ArchiveFile]:
-    """Return the files of a backup, the configuration first, after copying the database into a folder `scratch`.
+    """Return the files of a backup, the configuration first, after copying the database into `scratch / "data"`.
 
     Nothing of the database is held any more when this returns: a slow target of the backup does not let its log grow.
     Raise OSError and what `hold_snapshot` raises.
     """
-    log, database = scratch / LOG, scratch / FILE
+    copy = scratch / DATA
+    copy.mkdir(0o700)
+    log, database = copy / LOG, copy / FILE
     with hold_snapshot(folder / FILE) as snapshot:
         with open_new(log) as target:
             snapshot.write_log(target)
-        with open_new(database) as target:
-            snapshot.write_file(target)
-        return list_files(folder, configuration, hold_file(DATA + FILE, database), log)
+        with open_new(database) as target, write_behind(target) as late:
+            hashed = HashedWriter(late)
+            snapshot.write_file(hashed)
+        copied = replace(hold_file(DATA + FILE, database), sha256=hashed.digest.hexdigest())
+        return list_files(folder, configuration, copied, log)
+
+
+class HashedWriter:
+    """Hashes what it hands on."""
+
+    def __init__(self, target: Writable) -> None:
+        self._target, self.digest = target, hashlib.sha256()
+
+    def write(self, content: bytes) -> int:
+        """Write all of it, and return how many bytes these were."""
+        self.digest.update(content)
+        return self._target.write(content)
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 """
 
 import errno
+import io
 import json
 import os
 import re
@@ -12,13 +13,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import pyrage
 
-from esign.backup.archive import DamagedBackup
+from esign.backup.archive import PIECE, DamagedBackup
 from esign.backup.encryption import (
     Identity,
     Protection,
@@ -27,7 +28,12 @@ from esign.backup.encryption import (
     open_encrypted,
     parse_recipient,
 )
+from esign.backup.handover import HandoverWriter, Readable, write_behind
+from esign.backup.steady_file import SteadyWriter
 from esign.core.instant import parse
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 FORMAT = 1
 INCREMENT = 2  # the format of what holds the changes since another backup
@@ -95,17 +101,22 @@ def write_backup(
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.writestr(ABOUT, json.dumps(asdict(about), indent=1))
         if protection.is_plain():
-            with archive.open(PLAIN, "w", force_zip64=True) as entry:
+            with archive.open(PLAIN, "w", force_zip64=True) as entry, write_steadily(target, entry) as late:
                 for piece in content:
-                    entry.write(piece)
+                    late.write(piece)
             return None
         identity = pyrage.x25519.Identity.generate()
         if protection.passphrase is not None:
             archive.writestr(KEY, pyrage.passphrase.encrypt(str(identity).encode(), protection.passphrase))
         recipients = [identity.to_public(), *map(parse_recipient, protection.recipients)]
-        with archive.open(ENCRYPTED, "w", force_zip64=True) as entry:
-            encrypt_pieces(content, entry, recipients)  # type: ignore[arg-type]
+        with archive.open(ENCRYPTED, "w", force_zip64=True) as entry, write_steadily(target, entry) as late:
+            encrypt_pieces(content, late, recipients)
         return identity
+
+
+def write_steadily(target: BinaryIO, entry: IO[bytes]) -> AbstractContextManager[HandoverWriter]:
+    """Give what writes a file of a zip, the file `target`, in a thread."""
+    return write_behind(SteadyWriter(target, entry))
 
 
 def read_about(archive: zipfile.ZipFile) -> BackupAbout:
@@ -187,7 +198,7 @@ def measure_content(archive: zipfile.ZipFile) -> int:
 
 
 @contextmanager
-def open_content(archive: zipfile.ZipFile, identity: Identity | None) -> Iterator[BinaryIO]:
+def open_content(archive: zipfile.ZipFile, identity: Identity | None) -> Iterator[Readable]:
     """Give the tar of a backup as a stream. Raise WrongKey or DamagedBackup, also as the block ends."""
     names = archive.namelist()
     name = PLAIN if read_about(archive).encrypted_with == NOTHING else ENCRYPTED
@@ -199,22 +210,29 @@ def open_content(archive: zipfile.ZipFile, identity: Identity | None) -> Iterato
         entry = archive.open(name)
     with entry:
         if identity is None or name == PLAIN:
-            yield EntryReader(entry)  # type: ignore[misc]
+            yield io.BufferedReader(EntryReader(entry), PIECE)
         else:
-            with open_encrypted(EntryReader(entry), identity) as stream:  # type: ignore[arg-type]
+            with open_encrypted(io.BufferedReader(EntryReader(entry), PIECE), identity) as stream:
                 yield stream
 
 
-class EntryReader:
+class EntryReader(io.RawIOBase):
     """Reads a file of a zip. Raises DamagedBackup where the zip was changed."""
 
     def __init__(self, entry: IO[bytes]) -> None:
         self._entry = entry
 
-    def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; none at the end."""
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Fill the buffer as far as one read does, and return with how many bytes; 0 at the end."""
+        view = memoryview(buffer)
         with explain_zip():
-            return self._entry.read(size)
+            content = self._entry.read(len(view))
+        view[: len(content)] = content
+        return len(content)
 
 
 def unlock(archive: zipfile.ZipFile, passphrase: str) -> Identity:

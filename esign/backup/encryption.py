@@ -4,16 +4,16 @@ With a passphrase, the backup is encrypted for a key made for it alone, and that
 whole file into memory to encrypt it with one.
 """
 
-import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import pyrage
 
 from esign.backup.archive import DamagedBackup
+from esign.backup.handover import Handover, HandoverWriter, PieceReader, Readable, Writable
 
 # Of `pyrage.x25519` or `pyrage.ssh`; pyrage ships without types.
 Identity: TypeAlias = Any  # a private key
@@ -30,21 +30,17 @@ class Pipe:
     The library turns an error of one end into text.
     """
 
-    def __init__(self, pieces: Iterable[bytes], target: BinaryIO) -> None:
-        self._pieces, self._target = iter(pieces), target
-        self._left = memoryview(b"")
+    def __init__(self, pieces: Iterable[bytes], target: Writable) -> None:
+        self._source, self._target = PieceReader(pieces), target
         self.error: BaseException | None = None
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes; none at the end."""
         try:
-            while not self._left and (piece := next(self._pieces, None)) is not None:
-                self._left = memoryview(piece)
+            return self._source.read(size)
         except BaseException as error:  # of a signal, too
             self.error = error
             raise
-        taken, self._left = self._left[:size], self._left[size:]
-        return bytes(taken)
 
     def write(self, content: bytes) -> int:
         """Write all of it, and return how many bytes these were."""
@@ -91,7 +87,7 @@ def parse_identity(text: bytes) -> Identity:
         raise WrongKey(f"no private key of age or SSH: {error}") from None
 
 
-def encrypt_pieces(pieces: Iterable[bytes], target: BinaryIO, recipients: Iterable[Recipient]) -> None:
+def encrypt_pieces(pieces: Iterable[bytes], target: Writable, recipients: Iterable[Recipient]) -> None:
     """Encrypt what is yielded into `target`, a piece at a time. Raise what either of the two raises."""
     pipe = Pipe(pieces, target)
     try:
@@ -101,30 +97,32 @@ def encrypt_pieces(pieces: Iterable[bytes], target: BinaryIO, recipients: Iterab
 
 
 @contextmanager
-def open_encrypted(source: BinaryIO, identity: Identity) -> Iterator[BinaryIO]:
+def open_encrypted(source: Readable, identity: Identity) -> Iterator[Readable]:
     """Give what `source` holds encrypted as a stream. Raise WrongKey or DamagedBackup as the block ends.
 
     Each 64 KiB are authenticated before they are given; that nothing is missing shows only at the end.
     """
     failed: list[Exception] = []
-    read_end, write_end = os.pipe()
+    handover = Handover()
 
     def decrypt() -> None:
-        with os.fdopen(write_end, "wb", buffering=0) as pipe:
-            try:
-                pyrage.decrypt_io(source, pipe, [identity])
-            except (pyrage.DecryptError, OSError) as error:
-                failed.append(error)
+        writer = HandoverWriter(handover)
+        try:
+            pyrage.decrypt_io(source, writer, [identity])
+            writer.flush()
+        except (pyrage.DecryptError, DamagedBackup, OSError) as error:
+            failed.append(error)
+        finally:
+            handover.finish()
 
     thread = threading.Thread(target=decrypt, name="decryption")
     thread.start()
     try:
-        with os.fdopen(read_end, "rb") as stream:
-            try:
-                yield stream
-            except DamagedBackup as error:
-                failed.append(error)
+        yield PieceReader(handover)
+    except DamagedBackup as error:
+        failed.append(error)
     finally:
+        handover.leave()
         thread.join()
     failed = [
         error for error in failed if not isinstance(error, BrokenPipeError)

@@ -1,7 +1,7 @@
 """Put the files of a backup into an empty folder, each checked against its hash, and the database made whole."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from zipfile import ZipFile
@@ -22,25 +22,36 @@ def extract_backup(archive: ZipFile, identity: Identity | None, folder: Path) ->
 
     All of it is on the disk when this returns. Raise WrongKey, DamagedBackup, NewerBackup and OSError.
     """
-    about = read_about(archive)
-
-    def write(name: str, pieces: Iterator[bytes]) -> None:
-        if name != CONFIGURATION and not (name.startswith(DATA) and belongs_in_backup(name)):
-            raise DamagedBackup(f"it holds {name!r}, which is no file of an installation")
-        write_file(folder / name, pieces)
-
-    with open_content(archive, identity) as stream:
-        found = read_archive(stream, measure_content(archive), write)
-    if found.about != asdict(about):
-        raise DamagedBackup("it says other things of itself outside than inside")
-    if DATA + FILE not in {each.name for each in found.files}:
-        raise DamagedBackup("it holds no database")
+    files = read_backup(archive, identity, lambda name, pieces: write_file(folder / name, pieces))
     try:
         settle_copy(folder / DATA / FILE)
     except DatabaseError as error:
         raise DamagedBackup(f"its database cannot be opened: {error}") from None
     for path in (folder, *(each for each in folder.rglob("*") if each.is_dir())):
         sync_folder(path)
+    return files
+
+
+def read_backup(
+    archive: ZipFile, identity: Identity | None, write: Callable[[str, Iterator[bytes]], None]
+) -> list[FileHash]:
+    """Give each file of a whole backup to `write` with its pieces, which it must use up; return what there is.
+
+    Raise WrongKey, DamagedBackup, NewerBackup and OSError.
+    """
+    about = read_about(archive)
+
+    def write_known(name: str, pieces: Iterator[bytes]) -> None:
+        if name != CONFIGURATION and not (name.startswith(DATA) and belongs_in_backup(name)):
+            raise DamagedBackup(f"it holds {name!r}, which is no file of an installation")
+        write(name, pieces)
+
+    with open_content(archive, identity) as stream:
+        found = read_archive(stream, measure_content(archive), write_known)
+    if found.about != asdict(about):
+        raise DamagedBackup("it says other things of itself outside than inside")
+    if DATA + FILE not in {each.name for each in found.files}:
+        raise DamagedBackup("it holds no database")
     return found.files
 
 
@@ -65,7 +76,7 @@ def belongs_in_backup(name: str) -> bool:
     return first not in LEFT_OUT
 
 
-def write_file(path: Path, pieces: Iterator[bytes]) -> None:
+def write_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a new file of mode 0600, in folders of mode 0700, and wait until it is on the disk."""
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:

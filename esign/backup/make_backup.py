@@ -1,20 +1,23 @@
 """Make a backup: written beside its place, read back and opened, and only then put there."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from esign import __version__
-from esign.backup.archive import DamagedBackup, stream_archive
-from esign.backup.collect import DATA, copy_installation, measure_installation
-from esign.backup.container import FORMAT, BackupAbout, describe_protection, open_archive, write_backup
+from esign.backup.archive import ArchiveFile, DamagedBackup, FileHash, stream_archive
+from esign.backup.collect import DATA, LOG, copy_installation, measure_installation
+from esign.backup.container import FORMAT, BackupAbout, describe_protection, write_backup
 from esign.backup.encryption import Identity, Protection
-from esign.backup.extract import extract_backup, sync_folder
+from esign.backup.extract import sync_folder, write_file
+from esign.backup.read_back import read_beside
 from esign.backup.scratch import NoRoom, choose_parent, open_scratch, require_room
+from esign.backup.steady_file import settle_file
 from esign.core.instant import Instant, rfc3339, to_datetime
+from esign.store.engine.connections import FILE
 from esign.store.engine.failures import StorageFailed
 from esign.store.engine.locks import try_lock
 
@@ -32,6 +35,16 @@ class BackupReport:
     size: int
     files: int
     found: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBackup:
+    """A backup that was written to the file `part`: its key, its files, and what it must hold."""
+
+    part: Path
+    identity: Identity | None
+    files: Sequence[ArchiveFile]
+    known: list[FileHash]
 
 
 class CannotBackUp(Exception):
@@ -56,9 +69,9 @@ def make_backup(
 ) -> BackupReport:
     """Back up the installation in `folder` to a new file `target`, which exists only once it was checked.
 
-    The database is copied into a folder below `scratch` (default: that for temporary files), and the backup extracted
-    there to check it; both are deleted afterwards. What the check finds is reported, and the backup is kept: it is a
-    true copy of what there is. Raise CannotBackUp, and what `copy_installation` raises of the database.
+    The database is copied into a folder below `scratch` (default: that for temporary files), which is deleted
+    afterwards. That copy is checked while the backup is read back. What the check finds is reported, and the backup is
+    kept: it is a true copy of what there is. Raise CannotBackUp, and what `copy_installation` raises of the database.
     """
     require_place(folder, target)
     about = BackupAbout(FORMAT, __version__, rfc3339(now), describe_protection(protection))
@@ -67,13 +80,10 @@ def make_backup(
         with open_checked_scratch(place, measure_installation(folder)) as own:
             files = copy_installation(folder, configuration, own)
             with explain_target(target):
-                identity = write_backup(file, stream_archive(files, asdict(about)), protection, about)
+                written = write_files(part, file, files, protection, about)
+            found = check_backup(written, own, check)
         with explain_target(target):
-            file.flush()
-            os.fsync(file.fileno())
             size = part.stat().st_size
-        found = check_backup(part, identity, check, place)
-        with explain_target(target):
             put_in_place(part, target)
     return BackupReport(target, size, len(files), found)
 
@@ -175,15 +185,40 @@ def put_in_place(part: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def check_backup(file: Path, identity: Identity | None, check: Check, scratch: Path) -> list[str]:
-    """Extract a backup and return what is wrong with its content. Raise CannotBackUp if that cannot be done."""
-    size = file.stat().st_size
-    with open_checked_scratch(scratch, size) as folder, file.open("rb") as source:
-        try:
-            with open_archive(source) as archive:
-                extract_backup(archive, identity, folder)
-        except DamagedBackup as error:
-            raise CannotBackUp(
-                f"what was written to {file.parent} is not what is read back: {error}; check its disk"
-            ) from None
-        return check(folder / DATA)
+def write_files(
+    part: Path, file: BinaryIO, files: Sequence[ArchiveFile], protection: Protection, about: BackupAbout
+) -> WrittenBackup:
+    """Write a backup into the open `file` at `part`, and wait until it is on the disk. Raise OSError.
+
+    It is not kept in memory: what is read back comes from the disk.
+    """
+    known: list[FileHash] = []
+    identity = write_backup(file, stream_archive(files, asdict(about), known), protection, about)
+    settle_file(file)
+    return WrittenBackup(part, identity, files, known)
+
+
+def check_backup(written: WrittenBackup, copy: Path, check: Check) -> list[str]:
+    """Return what is wrong in the copy of the database that the backup was made of, and read the backup back meanwhile.
+
+    The keys are added to the copy. Raise CannotBackUp unless the backup holds what was written, and OSError.
+    """
+    try:
+        with read_beside(written.part, written.identity) as wait:
+            add_keys(written.files, copy)
+            found = check(copy / DATA)
+            read = wait()
+        if read != written.known:
+            raise DamagedBackup("it holds other files")
+    except DamagedBackup as error:
+        raise CannotBackUp(
+            f"what was written to {written.part.parent} is not what is read back: {error}; check its disk"
+        ) from None
+    return found
+
+
+def add_keys(files: Sequence[ArchiveFile], copy: Path) -> None:
+    """Write what a backup holds besides the database beside its copy. Raise OSError."""
+    for file in files:
+        if file.name not in (DATA + FILE, DATA + LOG):
+            write_file(copy / file.name, [file.read(0, file.size)])

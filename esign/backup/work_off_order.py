@@ -3,14 +3,13 @@
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from esign import __version__
-from esign.backup.archive import ArchiveFile, DamagedBackup, stream_archive
+from esign.backup.archive import DamagedBackup
 from esign.backup.backup_order import BackupOrder, BackupOutcome
 from esign.backup.collect import copy_installation, hold_installation, measure_installation
 from esign.backup.container import (
@@ -20,7 +19,6 @@ from esign.backup.container import (
     IncrementAbout,
     describe_protection,
     open_archive,
-    write_backup,
 )
 from esign.backup.database_blocks import (
     SALT,
@@ -35,7 +33,6 @@ from esign.backup.database_blocks import (
     mark_protection,
     save_base,
 )
-from esign.backup.encryption import Identity
 from esign.backup.increment import check_increment, find_database, replace_database
 from esign.backup.make_backup import (
     CannotBackUp,
@@ -45,6 +42,7 @@ from esign.backup.make_backup import (
     open_checked_scratch,
     open_part,
     put_in_place,
+    write_files,
 )
 from esign.backup.scratch import choose_parent, open_scratch
 from esign.backup.stored_names import StoredName, choose_deletions, parse_name, read_time, write_time
@@ -184,14 +182,15 @@ class BackupRun:
 
     def write_whole(self, name: StoredName) -> tuple[StoredName, list[str]]:
         """Write a whole backup, and return its name and what is damaged in it."""
-        hashes, about = bytearray(), self.describe()
+        hashes = bytearray()
         with open_part(self.folder / str(name)) as (part, file):
             with open_checked_scratch(self.scratch, measure_installation(self.data)) as own:
                 files = copy_installation(self.data, self.find_configuration(), own)
                 database = find_database(files)
                 watched = [hash_while_read(each, hashes) if each is database else each for each in files]
-                identity = self.write(part, file, watched, about)
-            found = check_backup(part, identity, self.check, self.scratch)
+                with explain_target(part):
+                    written = write_files(part, file, watched, self.order.protection, self.describe())
+                found = check_backup(written, own, self.check)
             made, size = replace(name, damaged=bool(found)), part.stat().st_size
             with explain_target(self.folder / str(made)):
                 put_in_place(part, self.folder / str(made))
@@ -220,14 +219,16 @@ class BackupRun:
                     base_tree=base.tree,
                     size=database.size,
                 )
-                identity = self.write(part, file, replace_database(files, changed, hashes), about)
+                inside = replace_database(files, changed, hashes)
+                with explain_target(part):
+                    written = write_files(part, file, inside, self.order.protection, about)
             try:
                 with (
                     tempfile.TemporaryDirectory(dir=self.scratch) as folder,
                     part.open("rb") as source,
                     open_archive(source) as archive,
                 ):
-                    check_increment(archive, identity, base, Path(folder))
+                    check_increment(archive, written.identity, base, Path(folder))
             except DamagedBackup as error:
                 raise CannotBackUp(
                     f"what was written could not be read back: {error}; check the disk"
@@ -235,13 +236,3 @@ class BackupRun:
             with explain_target(self.folder / str(made)):
                 put_in_place(part, self.folder / str(made))
         return made, []
-
-    def write(
-        self, part: Path, file: BinaryIO, files: Sequence[ArchiveFile], about: BackupAbout
-    ) -> Identity | None:
-        """Write a backup and wait until it is on the disk; return the key of its content."""
-        with explain_target(part):
-            identity = write_backup(file, stream_archive(files, asdict(about)), self.order.protection, about)
-            file.flush()
-            os.fsync(file.fileno())
-        return identity

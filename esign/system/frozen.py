@@ -1,14 +1,15 @@
 """What differs when the program runs as one file, with Python and all libraries in it.
 
-Such a program has no `python -m`: its PDF workers, its signer and what checks contents are the same file, started with
-one word that no command has.
+Such a program has no `python -m`: its PDF workers, its signer and what checks contents and backups are the same file,
+started with one word that no command has.
 """
 
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
-WORKER, SIGNER, CONTENT_CHECK = "run-pdf-worker", "run-seal-signer", "run-content-check"
+WORKER, SIGNER = "run-pdf-worker", "run-seal-signer"
+CONTENT_CHECK, READ_BACK = "run-content-check", "run-read-back"
 
 # Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.
 LOADER = ("LD_LIBRARY_PATH", "_PYI_")
@@ -42,6 +43,11 @@ def is_content_check(arguments: Sequence[str]) -> bool:
     return is_frozen() and list(arguments[1:]) == [CONTENT_CHECK]
 
 
+def is_read_back(arguments: Sequence[str]) -> bool:
+    """Return whether the one file was started as the process that reads a backup back."""
+    return is_frozen() and list(arguments[1:]) == [READ_BACK]
+
+
 def name_signer_command() -> tuple[str, ...]:
     """Return the command that starts the process that holds the seal key."""
     if is_frozen():
@@ -61,6 +67,13 @@ def name_content_check_command() -> tuple[str, ...]:
     if is_frozen():
         return (sys.executable, CONTENT_CHECK)
     return (sys.executable, "-I", "-m", "esign.actions.server.content_process")
+
+
+def name_read_back_command() -> tuple[str, ...]:
+    """Return the command that starts the process that reads a backup back."""
+    if is_frozen():
+        return (sys.executable, READ_BACK)
+    return (sys.executable, "-I", "-m", "esign.backup.read_back")
 
 
 def name_command(*arguments: str) -> tuple[str, ...]:

@@ -199,7 +199,7 @@ def test_files_that_no_backup_has_are_refused(tmp_path: Path, name: str) -> None
 
 def refuse_file(tmp_path: Path, name: str) -> None:
     """Assert that a backup with a file of this name is refused before anything of it is written."""
-    content = b"".join(stream_archive([hold_content(name, b"evil")], {}))
+    content = b"".join(stream_archive([hold_content(name, b"evil")], {}, []))
     with zipfile.ZipFile(tmp_path / "evil", "w") as archive:
         archive.writestr(
             "about.json",

@@ -43,7 +43,7 @@ def make_zip(content: bytes, method: int = zipfile.ZIP_STORED, about: str = ABOU
 
 
 def make_long(name: str) -> bytes:
-    return b"".join(stream_archive([hold_content(name, b"x")], {}))
+    return b"".join(stream_archive([hold_content(name, b"x")], {}, []))
 
 
 FORGED = {

@@ -230,7 +230,7 @@ def write_increment(path: Path, about: IncrementAbout, contents: Mapping[str, by
     """Write an increment with a list of files that is true, whatever is in them."""
     files = [hold_content(name, content) for name, content in contents.items()]
     with path.open("wb") as forged:
-        write_backup(forged, stream_archive(files, asdict(about)), Protection(), about)
+        write_backup(forged, stream_archive(files, asdict(about), []), Protection(), about)
 
 
 def lose_block(contents: Mapping[str, bytes], number: int) -> dict[str, bytes]:

@@ -87,4 +87,4 @@ def test_a_slow_target_does_not_hold_the_log(tmp_path: Path) -> None:
         (tmp_path / Path(file.name).name).write_bytes(file.read(0, file.size))
     with closing(sqlite3.connect(tmp_path / "esign.db")) as copy:
         assert copy.execute("SELECT count(*) FROM page").fetchone() == (0,)
-    assert all(each.stat().st_mode & 0o777 == 0o600 for each in scratch.iterdir())
+    assert all(each.stat().st_mode & 0o777 == 0o600 for each in (scratch / "data").iterdir())

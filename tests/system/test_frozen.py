@@ -52,6 +52,14 @@ def test_the_one_file_checks_contents_in_a_process_that_it_is_itself() -> None:
     assert not (frozen.is_signer(command) or frozen.is_worker(command))
 
 
+@pytest.mark.usefixtures("one_file")
+def test_the_one_file_reads_backups_back_in_a_process_that_it_is_itself() -> None:
+    command = frozen.name_read_back_command()
+    assert command == (sys.executable, frozen.READ_BACK)
+    assert frozen.is_read_back(command)
+    assert not (frozen.is_content_check(command) or frozen.is_signer(command) or frozen.is_worker(command))
+
+
 def test_a_worker_of_the_one_file_may_read_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path / "lib"), raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "esign"))

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from esign.store.engine.failures import is_out_of_storage
 from esign.store.engine.locks import Locked, WriteLock, hold_at_start
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 HEADER = 32  # bytes of a log before its frames (https://sqlite.org/fileformat2.html#walformat)
 PATIENCE = 10.0  # seconds that opening and closing wait for the lock of another process
@@ -39,7 +42,7 @@ class Snapshot:
         wanted = max(0, min(size, self.size - offset))
         return os.pread(self.file, wanted, offset).ljust(wanted, b"\0")
 
-    def write_file(self, target: BinaryIO) -> None:
+    def write_file(self, target: "SupportsWrite[bytes]") -> None:
         """Write the file. Call it after `write_log`."""
         for offset in range(0, self.size, PIECE):
             target.write(self.read(offset, PIECE))
