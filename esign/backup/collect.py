@@ -88,7 +88,9 @@ def list_files(
     """
     first = [] if configuration is None else [hold_content(CONFIGURATION, configuration.read_bytes())]
     keys = [
-        hold_content(DATA + str(path.relative_to(folder)), path.read_bytes()) for path in find_keys(folder)
+        hold_content(name, path.read_bytes())
+        for path in find_keys(folder)
+        if belongs_in_backup(name := DATA + str(path.relative_to(folder)))
     ]
     return [*first, database, hold_file(DATA + LOG, log), *keys]
 
@@ -114,3 +116,17 @@ def find_keys(folder: Path) -> Iterator[Path]:
             yield from find_keys(path)
         elif entry.is_file():
             yield path
+
+
+def belongs_in_backup(name: str) -> bool:
+    """Return whether a backup can hold this file of a data folder.
+
+    Anything else named like the database is refused: SQLite rolls back a journal that it finds beside a database, and
+    deletes the file that the end of the journal names.
+    """
+    first, *rest = name.removeprefix(DATA).split("/")
+    if any(part.startswith(".") for part in (first, *rest)):
+        return False
+    if first.startswith(FILE):
+        return not rest and first in (FILE, LOG)
+    return first not in LEFT_OUT

@@ -4,7 +4,6 @@ With a passphrase, the backup is encrypted for a key made for it alone, and that
 whole file into memory to encrypt it with one.
 """
 
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 import pyrage
 
 from esign.backup.archive import DamagedBackup
-from esign.backup.handover import Handover, HandoverWriter, PieceReader, Readable, Writable
+from esign.backup.handover import Handover, HandoverWriter, PieceReader, Readable, Writable, run_beside
 
 # Of `pyrage.x25519` or `pyrage.ssh`; pyrage ships without types.
 Identity: TypeAlias = Any  # a private key
@@ -46,10 +45,10 @@ class Pipe:
         """Write all of it, and return how many bytes these were."""
         try:
             self._target.write(content)
+            return len(content)
         except BaseException as error:  # of a signal, too
             self.error = error
             raise
-        return len(content)
 
     def flush(self) -> None:
         """Do nothing: the caller flushes the target."""
@@ -102,7 +101,7 @@ def open_encrypted(source: Readable, identity: Identity) -> Iterator[Readable]:
 
     Each 64 KiB are authenticated before they are given; that nothing is missing shows only at the end.
     """
-    failed: list[Exception] = []
+    failed: list[BaseException] = []
     handover = Handover()
 
     def decrypt() -> None:
@@ -110,28 +109,23 @@ def open_encrypted(source: Readable, identity: Identity) -> Iterator[Readable]:
         try:
             pyrage.decrypt_io(source, writer, [identity])
             writer.flush()
-        except (pyrage.DecryptError, DamagedBackup, OSError) as error:
+        except BrokenPipeError:
+            pass  # the block read no further
+        except BaseException as error:  # it is raised below
             failed.append(error)
         finally:
             handover.finish()
 
-    thread = threading.Thread(target=decrypt, name="decryption")
-    thread.start()
     try:
-        yield PieceReader(handover)
+        with run_beside(decrypt, handover.leave):
+            yield PieceReader(handover)
     except DamagedBackup as error:
         failed.append(error)
-    finally:
-        handover.leave()
-        thread.join()
-    failed = [
-        error for error in failed if not isinstance(error, BrokenPipeError)
-    ]  # the block read no further
     if failed:
         raise explain_failure(failed)
 
 
-def explain_failure(failed: list[Exception]) -> Exception:
+def explain_failure(failed: list[BaseException]) -> BaseException:
     """Return the error that tells why a backup cannot be read; that of the decryption comes first."""
     for error in failed:
         if isinstance(error, pyrage.DecryptError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from esign.backup.archive import DamagedBackup, FileHash, read_archive, read_first
-from esign.backup.collect import CONFIGURATION, DATA, LEFT_OUT, LOG
+from esign.backup.collect import CONFIGURATION, DATA, belongs_in_backup
 from esign.backup.container import measure_content, open_content, read_about
 from esign.backup.encryption import Identity
 from esign.store.engine.connections import FILE
@@ -60,20 +60,6 @@ def extract_configuration(archive: ZipFile, identity: Identity | None) -> bytes 
     read_about(archive)
     with open_content(archive, identity) as stream:
         return read_first(stream, CONFIGURATION, LARGEST_CONFIGURATION)
-
-
-def belongs_in_backup(name: str) -> bool:
-    """Return whether a backup can hold this file of a data folder.
-
-    Anything else named like the database is refused: SQLite rolls back a journal that it finds beside a database, and
-    deletes the file that the end of the journal names.
-    """
-    first, *rest = name.removeprefix(DATA).split("/")
-    if any(part.startswith(".") for part in (first, *rest)):
-        return False
-    if first.startswith(FILE):
-        return not rest and first in (FILE, LOG)
-    return first not in LEFT_OUT
 
 
 def write_file(path: Path, pieces: Iterable[bytes]) -> None:

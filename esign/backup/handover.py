@@ -1,9 +1,10 @@
 """Hand bytes from one thread to another: to write and hash them while those that follow are encrypted or decrypted."""
 
+import errno
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
 from typing import Protocol
 
 AT_ONCE = 2**20  # bytes that are handed over together
@@ -25,43 +26,38 @@ class Writable(Protocol):
 
 
 class Handover:
-    """Pieces that one thread puts in and another one takes out, in order; either of the two can end it."""
+    """Pieces that one thread puts in and another one takes out, in order; either of the two can end it.
+
+    Its queues are those written in C: an error that a signal raises in the middle of a call leaves no lock held.
+    """
 
     def __init__(self) -> None:
-        self._pieces: deque[bytes] = deque()
-        self._changed = threading.Condition()
-        self._is_finished = self._is_left = False
+        self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
+        self._room: SimpleQueue[None] = SimpleQueue()
+        for _ in range(WAITING):
+            self._room.put(None)
+        self._is_left = False
 
     def put(self, piece: bytes) -> None:
         """Add a piece when there is room. Raise BrokenPipeError if nobody takes any more."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_left or len(self._pieces) < WAITING)
-            if self._is_left:
-                raise BrokenPipeError("nobody reads what is written")
-            self._pieces.append(piece)
-            self._changed.notify_all()
+        self._room.get()
+        if self._is_left:
+            raise BrokenPipeError("nobody reads what is written")
+        self._pieces.put(piece)
 
     def finish(self) -> None:
         """Say that no piece follows."""
-        with self._changed:
-            self._is_finished = True
-            self._changed.notify_all()
+        self._pieces.put(None)
 
     def leave(self) -> None:
         """Say that no piece is taken any more."""
-        with self._changed:
-            self._is_left = True
-            self._changed.notify_all()
+        self._is_left = True
+        self._room.put(None)  # for one that waits
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the pieces until `finish`."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._pieces or self._is_finished)
-                if not self._pieces:
-                    return
-                piece = self._pieces.popleft()
-                self._changed.notify_all()
+        while (piece := self._pieces.get()) is not None:
+            self._room.put(None)
             yield piece
 
 
@@ -117,17 +113,32 @@ def write_behind(target: Writable) -> Iterator[HandoverWriter]:
             failed.append(error)
             handover.leave()
 
-    thread = threading.Thread(target=write, name="writing")
-    thread.start()
     writer = HandoverWriter(handover)
     try:
-        yield writer
-        writer.flush()
+        with run_beside(write, handover.finish):
+            yield writer
+            writer.flush()
     except BrokenPipeError:
         if not failed:
             raise
+    if failed:
+        raise failed[0]
+
+
+@contextmanager
+def run_beside(work: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
+    """Run `work`, which raises nothing, in a thread; as the block ends, call `end` and wait until the work has ended.
+
+    Raise OSError if the system starts no more threads.
+    """
+    thread = threading.Thread(target=work, daemon=True)
+    try:
+        try:
+            thread.start()
+        except RuntimeError:
+            raise OSError(errno.EAGAIN, "the system starts no more threads") from None
+        yield
     finally:
-        handover.finish()
-        thread.join()
-        if failed:
-            raise failed[0]
+        end()
+        with suppress(RuntimeError):  # a signal came before it had begun
+            thread.join()

@@ -10,7 +10,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from esign.backup.archive import ArchiveFile, DamagedBackup, FileHash, hold_content, read_archive
-from esign.backup.collect import CONFIGURATION, DATA
+from esign.backup.collect import CONFIGURATION, DATA, belongs_in_backup
 from esign.backup.container import IncrementAbout, measure_content, open_content, read_about
 from esign.backup.database_blocks import (
     BLOCK,
@@ -23,7 +23,7 @@ from esign.backup.database_blocks import (
     hash_tree,
 )
 from esign.backup.encryption import Identity
-from esign.backup.extract import belongs_in_backup, sync_folder, write_file
+from esign.backup.extract import sync_folder, write_file
 from esign.store.engine.connections import FILE
 from esign.store.engine.failures import DatabaseError
 from esign.store.engine.snapshot import settle_copy

@@ -212,7 +212,8 @@ def check_backup(written: WrittenBackup, copy: Path, check: Check) -> list[str]:
             raise DamagedBackup("it holds other files")
     except DamagedBackup as error:
         raise CannotBackUp(
-            f"what was written to {written.part.parent} is not what is read back: {error}; check its disk"
+            f"what was written to {written.part.parent} is not what is read back: {error}; check its disk, and that of"
+            f" {copy.parent}, in which the database was copied"
         ) from None
     return found
 

@@ -38,15 +38,15 @@ def read_beside(
     It raises DamagedBackup. A backup of up to `large` bytes is read when it is called, as is one whose
     process ends before it has answered.
     """
-    process = start_reading(path, identity, command) if path.stat().st_size > large else None
+    process = start_reading(path, identity, command) if is_larger(path, large) else None
     if process is None:
-        yield lambda: list_files(path, identity)
+        yield lambda: read_here(path, identity)
         return
 
     def wait() -> list[FileHash]:
         answer = process.stdout.read() if process.stdout else b""
         found = parse_answer(answer) if process.wait() == 0 else None
-        return list_files(path, identity) if found is None else found
+        return read_here(path, identity) if found is None else found
 
     try:
         yield wait
@@ -57,11 +57,24 @@ def read_beside(
             process.stdout.close()
 
 
+def is_larger(path: Path, size: int) -> bool:
+    """Return whether a file has more bytes than `size`; False also if it is gone."""
+    try:
+        return path.stat().st_size > size
+    except OSError:
+        return False
+
+
 def start_reading(
     path: Path, identity: Identity | None, command: Sequence[str]
 ) -> subprocess.Popen[bytes] | None:
     """Start the process; return None where that cannot be."""
-    order = {"path": str(path.resolve()), "identity": None if identity is None else str(identity)}
+    name = os.fsencode(path.absolute()).hex()  # the process has another encoding of names than some
+    order = {
+        "parent": os.getpid(),
+        "path": name,
+        "identity": None if identity is None else str(identity),
+    }
     try:
         process = subprocess.Popen(
             command,
@@ -90,15 +103,21 @@ def parse_answer(answer: bytes) -> list[FileHash] | None:
     return files
 
 
+def read_here(path: Path, identity: Identity | None) -> list[FileHash]:
+    """Return what `list_files` returns. Raise DamagedBackup, also if it cannot be read."""
+    try:
+        return list_files(path, identity)
+    except OSError as error:
+        raise DamagedBackup(f"it cannot be read: {error.strerror or error}") from None
+
+
 def list_files(path: Path, identity: Identity | None) -> list[FileHash]:
-    """Read a backup from end to end, and return what it holds. Raise DamagedBackup, also if it cannot be read."""
+    """Read a backup from end to end, and return what it holds. Raise DamagedBackup and OSError."""
     try:
         with io.BufferedReader(SteadyReader(path), PIECE) as source, open_archive(source) as archive:
             return read_backup(archive, identity, skip_file)
     except (WrongKey, NewerBackup) as error:
         raise DamagedBackup(str(error)) from None
-    except OSError as error:
-        raise DamagedBackup(f"it cannot be read: {error.strerror or error}") from None
 
 
 def skip_file(name: str, pieces: Iterator[bytes]) -> None:
@@ -107,15 +126,18 @@ def skip_file(name: str, pieces: Iterator[bytes]) -> None:
 
 
 def run_read_back() -> None:
-    """Read the backup that the input names, and write what it holds to the output."""
-    confinement.end_with_parent()
+    """Read the backup that the input names, and write what it holds to the output.
+
+    What keeps this process alone from reading it is no answer: the one that waits for it reads it then.
+    """
     confinement.hide_memory()
     order = json.load(sys.stdin.buffer)
+    confinement.end_with_parent(order["parent"])
     identity = order["identity"] and pyrage.x25519.Identity.from_str(order["identity"])
     files: list[FileHash] = []
     damaged: str | None = None
     try:
-        files = list_files(Path(order["path"]), identity)
+        files = list_files(Path(os.fsdecode(bytes.fromhex(order["path"]))), identity)
     except DamagedBackup as error:
         damaged = str(error)
     json.dump({"files": [asdict(each) for each in files], "damaged": damaged}, sys.stdout)

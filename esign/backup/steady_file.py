@@ -5,6 +5,7 @@ What waits to be written is never much: whoever else writes to this disk waits f
 
 import io
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from esign.backup.handover import Writable
@@ -33,17 +34,20 @@ class SteadyWriter:
 
 
 class SteadyReader(io.FileIO):
-    """Reads a file from its beginning to its end, and drops from memory what was read."""
+    """Reads a file, and drops from memory what was read from one place on."""
 
-    _dropped = 0
+    _begin = _end = 0  # what was read on end, and is not dropped yet
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         """Fill the buffer as far as one read does, and return with how many bytes; 0 at the end."""
-        count = super().readinto(buffer) or 0
         at = self.tell()
-        if at - self._dropped >= WINDOW:
-            os.posix_fadvise(self.fileno(), self._dropped, at - self._dropped, os.POSIX_FADV_DONTNEED)
-            self._dropped = at
+        count = super().readinto(buffer) or 0
+        if at != self._end:
+            self._begin = at
+        self._end = at + count
+        if self._end - self._begin >= WINDOW:
+            drop_from_memory(self.fileno(), self._begin, self._end - self._begin)
+            self._begin = self._end
         return count
 
 
@@ -51,4 +55,10 @@ def settle_file(file: BinaryIO) -> None:
     """Wait until what was written is on the disk, and drop it from memory: what is read next comes from the disk."""
     file.flush()
     os.fsync(file.fileno())
-    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    drop_from_memory(file.fileno(), 0, 0)
+
+
+def drop_from_memory(handle: int, begin: int, size: int) -> None:
+    """Advise the system to keep a part of a file no longer; a size of 0 reaches to its end. Some take no advice."""
+    with suppress(OSError):
+        os.posix_fadvise(handle, begin, size, os.POSIX_FADV_DONTNEED)

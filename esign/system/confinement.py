@@ -85,9 +85,14 @@ def confine_process(readable: Iterable[str], opens_files: bool = True) -> Confin
     return Confinement(landlock.leave_only(readable), seccomp.forbid_calls(opens_files), offline)
 
 
-def end_with_parent() -> None:
-    """Let the system end this process with the thread that started it, however that ends."""
+def end_with_parent(parent: int | None = None) -> None:
+    """Let the system end this process with the thread that started it, however that ends.
+
+    If that is known to be of the process `parent`, and this one has ended before, end at once.
+    """
     ctypes.CDLL(None).prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
 
 
 def hide_memory() -> None:

@@ -46,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
         "reserve",
         "lock",
         ".x.part",
+        "esign.db.old",
     ):
         (data / name).parent.mkdir(exist_ok=True)
         (data / name).write_bytes(name.encode())

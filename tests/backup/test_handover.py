@@ -1,9 +1,13 @@
 """Bytes go from one thread to another in order, and neither of the two waits for one that has ended."""
 
+import io
+import subprocess
+import sys
 import threading
 
 import pytest
 
+from esign.backup.encryption import open_encrypted
 from esign.backup.handover import AT_ONCE, WAITING, Handover, HandoverWriter, PieceReader, write_behind
 
 LARGE = AT_ONCE + 7
@@ -73,3 +77,40 @@ def test_a_writer_that_waits_for_room_ends_when_the_reader_leaves() -> None:
 def test_pieces_are_read_as_one_stream() -> None:
     stream = PieceReader([b"", b"abc", b"", b"de"])
     assert [stream.read(2) for _ in range(5)] == [b"ab", b"c", b"de", b"", b""]
+
+
+INTERRUPTED = """
+import random, signal
+from esign.backup import handover
+
+class Target:
+    def write(self, content):
+        return len(content)
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+def write():
+    with handover.write_behind(Target()) as late:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 5e-3))
+        while True:
+            late.write(b"x")
+
+handover.AT_ONCE = 1  # a handover for each call
+signal.signal(signal.SIGALRM, interrupt)
+interrupts = 0
+while interrupts < 300:
+    try:
+        write()
+    except KeyboardInterrupt:
+        interrupts += 1
+"""
+
+
+def test_a_signal_at_any_moment_leaves_nobody_waiting() -> None:
+    subprocess.run([sys.executable, "-c", INTERRUPTED], timeout=60, check=True)
+
+
+def test_an_error_of_the_program_while_decrypting_is_no_damage() -> None:
+    with pytest.raises(TypeError), open_encrypted(io.BytesIO(), "no key") as stream:
+        assert stream.read(1) == b""

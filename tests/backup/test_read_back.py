@@ -1,9 +1,12 @@
 """A backup counts only if its file holds what the checked copy holds, whether a process of its own reads it or not."""
 
+import json
 import os
+import sqlite3
+import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +17,11 @@ from esign.backup.collect import copy_installation
 from esign.backup.container import FORMAT, BackupAbout, describe_protection
 from esign.backup.encryption import Protection
 from esign.backup.make_backup import CannotBackUp, WrittenBackup, check_backup, write_files
-from esign.backup.read_back import COMMAND, read_beside
+from esign.backup.read_back import COMMAND, list_files, read_beside
+from esign.backup.steady_file import WINDOW
+from esign.system.disk import is_in_memory
 from tests.backup.test_backup import WAYS, folder
+from tests.backup.test_steady_file import count_cached_bytes
 
 __all__ = ["folder"]
 
@@ -66,8 +72,11 @@ def test_a_changed_bit_is_found_here_and_in_a_process(folder: Path, way: str, la
 
 def test_a_file_that_cannot_be_read_is_damaged(folder: Path) -> None:
     written = write(folder, Protection())
-    with pytest.raises(DamagedBackup, match="Is a directory"):
+    with pytest.raises(DamagedBackup, match="cannot be read: Is a directory"):
         read(replace(written, part=folder))
+    written.part.unlink()
+    with pytest.raises(DamagedBackup, match="cannot be read: No such file"):
+        read(written)
 
 
 def test_another_backup_in_its_place_is_found(folder: Path) -> None:
@@ -109,3 +118,23 @@ def read_parent(stat: Path) -> str:
         return stat.read_text().rpartition(")")[2].split()[1]
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def test_a_process_whose_parent_has_ended_reads_nothing(folder: Path) -> None:
+    """The parent was killed before the process could ask the system to end it too."""
+    written = write(folder, Protection())
+    order = {"parent": os.getpid(), "path": os.fsencode(written.part).hex(), "identity": None}
+    orders = [order, {**order, "parent": 2**30}]
+    ran = [
+        subprocess.run(COMMAND, input=json.dumps(each).encode(), capture_output=True, check=False)
+        for each in orders
+    ]
+    assert [(each.returncode, bool(each.stdout)) for each in ran] == [(0, True), (1, False)]
+
+
+def test_a_large_backup_is_not_kept_in_memory(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "esign.db", isolation_level=None)) as connection:
+        connection.executemany("INSERT INTO page VALUES (?)", [(os.urandom(2**20),) for _ in range(100)])
+    written = write(folder, Protection())
+    assert list_files(written.part, None) == written.known
+    assert is_in_memory(folder) or count_cached_bytes(written.part) < WINDOW

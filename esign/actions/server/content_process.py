@@ -1,7 +1,8 @@
 """Checks the contents of a database in a process of its own: `python -I -m esign.actions.server.content_process`.
 
 Reading and hashing all contents takes half as long as all other checks, and two threads that run Python code wait for
-each other. The process reads the path on its input and answers on its output. It dies with the thread that started it.
+each other. The process reads the number of this one and the path on its input, and answers on its output. It dies with
+the thread that started it.
 """
 
 import gc
@@ -31,7 +32,7 @@ def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFin
     try:
         ran = subprocess.run(
             command,
-            input=os.fsencode(path.resolve()),
+            input=b"%d\n%b" % (os.getpid(), os.fsencode(path.resolve())),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=ENVIRONMENT,
@@ -47,7 +48,8 @@ def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFin
 
 def run_content_check() -> None:
     """Check the contents of the database whose path is on the input, and write what was found to the output."""
-    confinement.end_with_parent()
+    parent = int(sys.stdin.buffer.readline())
+    confinement.end_with_parent(parent)
     confinement.hide_memory()
     become_idle()  # the server comes first
     gc.disable()  # what is read makes no cycles
