@@ -20,7 +20,6 @@ def run_doctor(
     """Examine the installation, print the result and exit: 1 if something is wrong, else 0."""
     from esign.system import memory
 
-    end_at_once()  # what it repairs is written in transactions
     memory.pause_collection()  # what is read holds no cycles, and looking for them takes a tenth of the time
     config = load_config(file)
 
@@ -40,4 +39,5 @@ def run_doctor(
                 click.echo(line)
         return FAILED if found.state is CheckState.WRONG else 0
 
-    run_command(work)
+    with end_at_once():  # what it repairs is written in transactions
+        run_command(work)

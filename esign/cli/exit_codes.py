@@ -8,6 +8,7 @@ failed, 128 and its number when a signal ended the command. Only after 70 a rest
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -106,8 +107,9 @@ def stop_after_signal(error: KeyboardInterrupt) -> NoReturn:
     stop_command(SIGNALLED + number, f"ended early by {signal.Signals(number).name}")
 
 
-def end_at_once() -> None:
-    """Let Ctrl-C end this process from now on without waiting for its threads. For commands that leave nothing behind.
+@contextmanager
+def end_at_once() -> Iterator[None]:
+    """Let Ctrl-C end this process in the block without waiting for its threads. For commands that leave nothing behind.
 
     A thread that reads goes on until its step ends, and the interpreter waits for it. Where Ctrl-C is ignored it stays
     ignored.
@@ -119,8 +121,15 @@ def end_at_once() -> None:
         finally:
             os._exit(SIGNALLED + number)
 
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, end)
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from esign.cli.exit_codes import EndedBySignal, run_command, run_steps
+from esign.cli.exit_codes import EndedBySignal, end_at_once, run_command, run_steps
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -83,8 +83,8 @@ async def work():
     signal.raise_signal(signal.SIGINT)
     await step
 
-end_at_once()
-run_command(work)
+with end_at_once():
+    run_command(work)
 """
 
 
@@ -97,3 +97,21 @@ def test_ctrl_c_ends_a_command_that_reads_in_the_middle_of_a_step() -> None:
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (130, b"esign: ended early by SIGINT\n")
+
+
+def test_ctrl_c_means_afterwards_what_it_meant_before() -> None:
+    with end_at_once():
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with end_at_once():
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+async def test_a_thread_that_runs_a_command_changes_no_signal() -> None:
+    def run() -> object:
+        with end_at_once():
+            return signal.getsignal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    assert await asyncio.to_thread(run) is before
