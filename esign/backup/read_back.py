@@ -23,6 +23,7 @@ from esign.backup.encryption import Identity, WrongKey
 from esign.backup.extract import read_backup
 from esign.backup.steady_file import SteadyReader
 from esign.system import confinement, frozen
+from esign.system.idle_priority import become_idle
 
 COMMAND = frozen.name_read_back_command()
 ENVIRONMENT = frozen.make_child_environment(os.environ)
@@ -133,6 +134,7 @@ def run_read_back() -> None:
     confinement.hide_memory()
     order = json.load(sys.stdin.buffer)
     confinement.end_with_parent(order["parent"])
+    become_idle()  # the server comes first
     identity = order["identity"] and pyrage.x25519.Identity.from_str(order["identity"])
     files: list[FileHash] = []
     damaged: str | None = None
