@@ -4,20 +4,22 @@ import os
 import sys
 
 from esign.system import frozen
+from esign.system.frozen import Child
 
-if frozen.is_worker(sys.argv):
+child = frozen.find_child(sys.argv)
+if child is Child.WORKER:
     from esign.pdf.worker.worker import run_worker
 
     run_worker()
-elif frozen.is_signer(sys.argv):
+elif child is Child.SIGNER:
     from esign.pdf.signer.signer import run_signer
 
     run_signer()
-elif frozen.is_content_check(sys.argv):
+elif child is Child.CONTENT_CHECK:
     from esign.actions.server.content_process import run_content_check
 
     run_content_check()
-elif frozen.is_read_back(sys.argv):
+elif child is Child.READ_BACK:
     from esign.backup.read_back import run_read_back
 
     run_read_back()

@@ -25,7 +25,7 @@ from esign.backup.steady_file import SteadyReader
 from esign.system import confinement, frozen
 from esign.system.idle_priority import become_idle
 
-COMMAND = frozen.name_read_back_command()
+COMMAND = frozen.name_child_command(frozen.Child.READ_BACK)
 ENVIRONMENT = frozen.make_child_environment(os.environ)
 LARGE = 256 * 2**20  # bytes; a process of its own takes a third of a second to start
 

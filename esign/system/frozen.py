@@ -6,10 +6,25 @@ started with one word that no command has.
 
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 
-WORKER, SIGNER = "run-pdf-worker", "run-seal-signer"
-CONTENT_CHECK, READ_BACK = "run-content-check", "run-read-back"
+
+class Child(StrEnum):
+    """The child processes, by the word that starts each."""
+
+    WORKER = "run-pdf-worker"
+    SIGNER = "run-seal-signer"  # holds the seal key
+    CONTENT_CHECK = "run-content-check"
+    READ_BACK = "run-read-back"
+
+
+MODULES: Mapping[Child, str] = {
+    Child.WORKER: "esign.pdf.worker.worker",
+    Child.SIGNER: "esign.pdf.signer.signer",
+    Child.CONTENT_CHECK: "esign.actions.server.content_process",
+    Child.READ_BACK: "esign.backup.read_back",
+}
 
 # Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.
 LOADER = ("LD_LIBRARY_PATH", "_PYI_")
@@ -28,52 +43,18 @@ def is_frozen() -> bool:
     return bool(getattr(sys, "frozen", False))
 
 
-def is_worker(arguments: Sequence[str]) -> bool:
-    """Return whether the one file was started as a PDF worker."""
-    return is_frozen() and list(arguments[1:]) == [WORKER]
+def find_child(arguments: Sequence[str]) -> Child | None:
+    """Return what the one file was started as; None if it was started as the program that people know."""
+    if not is_frozen() or len(arguments) != 2:
+        return None
+    return next((child for child in Child if child == arguments[1]), None)
 
 
-def is_signer(arguments: Sequence[str]) -> bool:
-    """Return whether the one file was started as the process that holds the seal key."""
-    return is_frozen() and list(arguments[1:]) == [SIGNER]
-
-
-def is_content_check(arguments: Sequence[str]) -> bool:
-    """Return whether the one file was started as the process that checks contents."""
-    return is_frozen() and list(arguments[1:]) == [CONTENT_CHECK]
-
-
-def is_read_back(arguments: Sequence[str]) -> bool:
-    """Return whether the one file was started as the process that reads a backup back."""
-    return is_frozen() and list(arguments[1:]) == [READ_BACK]
-
-
-def name_signer_command() -> tuple[str, ...]:
-    """Return the command that starts the process that holds the seal key."""
+def name_child_command(child: Child) -> tuple[str, ...]:
+    """Return the command that starts a child process of this program."""
     if is_frozen():
-        return (sys.executable, SIGNER)
-    return (sys.executable, "-I", "-m", "esign.pdf.signer.signer")
-
-
-def name_worker_command() -> tuple[str, ...]:
-    """Return the command that starts a PDF worker of this program."""
-    if is_frozen():
-        return (sys.executable, WORKER)
-    return (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
-
-
-def name_content_check_command() -> tuple[str, ...]:
-    """Return the command that starts the process that checks the contents of a database."""
-    if is_frozen():
-        return (sys.executable, CONTENT_CHECK)
-    return (sys.executable, "-I", "-m", "esign.actions.server.content_process")
-
-
-def name_read_back_command() -> tuple[str, ...]:
-    """Return the command that starts the process that reads a backup back."""
-    if is_frozen():
-        return (sys.executable, READ_BACK)
-    return (sys.executable, "-I", "-m", "esign.backup.read_back")
+        return (sys.executable, child)
+    return (sys.executable, "-I", "-m", MODULES[child])
 
 
 def name_command(*arguments: str) -> tuple[str, ...]:

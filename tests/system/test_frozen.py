@@ -1,5 +1,6 @@
 """The program as one file: how its PDF workers start, and whom it trusts on the network."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from esign.pdf.worker import sandbox
 from esign.system import frozen
+from esign.system.frozen import Child
 
 LOADED = {
     "LD_LIBRARY_PATH": "/tmp/parts",
@@ -21,43 +23,21 @@ def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
 
 
-def test_an_installed_program_starts_its_workers_by_module() -> None:
-    assert frozen.name_worker_command()[1:] == ("-I", "-m", "esign.pdf.worker.worker")
-    assert not frozen.is_worker(["esign", frozen.WORKER])
+def test_an_installed_program_starts_its_children_by_module() -> None:
+    for child in Child:
+        *python, module = frozen.name_child_command(child)
+        assert python == [sys.executable, "-I", "-m"] and importlib.util.find_spec(module) is not None
+        assert frozen.find_child(["esign", child]) is None
     assert frozen.list_loader_variables(LOADED) == {}
 
 
 @pytest.mark.usefixtures("one_file")
-def test_the_one_file_is_its_own_worker() -> None:
-    command = frozen.name_worker_command()
-    assert command == (sys.executable, frozen.WORKER)
-    assert frozen.is_worker(command)
-    assert not frozen.is_worker(["esign", "serve"])
-    assert not frozen.is_worker(["esign"])
-
-
-@pytest.mark.usefixtures("one_file")
-def test_the_one_file_is_its_own_signer() -> None:
-    command = frozen.name_signer_command()
-    assert command == (sys.executable, frozen.SIGNER)
-    assert frozen.is_signer(command) and not frozen.is_worker(command)
-    assert not frozen.is_signer(frozen.name_worker_command())
-
-
-@pytest.mark.usefixtures("one_file")
-def test_the_one_file_checks_contents_in_a_process_that_it_is_itself() -> None:
-    command = frozen.name_content_check_command()
-    assert command == (sys.executable, frozen.CONTENT_CHECK)
-    assert frozen.is_content_check(command)
-    assert not (frozen.is_signer(command) or frozen.is_worker(command))
-
-
-@pytest.mark.usefixtures("one_file")
-def test_the_one_file_reads_backups_back_in_a_process_that_it_is_itself() -> None:
-    command = frozen.name_read_back_command()
-    assert command == (sys.executable, frozen.READ_BACK)
-    assert frozen.is_read_back(command)
-    assert not (frozen.is_content_check(command) or frozen.is_signer(command) or frozen.is_worker(command))
+def test_the_one_file_is_each_of_its_children() -> None:
+    for child in Child:
+        command = frozen.name_child_command(child)
+        assert command == (sys.executable, child) and frozen.find_child(command) is child
+    for others in (["esign", "serve"], ["esign"], ["esign", Child.WORKER, "more"]):
+        assert frozen.find_child(others) is None
 
 
 def test_a_worker_of_the_one_file_may_read_its_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Checks the contents of a database in a process of its own: `python -I -m esign.actions.server.content_process`.
 
 Reading and hashing all contents takes half as long as all other checks, and two threads that run Python code wait for
-each other. The process reads the number of this one and the path on its input, and answers on its output. It dies with
-the thread that started it.
+each other. The process reads the number of its parent and the path on its input, and answers on its output. It dies
+with the thread that started it.
 """
 
 import gc
@@ -23,7 +23,7 @@ from esign.store.server.stored_contents import check_contents
 from esign.system import confinement, frozen
 from esign.system.idle_priority import become_idle
 
-COMMAND = frozen.name_content_check_command()
+COMMAND = frozen.name_child_command(frozen.Child.CONTENT_CHECK)
 ENVIRONMENT = frozen.make_child_environment(os.environ)
 
 
@@ -47,7 +47,7 @@ def check_in_process(path: Path, command: Sequence[str] = COMMAND) -> ContentFin
 
 
 def run_content_check() -> None:
-    """Check the contents of the database whose path is on the input, and write what was found to the output."""
+    """Check the contents of the database that the input names, and write what was found to the output."""
     parent = int(sys.stdin.buffer.readline())
     confinement.end_with_parent(parent)
     confinement.hide_memory()

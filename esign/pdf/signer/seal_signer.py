@@ -17,7 +17,7 @@ from esign.system.process_pipe import write_to_process
 
 log = logging.getLogger("esign.seal")
 
-COMMAND = frozen.name_signer_command()
+COMMAND = frozen.name_child_command(frozen.Child.SIGNER)
 ENVIRONMENT = frozen.make_child_environment(os.environ)
 SECONDS_TO_START, SECONDS_TO_SIGN = 30, 10.0  # an RSA key of 16384 bits signs in half a second
 LOADS = 6  # times as long may a key take that is loaded: the library tests the primes of a large RSA key

@@ -17,7 +17,7 @@ def describe_confinement() -> tuple[bool, tuple[str, ...]]:
     Starts a worker and lets it say so, so that containers and service managers count too. Raises OSError if it cannot
     be started, and `FrameError` if it says something else.
     """
-    found = read_confinement(frozen.name_worker_command())
+    found = read_confinement(frozen.name_child_command(frozen.Child.WORKER))
     return found.is_complete, found.describe()
 
 

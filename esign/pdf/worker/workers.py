@@ -44,7 +44,7 @@ from esign.system.process_pipe import write_to_process
 T = TypeVar("T")
 log = logging.getLogger("esign.pdf")
 
-COMMAND = frozen.name_worker_command()
+COMMAND = frozen.name_child_command(frozen.Child.WORKER)
 
 # Nothing of the server's environment. One malloc arena: each maps 64 MiB of the 1 GiB that a worker may map.
 ENVIRONMENT = frozen.make_child_environment(os.environ)
