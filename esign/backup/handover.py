@@ -26,7 +26,7 @@ class Writable(Protocol):
 
 
 class Handover:
-    """Pieces that one thread puts in and another one takes out, in order; either of the two can end it.
+    """Pieces that one thread adds and another one takes, in order; either of the two can end it.
 
     Its queues are those written in C: an error that a signal raises in the middle of a call leaves no lock held.
     """
@@ -38,7 +38,7 @@ class Handover:
             self._room.put(None)
         self._is_left = False
 
-    def put(self, piece: bytes) -> None:
+    def add(self, piece: bytes) -> None:
         """Add a piece when there is room. Raise BrokenPipeError if nobody takes any more."""
         self._room.get()
         if self._is_left:
@@ -80,7 +80,7 @@ class HandoverWriter:
     def flush(self) -> None:
         """Hand over what was written until now."""
         if self._parts:
-            self._handover.put(b"".join(self._parts))
+            self._handover.add(b"".join(self._parts))
             self._parts, self._size = [], 0
 
 

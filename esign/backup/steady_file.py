@@ -1,6 +1,6 @@
 """Write and read a large file once, without pushing out what others have in memory.
 
-What waits to be written is never much: whoever else writes to this disk waits for it at each `fsync`.
+What waits to be written is never much: other programs that write to this disk wait for it at each `fsync`.
 """
 
 import io

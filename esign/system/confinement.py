@@ -88,7 +88,7 @@ def confine_process(readable: Iterable[str], opens_files: bool = True) -> Confin
 def end_with_parent(parent: int | None = None) -> None:
     """Let the system end this process with the thread that started it, however that ends.
 
-    If that is known to be of the process `parent`, and this one has ended before, end at once.
+    `parent` is the number of the process that started it: if that has ended already, this one ends at once.
     """
     ctypes.CDLL(None).prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
     if parent is not None and os.getppid() != parent:

@@ -32,7 +32,7 @@ ODD_PROCESSES = {
     "it says something else": "print('[1, 2, 3]')",
     "it says half of it": "print('{\"files\": [')",
 }
-WAIT = "import time; time.sleep(1000)"
+WAIT = "import signal; signal.pause()"
 
 
 def write(folder: Path, protection: Protection) -> WrittenBackup:
