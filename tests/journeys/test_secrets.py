@@ -166,7 +166,8 @@ async def use_the_api(program: Program, search: Search, key: str, server: Server
             ("/webhooks", {"url": f"http://user:{MISTYPED.replace(' ', '-')}@127.0.0.1/"}),
         ):
             search.note_error(await api.call("POST", path, body))
-        search.note_error(await Api(session, program.base, key[:-1] + "x").call("GET", "/documents"))
+        mistyped = key[:-1] + ("x" if key[-1] != "x" else "y")
+        search.note_error(await Api(session, program.base, mistyped).call("GET", "/documents"))
         async with session.get(f"{program.base}/v1/documents?key={key}") as answer:
             search.errors.append(await answer.read())
         async with session.get(f"{first.link}/nothing?code={ACCESS_CODE}") as answer:
