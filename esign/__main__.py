@@ -19,10 +19,10 @@ elif child is Child.CONTENT_CHECK:
     from esign.actions.server.content_process import run_content_check
 
     run_content_check()
-elif child is Child.READ_BACK:
-    from esign.backup.read_back import run_read_back
+elif child is Child.COPY_CHECK:
+    from esign.cli.check_beside import run_copy_check
 
-    run_read_back()
+    run_copy_check()
 else:
     if frozen.is_frozen():
         frozen.choose_trust_store(os.environ, frozen.find_bundled_authorities())

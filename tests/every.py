@@ -1,4 +1,4 @@
-"""Which combinations a test tries: a choice in each run, all of them with the variable ESIGN_EVERY.
+"""Which combinations a test tries: a choice in each run, all of them with the variable TESTS_EVERY.
 
 `packaging/test every` sets it, and runs the files that choose here.
 """
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-EVERY = bool(os.environ.get("ESIGN_EVERY"))
+EVERY = bool(os.environ.get("TESTS_EVERY"))
 
 
 def choose(usual: Sequence[T], more: Sequence[T]) -> list[T]:
-    """Return what a run tries: `usual`, and `more` with ESIGN_EVERY."""
+    """Return what a run tries: `usual`, and `more` with TESTS_EVERY."""
     return [*usual, *more] if EVERY else [*usual]

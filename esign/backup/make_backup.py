@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +13,7 @@ from esign.backup.collect import DATA, LOG, copy_installation, measure_installat
 from esign.backup.container import FORMAT, BackupAbout, describe_protection, write_backup
 from esign.backup.encryption import Identity, Protection
 from esign.backup.extract import sync_folder, write_file
-from esign.backup.read_back import read_beside
+from esign.backup.read_back import list_files
 from esign.backup.scratch import NoRoom, choose_parent, open_scratch, require_room
 from esign.backup.steady_file import settle_file
 from esign.core.instant import Instant, rfc3339, to_datetime
@@ -24,7 +24,8 @@ from esign.store.engine.locks import try_lock
 SUFFIX = ".backup"
 PART = ".esign-part"  # the end of the hidden name of a backup that is being written
 
-Check = Callable[[Path], list[str]]  # what is wrong with the installation in a folder
+# Begins to read the installation in a folder, and gives what waits for what is wrong with it.
+Check = Callable[[Path], AbstractContextManager[Callable[[], list[str]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,10 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class WrittenBackup:
-    """A backup that was written to the file `part`: its key, its files, and what it must hold."""
+    """A backup that was written to the file `part`: its key, and what it must hold."""
 
     part: Path
     identity: Identity | None
-    files: Sequence[ArchiveFile]
     known: list[FileHash]
 
 
@@ -70,8 +70,9 @@ def make_backup(
     """Back up the installation in `folder` to a new file `target`, which exists only once it was checked.
 
     The database is copied into a folder below `scratch` (default: that for temporary files), which is deleted
-    afterwards. That copy is checked while the backup is read back. What the check finds is reported, and the backup is
-    kept: it is a true copy of what there is. Raise CannotBackUp, and what `copy_installation` raises of the database.
+    afterwards. That copy is checked while the backup is written and read back. What the check finds is reported, and
+    the backup is kept: it is a true copy of what there is. Raise CannotBackUp, and what `copy_installation` raises of
+    the database.
     """
     require_place(folder, target)
     about = BackupAbout(FORMAT, __version__, rfc3339(now), describe_protection(protection))
@@ -79,9 +80,11 @@ def make_backup(
     with open_part(target) as (part, file):
         with open_checked_scratch(place, measure_installation(folder)) as own:
             files = copy_installation(folder, configuration, own)
-            with explain_target(target):
-                written = write_files(part, file, files, protection, about)
-            found = check_backup(written, own, check)
+            with begin_check(files, own, check) as wait:
+                with explain_target(target):
+                    written = write_files(part, file, files, protection, about)
+                require_written(written, own)
+                found = wait()
         with explain_target(target):
             size = part.stat().st_size
             put_in_place(part, target)
@@ -195,31 +198,26 @@ def write_files(
     known: list[FileHash] = []
     identity = write_backup(file, stream_archive(files, asdict(about), known), protection, about)
     settle_file(file)
-    return WrittenBackup(part, identity, files, known)
+    return WrittenBackup(part, identity, known)
 
 
-def check_backup(written: WrittenBackup, copy: Path, check: Check) -> list[str]:
-    """Return what is wrong in the copy of the database that the backup was made of, and read the backup back meanwhile.
+@contextmanager
+def begin_check(files: Sequence[ArchiveFile], copy: Path, check: Check) -> Iterator[Callable[[], list[str]]]:
+    """Begin to check the folder `copy` with the copied database, to which the keys are added. Raise OSError."""
+    for file in files:
+        if file.name not in (DATA + FILE, DATA + LOG):
+            write_file(copy / file.name, [file.read(0, file.size)])
+    with check(copy / DATA) as wait:
+        yield wait
 
-    The keys are added to the copy. Raise CannotBackUp unless the backup holds what was written, and OSError.
-    """
+
+def require_written(written: WrittenBackup, copy: Path) -> None:
+    """Read a backup back. Raise CannotBackUp unless it holds what was written, which is of the folder `copy`."""
     try:
-        with read_beside(written.part, written.identity) as wait:
-            add_keys(written.files, copy)
-            found = check(copy / DATA)
-            read = wait()
-        if read != written.known:
+        if list_files(written.part, written.identity) != written.known:
             raise DamagedBackup("it holds other files")
     except DamagedBackup as error:
         raise CannotBackUp(
             f"what was written to {written.part.parent} is not what is read back: {error}; check its disk, and that of"
             f" {copy.parent}, in which the database was copied"
         ) from None
-    return found
-
-
-def add_keys(files: Sequence[ArchiveFile], copy: Path) -> None:
-    """Write what a backup holds besides the database beside its copy. Raise OSError."""
-    for file in files:
-        if file.name not in (DATA + FILE, DATA + LOG):
-            write_file(copy / file.name, [file.read(0, file.size)])

@@ -37,11 +37,12 @@ from esign.backup.increment import check_increment, find_database, replace_datab
 from esign.backup.make_backup import (
     CannotBackUp,
     Check,
-    check_backup,
+    begin_check,
     explain_target,
     open_checked_scratch,
     open_part,
     put_in_place,
+    require_written,
     write_files,
 )
 from esign.backup.scratch import choose_parent, open_scratch
@@ -188,9 +189,11 @@ class BackupRun:
                 files = copy_installation(self.data, self.find_configuration(), own)
                 database = find_database(files)
                 watched = [hash_while_read(each, hashes) if each is database else each for each in files]
-                with explain_target(part):
-                    written = write_files(part, file, watched, self.order.protection, self.describe())
-                found = check_backup(written, own, self.check)
+                with begin_check(files, own, self.check) as wait:
+                    with explain_target(part):
+                        written = write_files(part, file, watched, self.order.protection, self.describe())
+                    require_written(written, own)
+                    found = wait()
             made, size = replace(name, damaged=bool(found)), part.stat().st_size
             with explain_target(self.folder / str(made)):
                 put_in_place(part, self.folder / str(made))

@@ -68,12 +68,14 @@ def backup(
 
     def work() -> int:
         from esign.backup.make_backup import choose_target, make_backup, require_place
-        from esign.cli.check_copy import check_copy
+        from esign.cli.check_beside import check_first
         from esign.config.reading import FILE as CONFIGURATION
         from esign.store.engine import folder
         from esign.store.engine.connections import FILE
         from esign.system.clock import SystemClock
+        from esign.system.idle_priority import give_way
 
+        give_way()  # to the server
         data = config.storage.data_dir
         if not (data / FILE).exists():
             stop_command(USAGE, f"there is no database in {data}; choose the configuration with --config")
@@ -86,7 +88,7 @@ def backup(
         source = make_key_source(config)
         place = scratch or config.backup.scratch
         made = make_backup(
-            data, configuration, target, protection, now, lambda copy: check_copy(copy, source), place
+            data, configuration, target, protection, now, lambda copy: check_first(copy, source), place
         )
         click.echo(describe_backup(made, protection))
         for line in list_left_out(config, source, os.environ):

@@ -37,18 +37,29 @@ def check_copy(folder: Path, source: KeySource) -> list[str]:
     """
     try:
         vault = open_vault(find_key_of_copy(folder, source))
+    except UnusableKey as error:
+        return [describe_key(error, folder)]
+    return confirm_copy(folder, vault) or list_damage(folder, vault)
+
+
+def describe_key(error: UnusableKey, folder: Path) -> str:
+    """Return why a key cannot be used, without the folder of the copy."""
+    return str(error).replace(f"{folder}/", "")
+
+
+def confirm_copy(folder: Path, vault: Vault) -> list[str]:
+    """Bring the database to the schema of this version, and return why it cannot be opened with this key.
+
+    Raise as `check_copy` does.
+    """
+    try:
         asyncio.run(confirm_key(folder / FILE, vault))
     except UnusableKey as error:
-        return [str(error).replace(f"{folder}/", "")]
+        return [describe_key(error, folder)]
     except DatabaseError as error:
         raise_storage_failure(error, folder / FILE)
         return [f"pages: {error}"]
-    return list_damage(folder, vault)
-
-
-def check_without_key(folder: Path) -> list[str]:
-    """Return what is damaged in a copy whose application key is protected, as far as that shows without its key."""
-    return list_damage(folder, None)
+    return []
 
 
 def list_damage(folder: Path, vault: Vault | None) -> list[str]:

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -15,6 +16,7 @@ from esign.cli.exit_codes import FOUND, run_steps
 
 if TYPE_CHECKING:
     from esign.backup.backup_order import BackupOrder, BackupOutcome
+    from esign.backup.make_backup import Check
     from esign.config import Config
     from esign.system.app_key import KeySource
 
@@ -60,16 +62,16 @@ def give_up(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def make_check(source: "KeySource") -> "Callable[[Path], list[str]]":
+def make_check(source: "KeySource") -> "Check":
     """Return the check of a copy. Without the passphrase of the application key it leaves out what needs that key."""
-    from esign.cli.check_copy import check_copy, check_without_key, find_key_of_copy
+    from esign.cli.check_beside import check_first
+    from esign.cli.check_copy import find_key_of_copy
     from esign.system.app_key import is_key_protected
 
-    def check(copy: Path) -> list[str]:
+    def check(copy: Path) -> "AbstractContextManager[Callable[[], list[str]]]":
         found = find_key_of_copy(copy, source)
-        if found.passphrase is None and found.read_passphrase() is None and is_key_protected(found):
-            return check_without_key(copy)
-        return check_copy(copy, source)
+        is_closed = found.passphrase is None and found.read_passphrase() is None and is_key_protected(found)
+        return check_first(copy, None if is_closed else source)
 
     return check
 
@@ -102,7 +104,9 @@ def run_by_hand(config: "Config") -> NoReturn:
         import asyncio
 
         from esign.backup.work_off_order import work_off_order
+        from esign.system.idle_priority import give_way
 
+        give_way()  # to the server
         order = asyncio.run(prepare())
         made.append(work_off_order(order, make_check(source)))
         asyncio.run(keep())

@@ -1,6 +1,6 @@
 """What differs when the program runs as one file, with Python and all libraries in it.
 
-Such a program has no `python -m`: its PDF workers, its signer and what checks contents and backups are the same file,
+Such a program has no `python -m`: its PDF workers, its signer and what checks contents and copies are the same file,
 started with one word that no command has.
 """
 
@@ -16,14 +16,14 @@ class Child(StrEnum):
     WORKER = "run-pdf-worker"
     SIGNER = "run-seal-signer"  # holds the seal key
     CONTENT_CHECK = "run-content-check"
-    READ_BACK = "run-read-back"
+    COPY_CHECK = "run-copy-check"
 
 
 MODULES: Mapping[Child, str] = {
     Child.WORKER: "esign.pdf.worker.worker",
     Child.SIGNER: "esign.pdf.signer.signer",
     Child.CONTENT_CHECK: "esign.actions.server.content_process",
-    Child.READ_BACK: "esign.backup.read_back",
+    Child.COPY_CHECK: "esign.cli.check_beside",
 }
 
 # Set by the loader of the one file: where its parts are unpacked, so that a worker does not unpack them again.

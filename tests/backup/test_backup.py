@@ -17,6 +17,7 @@ from esign.backup.container import NewerBackup, open_archive, read_about, unlock
 from esign.backup.encryption import Identity, Protection, WrongKey
 from esign.backup.extract import extract_backup
 from esign.backup.make_backup import BackupReport, CannotBackUp, make_backup
+from tests.backup.checks import check_later
 from tests.pki import NOW
 
 PASSPHRASE = "correct horse battery staple"
@@ -64,7 +65,7 @@ def back_up(folder: Path, protection: Protection, name: str = "backup") -> Backu
     configuration = folder.parent / "esign.toml"
     configuration.write_text("[server]\n")
     return make_backup(
-        folder, configuration, folder.parent / name, protection, NOW, count_pages, folder.parent
+        folder, configuration, folder.parent / name, protection, NOW, check_later(count_pages), folder.parent
     )
 
 

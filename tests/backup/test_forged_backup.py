@@ -16,6 +16,7 @@ from esign.backup.container import NewerBackup, open_archive
 from esign.backup.encryption import Protection, WrongKey
 from esign.backup.extract import extract_backup, extract_configuration
 from esign.backup.make_backup import make_backup
+from tests.backup.checks import check_later
 from tests.every import EVERY
 from tests.pki import NOW
 
@@ -108,7 +109,8 @@ def make_small_backup(folder: Path) -> bytes:
     (data / ("long" * 40)).write_bytes(b"long")
     configuration = folder / "esign.toml"
     configuration.write_text("[server]\n")
-    made = make_backup(data, configuration, folder / "small", Protection(), NOW, lambda copy: [], folder)
+    check = check_later(lambda copy: [])
+    made = make_backup(data, configuration, folder / "small", Protection(), NOW, check, folder)
     return made.file.read_bytes()
 
 

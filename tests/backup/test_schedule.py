@@ -41,6 +41,7 @@ from esign.backup.targets import FolderTarget
 from esign.backup.work_off_order import delete_oldest, work_off_order
 from esign.config import BackupPlace
 from esign.core.instant import DAY, HOUR
+from tests.backup.checks import check_later
 from tests.pki import NOW
 
 MINE, OTHER = "0a1b2c3d", "ffffffff"
@@ -131,6 +132,7 @@ def count_pages(folder: Path) -> int:
     return int(count)
 
 
+@check_later
 def find_nothing(folder: Path) -> list[str]:
     count_pages(folder)
     return []
@@ -359,7 +361,9 @@ def test_what_keeps_it_from_being_made_is_said_and_deletes_nothing(
 def test_damaged_data_pushes_out_no_good_backup(order: BackupOrder) -> None:
     good = run(replace(order, keep=1), 0)
     for hours in (30, 60):
-        made = work_off_order(replace(order, keep=1, at=NOW + hours * HOUR), lambda folder: ["broken"])
+        made = work_off_order(
+            replace(order, keep=1, at=NOW + hours * HOUR), check_later(lambda folder: ["broken"])
+        )
         assert made.found == ["broken"] and made.name.endswith("-damaged.backup")
     assert good.exists() and len(list_names(Path(order.place.path))) == 2
 

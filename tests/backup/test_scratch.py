@@ -15,6 +15,7 @@ from esign.backup.scratch import open_scratch, require_room
 from esign.cli.exit_codes import FAILED, describe_failure
 from esign.store.engine.failures import StorageFailed
 from esign.system.disk import is_in_memory
+from tests.backup.checks import check_later
 from tests.pki import NOW
 
 
@@ -65,7 +66,7 @@ def test_a_scratch_disk_that_fills_up_is_said_as_that(tmp_path: Path, failure: E
         raise failure
 
     with pytest.raises(CannotBackUp, match=r"the copy in .* cannot be made.*--scratch") as refused:
-        make_backup(data, None, tmp_path / "backup", Protection(), NOW, check, tmp_path)
+        make_backup(data, None, tmp_path / "backup", Protection(), NOW, check_later(check), tmp_path)
     assert (describe_failure(refused.value) or (0,))[0] == FAILED
     assert {path.name for path in tmp_path.iterdir()} == {"data"}
     with pytest.raises(Exception, match=r"needed in .* name another folder with --scratch"):

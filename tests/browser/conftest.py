@@ -83,19 +83,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = Path(os.environ.get("ESIGN_SHOTS") or tmp_path_factory.mktemp("shots"))
+    folder = Path(os.environ.get("TESTS_SHOTS") or tmp_path_factory.mktemp("shots"))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 @pytest.fixture
 def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Waits until everything that moves has come to rest; where pictures are wanted (ESIGN_SHOTS), takes one."""
+    """Waits until everything that moves has come to rest; where pictures are wanted (TESTS_SHOTS), takes one."""
     screen = request.node.callspec.id if hasattr(request.node, "callspec") else "phone-light"
 
     def take(page: Page, name: str) -> None:
         page.evaluate(SETTLED)
-        if not os.environ.get("ESIGN_SHOTS"):
+        if not os.environ.get("TESTS_SHOTS"):
             return
         page.screenshot(path=shots / f"{name}-{screen}.png", animations="disabled")
 

@@ -72,7 +72,7 @@ def has_one_end(ends: list[int]) -> bool:
 
 
 def list_stops(page: Page, office: WalkedOffice) -> Iterator[str]:
-    """Every page that an address leads to; with ESIGN_EVERY every stop of the walks."""
+    """Every page that an address leads to; with TESTS_EVERY every stop of the walks."""
     if EVERY:
         for name, walk in OFFICE.items():
             if name != "office-signed-out":

@@ -83,7 +83,7 @@ def test_no_rule_is_broken_and_nothing_is_cut(visit: Visits, office: WalkedOffic
 
 
 def every_other(paths: Iterable[str], first: int) -> list[str]:
-    """Half of the pages; all of them with ESIGN_EVERY."""
+    """Half of the pages; all of them with TESTS_EVERY."""
     return [*paths] if EVERY else [*paths][first::2]
 
 

@@ -1,6 +1,6 @@
 """The signing pages as a screen reader reads them, held against what is written down in tests/browser/spoken.
 
-With the variable ESIGN_SPOKEN the tests write down what is read now; the change is then read as any other.
+With the variable TESTS_SPOKEN the tests write down what is read now; the change is then read as any other.
 """
 
 import os
@@ -67,7 +67,7 @@ def test_it_is_read_in_order_with_names_roles_and_states(visit: Visit, name: str
     page.wait_for_load_state("networkidle")
     for stop, said in stops(page):
         written = FOLDER / f"{name}-{stop}.txt"
-        if os.environ.get("ESIGN_SPOKEN"):
+        if os.environ.get("TESTS_SPOKEN"):
             written.write_text(said, "utf-8")
         assert said == written.read_text("utf-8"), stop
         assert_well_built(said)

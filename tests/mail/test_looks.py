@@ -31,7 +31,7 @@ LINES = """() => {
   return [...document.querySelectorAll("tr:has(> td.line)")]
     .map((row) => [...row.querySelectorAll("td")].map(place));
 }"""
-SHOTS = os.environ.get("ESIGN_SHOTS")
+SHOTS = os.environ.get("TESTS_SHOTS")
 
 
 @pytest.fixture(scope="module")

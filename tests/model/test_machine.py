@@ -32,9 +32,9 @@ from tests.model.world import ModelStage, ModelWorld, both, call_of
 
 T = TypeVar("T")
 
-# Every change 100 lives; `ESIGN_MODEL=2000` is a night's run, each time another one and with longer lives.
-EXAMPLES = int(os.environ.get("ESIGN_MODEL", "100"))
-NIGHT = "ESIGN_MODEL" in os.environ
+# Every change 100 lives; `TESTS_MODEL=2000` is a night's run, each time another one and with longer lives.
+EXAMPLES = int(os.environ.get("TESTS_MODEL", "100"))
+NIGHT = "TESTS_MODEL" in os.environ
 STEPS = 50 if NIGHT else 30
 EDITS = SENDERS[: SENDERS.index("send")]
 ACTS = SENDERS[len(EDITS) :]

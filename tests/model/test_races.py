@@ -22,7 +22,7 @@ from tests.model.world import Call, ModelWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ROUNDS = int(os.environ.get("ESIGN_ROUNDS", "20"))  # a night's run takes 200
+ROUNDS = int(os.environ.get("TESTS_ROUNDS", "20"))  # a night's run takes 200
 Work = Callable[[], Awaitable[Any]]
 
 
