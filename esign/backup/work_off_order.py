@@ -21,6 +21,7 @@ from esign.backup.container import (
     open_archive,
 )
 from esign.backup.database_blocks import (
+    BLOCK,
     SALT,
     BaseBlocks,
     count_blocks,
@@ -51,22 +52,21 @@ from esign.backup.targets import BackupTarget, FolderTarget, open_target
 from esign.core.instant import rfc3339
 from esign.store.engine.connections import FILE
 from esign.store.engine.locks import try_lock
-from esign.system.disk import count_free_bytes
+from esign.system.disk import Free, count_free_bytes
 
 LOCK = "backup.lock"
 LEAST_SAVED = 2  # an increment that has more than the half of the database would save too little
 
 
-def work_off_order(order: BackupOrder, check: Check) -> BackupOutcome:
+def work_off_order(order: BackupOrder, check: Check, free: Free = count_free_bytes) -> BackupOutcome:
     """Make the backup of an order and return what came of it. Raise CannotBackUp, and what `hold_installation` raises.
 
-    Nothing is deleted at the target unless the new backup is there.
+    Nothing is deleted at the target unless the new backup is there. `free` tells how many bytes a folder has room for.
     """
     with hold_alone(Path(order.data)), prepare_scratch(order) as scratch:
         target = open_target(order)
         stored = target.list_files()
-        require_room(order, target, scratch)
-        run = BackupRun(order, target, scratch, check)
+        run = BackupRun(order, target, scratch, check, free)
         made, size, found = run.make(stored)
         deleted = delete_oldest(order, target, made) if order.may_delete else []
     elsewhere = not isinstance(target, FolderTarget) or target.is_elsewhere
@@ -100,25 +100,6 @@ def prepare_scratch(order: BackupOrder) -> Iterator[Path]:
         yield folder
 
 
-def require_room(order: BackupOrder, target: BackupTarget, scratch: Path) -> None:
-    """Raise CannotBackUp unless the backup, and the copy to check it, leave what is kept free for signing."""
-    data = Path(order.data)
-    size = (data / FILE).stat().st_size
-    folders = [scratch, target.folder if isinstance(target, FolderTarget) else scratch]
-    needed: dict[int, int] = {}
-    for folder in folders:
-        device = folder.stat().st_dev
-        needed.setdefault(device, order.spare if device == data.stat().st_dev else 0)
-        needed[device] += size
-    for folder in folders:
-        wanted, free = needed[folder.stat().st_dev], count_free_bytes(folder)
-        if free < wanted:
-            raise CannotBackUp(
-                f"{wanted // 2**20 + 1:,} MiB are needed in {folder}, where {free // 2**20:,} are free; free some of"
-                " the disk, or choose other folders with backup.to and backup.scratch"
-            )
-
-
 def delete_oldest(order: BackupOrder, target: BackupTarget, made: StoredName) -> list[str]:
     """Delete what is older than the newest that are kept. What cannot be deleted now stays for the next time."""
     deleted: list[str] = []
@@ -134,8 +115,10 @@ def delete_oldest(order: BackupOrder, target: BackupTarget, made: StoredName) ->
 class BackupRun:
     """One run: what it makes lies in the folder that is the target, or in the scratch folder until it is stored."""
 
-    def __init__(self, order: BackupOrder, target: BackupTarget, scratch: Path, check: Check) -> None:
-        self.order, self.target, self.scratch, self.check = order, target, scratch, check
+    def __init__(
+        self, order: BackupOrder, target: BackupTarget, scratch: Path, check: Check, free: Free
+    ) -> None:
+        self.order, self.target, self.scratch, self.check, self.free = order, target, scratch, check, free
         self.data = Path(order.data)
         self.folder = target.folder if isinstance(target, FolderTarget) else scratch
         self.base: BaseBlocks | None = None
@@ -146,6 +129,7 @@ class BackupRun:
         base = self.find_base(stored)
         made = self.write_increment(name, base) if base else None
         if made is None:
+            self.require_room((self.data / FILE).stat().st_size)
             forget_base(self.data)  # whatever happens now, no increment is made for an older one
             made = self.write_whole(name)
         name, found = made
@@ -155,6 +139,22 @@ class BackupRun:
         if self.base is not None and not found:
             save_base(self.data, self.base)
         return name, size, found
+
+    def require_room(self, size: int) -> None:
+        """Raise CannotBackUp unless `size` bytes, and as many to check them, leave what is kept for signing."""
+        folders = [self.scratch, self.folder]
+        needed: dict[int, int] = {}
+        for folder in folders:
+            device = folder.stat().st_dev
+            needed.setdefault(device, self.order.spare if device == self.data.stat().st_dev else 0)
+            needed[device] += size
+        for folder in folders:
+            wanted, free = needed[folder.stat().st_dev], self.free(folder)
+            if free < wanted:
+                raise CannotBackUp(
+                    f"{wanted // 2**20 + 1:,} MiB are needed in {folder}, where {free // 2**20:,} are free; free some"
+                    " of the disk, or choose other folders with backup.to and backup.scratch"
+                )
 
     def find_base(self, stored: dict[str, int]) -> BaseBlocks | None:
         """Return the blocks of the whole backup that an increment can be made for, None if it is time for another.
@@ -216,6 +216,7 @@ class BackupRun:
                 changed = list_changed(base.hashes, hashes)
                 if len(changed) * LEAST_SAVED > count_blocks(database.size):
                     return None
+                self.require_room(len(changed) * BLOCK)
                 about = IncrementAbout(
                     **asdict(self.describe()) | {"format": INCREMENT},
                     base=base.name,

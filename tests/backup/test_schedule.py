@@ -324,6 +324,19 @@ def test_a_whole_one_is_made_again(
     assert run(again, hours).suffix == ".backup"
 
 
+def test_an_increment_needs_room_for_what_has_changed_alone(order: BackupOrder) -> None:
+    run(order, 0)
+    write_pages(Path(order.data), 1)
+    size = Path(order.data, "esign.db").stat().st_size
+    later = replace(order, at=NOW + HOUR, spare=0)
+    with pytest.raises(CannotBackUp, match="MiB are needed in"):
+        work_off_order(later, find_nothing, free=lambda folder: 0)
+    assert not work_off_order(later, find_nothing, free=lambda folder: size).is_whole
+    week = replace(later, at=NOW + 8 * DAY)
+    with pytest.raises(CannotBackUp, match="MiB are needed in"):
+        work_off_order(week, find_nothing, free=lambda folder: size)
+
+
 def test_what_keeps_it_from_being_made_is_said_and_deletes_nothing(
     order: BackupOrder, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from tests.bench import (
     door,
     durability,
     growth,
+    increments,
     mail,
     page,
     scale,
@@ -29,6 +30,7 @@ TABLES: dict[str, Callable[[list[str]], Awaitable[None]]] = {
     "doctor": doctor.run,
     "door": door.run,
     "growth": growth.run,
+    "increments": increments.run,
 }
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
@@ -61,6 +63,7 @@ def describe_benches() -> str:
         f"doctor [COUNT]: esign doctor over {doctor.COUNT:,} documents, beside writes\n"
         f"door [ROW …]: the table of docs/speed.md, of all rows or of {', '.join(door.ROWS)}\n"
         f"growth [FEW MANY]: the same work beside {growth.SIZES[0]:,} and {growth.SIZES[1]:,} documents\n"
+        f"increments [COUNT]: increments of {increments.COUNT:,} documents, beside creations\n"
         f"or one of {', '.join(BENCHES)}"
     )
 
