@@ -118,7 +118,8 @@ def print_results(folder: Path) -> None:
     click.echo("\nEvery step held. The results:")
     for name in ("sealed.pdf", "tampered.pdf", "esign.toml"):
         click.echo(f"  {folder / name}")
-    click.echo(f"The mails can be read with: {find_program()} outbox --config {folder / 'esign.toml'}")
+    listing = f"{find_program()} outbox --config {folder / 'esign.toml'}"
+    click.echo(f"The mails are listed by: {listing}\nWith the ID of one added, it prints that mail with its link.")
 
 
 def find_program() -> str:
