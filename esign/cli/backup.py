@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from esign.cli.exit_codes import FOUND, USAGE, ask, run_steps, stop_command
-from esign.cli.installation import load_config, make_key_source, with_config
+from esign.cli.installation import load_config, try_key, with_config
 from esign.cli.scheduled_backup import run_by_hand, run_for_server
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def backup(
         require_place(data, target)
         protection = choose_protection(config, plain, recipients)
         configuration = file or (CONFIGURATION if CONFIGURATION.exists() else None)
-        source = make_key_source(config)
+        source = try_key(config)
         place = scratch or config.backup.scratch
         made = make_backup(
             data, configuration, target, protection, now, lambda copy: check_first(copy, source), place

@@ -6,17 +6,20 @@ calls Python for every 8 KiB, and that for it. So a large copy is checked in a p
 that started it.
 """
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from esign.actions.server.data_checks import LARGE
 from esign.cli.check_copy import confirm_copy, describe_key, find_key_of_copy, list_damage
 from esign.store.engine.connections import FILE
+from esign.store.engine.snapshot_reader import SnapshotQueries, SnapshotReader
+from esign.store.server import installation
 from esign.system import confinement, frozen
 from esign.system.app_key import KeySource, read_or_make_key
 from esign.system.idle_priority import become_idle
@@ -65,7 +68,7 @@ def check_first(
 ) -> Iterator[Callable[[], list[str]]]:
     """Do what `check_beside` does, and give way to the check: no other part of a backup takes as long.
 
-    For a process that ends after the backup: a priority that was given away does not come back.
+    For a process that takes no lock of the server afterwards: a priority that was given away does not come back.
     """
     with check_beside(folder, source, large, command) as wait:
         become_idle()
@@ -114,8 +117,18 @@ def run_copy_check() -> None:
     confinement.hide_memory()
     order = json.load(sys.stdin.buffer)
     confinement.end_with_parent(order["parent"])
-    vault = order["key"] and Vault(bytes.fromhex(order["key"]))
-    json.dump(list_damage(Path(os.fsdecode(bytes.fromhex(order["folder"]))), vault), sys.stdout)
+    folder = Path(os.fsdecode(bytes.fromhex(order["folder"])))
+    vault = None if order["key"] is None else join_exchange(folder, Vault(bytes.fromhex(order["key"])))
+    json.dump(list_damage(folder, vault), sys.stdout)
+
+
+def join_exchange(folder: Path, vault: Vault) -> Vault:
+    """Return the vault, with the other key too if the database was copied while its key was exchanged.
+
+    Nothing is written. Raise UnusableKey if the database has another key.
+    """
+    with closing(SnapshotReader(folder / FILE)) as reader:
+        return asyncio.run(installation.join_exchange(SnapshotQueries(reader), vault))
 
 
 if __name__ == "__main__":

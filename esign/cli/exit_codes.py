@@ -54,8 +54,12 @@ def run_steps(work: Callable[[], int]) -> NoReturn:
 
     SIGTERM and SIGHUP end it as Ctrl-C does, so that it leaves nothing unencrypted behind.
     """
-    with catch_ending_signals():
-        exit_with(work)
+
+    def run() -> int:
+        with catch_ending_signals():
+            return work()
+
+    exit_with(run)
 
 
 class CommandGroup(click.Group):
@@ -138,10 +142,12 @@ def catch_ending_signals() -> Iterator[None]:
 
     Those that are ignored already, as by `nohup`, stay ignored.
     """
+    came: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
         for each in before:  # another one would interrupt the deleting of what was made
             signal.signal(each, signal.SIG_IGN)
+        came.append(number)
         raise EndedBySignal(number)
 
     before = {each: found for each in ENDING if (found := signal.getsignal(each)) != signal.SIG_IGN}
@@ -149,6 +155,10 @@ def catch_ending_signals() -> Iterator[None]:
         signal.signal(each, end)
     try:
         yield
+    except Exception:
+        if came:  # a library made another error of it
+            raise EndedBySignal(came[0]) from None
+        raise
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

@@ -53,14 +53,19 @@ def take_environment() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def open_database(config: "Config") -> AsyncIterator["Database"]:
-    """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
-    async with open_with_key(config) as (db, _):
+async def open_database(config: "Config", source: "KeySource | None" = None) -> AsyncIterator["Database"]:
+    """Open the database of the configuration, beside a running server or before the first one. Makes its key first.
+
+    `source` is where its key is, if that was asked for before: the configuration forgets the passphrase.
+    """
+    async with open_with_key(config, source) as (db, _):
         yield db
 
 
 @asynccontextmanager
-async def open_with_key(config: "Config") -> AsyncIterator[tuple["Database", "Vault"]]:
+async def open_with_key(
+    config: "Config", source: "KeySource | None" = None
+) -> AsyncIterator[tuple["Database", "Vault"]]:
     """Open the database with its application key, which is not exchanged before the command ends."""
     from esign.store.engine import folder
     from esign.store.engine.connections import FILE, open_for_command
@@ -72,7 +77,7 @@ async def open_with_key(config: "Config") -> AsyncIterator[tuple["Database", "Va
     data = folder.prepare(storage.data_dir)
     with closing(KeyLock(data)) as lock:
         lock.share()
-        source = app_key.remember_passphrase(make_key_source(config))
+        source = source or app_key.remember_passphrase(make_key_source(config))
         app_key.forget_leftovers(source)
         key = app_key.open_vault(source)
         async with open_for_command(data / FILE, storage.backup_before_migration) as db:
@@ -92,6 +97,19 @@ async def open_installation(config: "Config") -> AsyncIterator["Installation"]:
     async with open_with_key(config) as (db, key):
         settings = await browser_settings.load(db, key, config)
         yield Installation(settings.config, db, key, await read_now(db))
+
+
+def try_key(config: "Config") -> "KeySource":
+    """Return where the application key is, with the passphrase that opens it if it has one, typed or of the settings.
+
+    Raise UnusableKey if that passphrase is missing or another one.
+    """
+    from esign.system import app_key
+
+    source = app_key.remember_passphrase(make_key_source(config))
+    if app_key.is_key_protected(source):
+        app_key.read_or_make_key(source)
+    return source
 
 
 def make_key_source(config: "Config") -> "KeySource":

@@ -64,14 +64,14 @@ def give_up(number: int, frame: FrameType | None) -> None:
 
 def make_check(source: "KeySource") -> "Check":
     """Return the check of a copy. Without the passphrase of the application key it leaves out what needs that key."""
-    from esign.cli.check_beside import check_first
+    from esign.cli.check_beside import check_beside
     from esign.cli.check_copy import find_key_of_copy
     from esign.system.app_key import is_key_protected
 
     def check(copy: Path) -> "AbstractContextManager[Callable[[], list[str]]]":
         found = find_key_of_copy(copy, source)
         is_closed = found.passphrase is None and found.read_passphrase() is None and is_key_protected(found)
-        return check_first(copy, None if is_closed else source)
+        return check_beside(copy, None if is_closed else source)
 
     return check
 
@@ -81,21 +81,20 @@ def run_by_hand(config: "Config") -> NoReturn:
     from esign.actions.server.clock_watch import is_in_doubt
     from esign.actions.server.scheduled_backups import keep_outcome, load_state
     from esign.backup.backup_order import make_order
-    from esign.cli.installation import make_key_source, open_database
+    from esign.cli.installation import open_database, try_key
     from esign.system.clock import SystemClock
 
-    source = make_key_source(config)
     now = SystemClock().now()
     made: list[BackupOutcome] = []
 
-    async def prepare() -> "BackupOrder":
-        async with open_database(config) as db:
+    async def prepare(source: "KeySource") -> "BackupOrder":
+        async with open_database(config, source) as db:
             state = await load_state(db, config.backup, now)
             is_sure = not await is_in_doubt(db)
         return make_order(config, state.label, now, may_delete=is_sure, was_elsewhere=state.elsewhere)
 
-    async def keep() -> None:
-        async with open_database(config) as db:
+    async def keep(source: "KeySource") -> None:
+        async with open_database(config, source) as db:
             at = SystemClock().now()
             state = await load_state(db, config.backup, at)
             await keep_outcome(db, config.backup, state, made[0], at)
@@ -106,10 +105,11 @@ def run_by_hand(config: "Config") -> NoReturn:
         from esign.backup.work_off_order import work_off_order
         from esign.system.idle_priority import give_way
 
+        source = try_key(config)
+        order = asyncio.run(prepare(source))
         give_way()  # to the server
-        order = asyncio.run(prepare())
         made.append(work_off_order(order, make_check(source)))
-        asyncio.run(keep())
+        asyncio.run(keep(source))
         return write_outcome(order, made[0])
 
     run_steps(work)

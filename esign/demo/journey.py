@@ -119,7 +119,9 @@ def print_results(folder: Path) -> None:
     for name in ("sealed.pdf", "tampered.pdf", "esign.toml"):
         click.echo(f"  {folder / name}")
     listing = f"{find_program()} outbox --config {folder / 'esign.toml'}"
-    click.echo(f"The mails are listed by: {listing}\nWith the ID of one added, it prints that mail with its link.")
+    click.echo(
+        f"The mails are listed by: {listing}\nWith the ID of one added, it prints that mail with its link."
+    )
 
 
 def find_program() -> str:

@@ -26,6 +26,23 @@ def usual_signals() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_counts_also_where_a_library_makes_another_error_of_it(
+    number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> int:
+        try:
+            signal.raise_signal(number)
+        except EndedBySignal:
+            raise RuntimeError("what was called back has failed") from None
+        return 0
+
+    with pytest.raises(SystemExit) as ended:
+        run_steps(work)
+    assert ended.value.code == 128 + number
+    assert capfd.readouterr().err == f"esign: ended early by {number.name}\n"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_command_without_a_loop_cleans_up_undisturbed(
     number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from esign.actions.server.exchange_app_key import ExchangeStep, KeyExchange, follow_exchange
 from esign.cli import main
 from esign.cli.app_key import hold_key_file
+from esign.cli.check_beside import check_beside
 from esign.runtime import Runtime
 from esign.store.engine.connections import FILE, open_for_command
 from esign.store.engine.database import Database, Reader, Row
@@ -369,6 +370,47 @@ def test_a_passphrase_protects_the_key_and_is_needed_by_all(config: Path) -> Non
     assert command(config, "keys", "unprotect-app", env=given).code == 0
     assert len(read_key(config)) == 32 and read_key(config) != key
     assert_works(config)
+
+
+@pytest.mark.parametrize("to", ["a file", "the target of the settings"])
+def test_a_backup_of_a_protected_key_asks_for_its_passphrase_first(config: Path, to: str) -> None:
+    target = config.parent / "backups"
+    target.mkdir()
+    with config.open("a") as file:
+        file.write(f'\n[backup]\nto = "{target}"\npassphrase = "correct horse battery staple"\n')
+    given = {"ESIGN_STORAGE__KEY_PASSPHRASE": "a long passphrase"}
+    assert command(config, "keys", "protect-app", env=given).code == 0
+    call = ["backup", *([str(target / "made.backup")] if to == "a file" else [])]
+    for env, said in (
+        ({}, "is protected by a passphrase, and none is given"),
+        ({"ESIGN_STORAGE__KEY_PASSPHRASE": "another passphrase"}, "the passphrase does not open"),
+    ):
+        refused = esign(*call, "--config", config, env=env)
+        assert refused.code == 2 and said in refused.err and "esign-backup" not in refused.err, refused
+        assert [*target.iterdir()] == []
+    made = esign(*call, "--config", config, env=given)
+    assert made.code == 0 and "read back and checked" in made.out, made
+    with closing(sqlite3.connect(config.parent / "data" / FILE, isolation_level=None)) as connection:
+        connection.execute("UPDATE webhook SET secret = x'00'")
+    renamed = [each.replace("made", "damaged") for each in call]
+    damaged = esign(*renamed, "--config", config, env=given)
+    assert damaged.code == 5 and "its secret cannot be decrypted" in damaged.err, "the key was used"
+
+
+@pytest.mark.parametrize("step", [each for each in ExchangeStep if each is not ExchangeStep.HANDED_OUT])
+async def test_a_copy_made_during_an_exchange_is_whole(config: Path, step: ExchangeStep) -> None:
+    await run_until(config, step)
+    found: dict[str, list[str]] = {}
+    for name, large in (("in a process", 0), ("here", 2**40)):
+        copy = config.parent / name
+        shutil.copytree(config.parent / "data", copy)
+
+        def check(copy: Path = copy, large: int = large) -> list[str]:
+            with check_beside(copy, KeySource(copy / FILE), large) as wait:
+                return wait()
+
+        found[name] = await asyncio.to_thread(check)
+    assert found == {"in a process": [], "here": []}
 
 
 def test_a_trail_that_was_changed_stays_changed(config: Path) -> None:

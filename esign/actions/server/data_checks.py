@@ -12,7 +12,7 @@ from esign.actions.server.diagnosis import CheckLine, CheckState
 from esign.core.instant import Instant
 from esign.pdf.audit.printed_head import find_printed_head
 from esign.store.engine.connections import FILE
-from esign.store.engine.failures import DatabaseError, is_out_of_storage
+from esign.store.engine.failures import DatabaseError, is_out_of_storage, is_unreadable_file
 from esign.store.engine.migrate import ForeignDatabase, UnfitSchema
 from esign.store.engine.snapshot_reader import OlderSchema, SnapshotReader
 from esign.store.server.derived_values import check_counts, check_jobs
@@ -132,6 +132,8 @@ def inspect_data(
     except DatabaseError as error:
         if is_out_of_storage(error):
             return DataFindings(unread=f"the disk refuses what reading needs: {error}; check its free space")
+        if is_unreadable_file(error):
+            return DataFindings(unread=f"the system does not let esign read {FILE}: {error}")
         return DataFindings([Fault(Check.PAGES, "", str(error))])
 
 

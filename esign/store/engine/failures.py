@@ -78,6 +78,11 @@ def is_out_of_storage(error: BaseException) -> bool:
     )
 
 
+def is_unreadable_file(error: BaseException) -> bool:
+    """Return whether the system did not let the program open or read the file: its content may be whole."""
+    return result_code(error) in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+
+
 def is_storage(error: Exception) -> bool:
     """Return whether the storage failed, in contrast to a broken constraint or statement."""
     return isinstance(error, OSError) or result_code(error) in BROKEN | PASSING
