@@ -39,19 +39,19 @@ def check_beside(
     what needs the application key is not checked. A database of up to `large` bytes is checked when it is
     called, as is one whose process ends before it has answered.
     """
+    key, refused = None, list[str]()
     try:
         key = None if source is None else read_or_make_key(find_key_of_copy(folder, source))
     except UnusableKey as error:
-        words = describe_key(error, folder)
-        yield lambda: [words]
-        return
+        refused = [describe_key(error, folder)]
     vault = None if key is None else Vault(key)
-    process = start_check(folder, key, command) if (folder / FILE).stat().st_size > large else None
+    is_large = not refused and (folder / FILE).stat().st_size > large
+    process = start_check(folder, key, command) if is_large else None
 
     def wait() -> list[str]:
         found = None if process is None else read_answer(process)
-        refused = [] if vault is None else confirm_copy(folder, vault)
-        return refused or (list_damage(folder, vault) if found is None else found)
+        said = confirm_copy(folder, vault) if vault is not None else refused
+        return said or (list_damage(folder, vault) if found is None else found)
 
     try:
         yield wait

@@ -16,7 +16,14 @@ from tests.bench.installation import BenchInstallation, make_installation, make_
 from tests.bench.table import describe_machine
 
 COUNT = 280_000  # documents: 20 GB
-SETTINGS = f'[backup]\nto = "backups"\nfull_every_hours = 168\npassphrase = "{PASSPHRASE}"\n'
+SETTINGS = """
+[storage]
+data_dir = "{folder}/data"
+[backup]
+to = "{folder}/backups"
+full_every_hours = 168
+passphrase = "{passphrase}"
+"""
 BETWEEN = 60.0  # seconds of writing between two increments
 
 
@@ -51,13 +58,11 @@ def move_database(data: Path, place: Path) -> None:
 
 
 def plan_backups(folder: Path) -> Path:
-    """Return a folder with the configuration of the server and that of backups, which it does not make itself then."""
+    """Return a folder with a configuration that has backups: the server, which has another, then makes none itself."""
     plan = folder / "plan"
     plan.mkdir()
     (folder / "backups").mkdir(0o700)
-    settings = SETTINGS.replace('"backups"', f'"{folder}/backups"')
-    storage = f'[storage]\ndata_dir = "{folder}/data"\n'
-    (plan / "esign.toml").write_text(storage + settings)
+    (plan / "esign.toml").write_text(SETTINGS.format(folder=folder, passphrase=PASSPHRASE))
     return plan
 
 

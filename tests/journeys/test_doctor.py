@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from esign.actions.server.content_process import check_in_process
-from esign.actions.server.data_checks import check_folder, inspect_data
+from esign.actions.server.data_checks import check_folder, describe_data, inspect_data
 from esign.actions.server.diagnosis import CheckState
 from esign.actions.server.doctor import Examination, examine
 from esign.actions.server.outside_checks import OutsideFacts, check_anchor_targets, check_backups, read_facts
-from esign.cli.check_copy import check_copy
+from esign.cli.check_copy import check_copy, list_damage
 from esign.config import Config
 from esign.core.instant import DAY
 from esign.store.engine.connections import FILE
@@ -259,6 +259,18 @@ def test_a_damaged_page_is_named(data: Path) -> None:
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 4096)
     assert "pages" in find_checks(data)
+
+
+def test_a_file_that_cannot_be_opened_is_wrong_and_no_damage_of_a_copy(data: Path) -> None:
+    for name in (f"{FILE}-wal", f"{FILE}-shm"):
+        (data / name).unlink(missing_ok=True)
+    (data / f"{FILE}-wal").mkdir()
+    found = inspect_data(data, None, NOW)
+    assert found.unread is not None and "does not let esign read esign.db" in found.unread
+    wrong = [line.check for line in describe_data(found) if line.state is CheckState.WRONG]
+    assert wrong == ["pages"]
+    with pytest.raises(OSError, match="does not let esign read"):
+        list_damage(data, None)
 
 
 def test_what_the_program_puts_right_is_no_damage_of_a_backup(data: Path) -> None:

@@ -25,6 +25,7 @@ from esign.system.vault import UnusableKey, Vault
 LARGE = 256 * 2**20  # bytes; a process of its own takes a third of a second to start
 BACKUP = "Restore esign.db from a backup."
 FIX = "esign doctor --fix mends it."
+READABLE = "check the permissions of its folder, its disk, and how many files a process may open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def inspect_data(
         if is_out_of_storage(error):
             return DataFindings(unread=f"the disk refuses what reading needs: {error}; check its free space")
         if is_unreadable_file(error):
-            return DataFindings(unread=f"the system does not let esign read {FILE}: {error}")
+            return DataFindings(unread=f"the system does not let esign read {FILE}: {error}; {READABLE}")
         return DataFindings([Fault(Check.PAGES, "", str(error))])
 
 
@@ -197,7 +198,8 @@ def describe_data(found: DataFindings) -> Iterable[CheckLine]:
         own = [fault for fault in found.faults if fault.check is check]
         if not own and found.read is None:
             words = found.unread or "the database cannot be read to its end"
-            yield CheckLine(check.value, CheckState.NOT_CHECKED, words)
+            is_cause = found.unread is not None and check is Check.PAGES  # said as wrong once
+            yield CheckLine(check.value, CheckState.WRONG if is_cause else CheckState.NOT_CHECKED, words)
         elif not own:
             yield CheckLine(check.value, CheckState.OK, fill_in(said.well, counted))
         else:
